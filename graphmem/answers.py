@@ -1,0 +1,321 @@
+"""The answers of the service, as every door shows them.
+
+Plain frozen dataclasses of strings, numbers, lists and each other: `to_json` turns one into what
+`--json` prints and what the Python client rebuilds. Paths are from the repository's root with '/',
+lines are 1-based, confidences are in (0, 1].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def to_json(answer: Any) -> Any:
+    """Dataclasses, lists and dicts as plain JSON values; field order is kept."""
+    if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
+        return {f.name: to_json(getattr(answer, f.name)) for f in dataclasses.fields(answer)}
+    if isinstance(answer, (list, tuple)):
+        return [to_json(item) for item in answer]
+    if isinstance(answer, dict):
+        return {str(key): to_json(value) for key, value in answer.items()}
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolInfo:
+    """A symbol, as short as it can be shown."""
+
+    id: str
+    kind: str  # SymbolKind, or "file", or "external"
+    name: str
+    qualname: str
+    path: str  # "" for externals
+    start_line: int
+    end_line: int
+    signature: str = ""
+    is_test: bool = False
+    entry_point: str = ""
+
+    @property
+    def ref(self) -> str:
+        """What a person can type to mean exactly this: `path:qualname`."""
+        return f"{self.path}:{self.qualname}" if self.path else self.qualname
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An edge seen from one end: the symbol at the other end and the evidence."""
+
+    symbol: SymbolInfo
+    kind: str  # EdgeKind
+    confidence: float
+    source: str
+    rule: str
+    lines: list[int]  # sites in the file of the edge's source
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the answer can be trusted to be of today."""
+
+    state: str  # empty | fresh | indexing | stale
+    generation: int  # 0 before the first index
+    indexed_at: str  # ISO 8601, UTC; "" before the first index
+    files: int
+    symbols: int
+    edges: int
+    chunks: int
+    vectors: int  # chunks that have a vector of the current model
+    stage: str = ""  # of a run that is under way
+    done: int = 0
+    total: int = 0
+    stale_files: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The project a database belongs to."""
+
+    name: str
+    root: str
+    data_dir: str
+    version: str  # of graphmem
+    engine: str  # "kuzu 0.11.3"
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolDetail:
+    """A symbol with what stands around it. Lists are sorted by confidence, then path and line."""
+
+    symbol: SymbolInfo
+    doc: str
+    modifiers: list[str]
+    complexity: int
+    parent: SymbolInfo | None
+    members: list[SymbolInfo]
+    callers: list[Site]
+    callees: list[Site]
+    references: list[Site]
+    bases: list[Site]
+    subclasses: list[Site]
+    overrides: list[Site]
+    overridden_by: list[Site]
+    tests: list[Site]
+    source: str = ""  # the text, when asked for
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One edge of a path, as it stands in the graph: `src` depends on `dst`."""
+
+    src: SymbolInfo
+    dst: SymbolInfo
+    kind: str
+    confidence: float
+    source: str
+    rule: str
+    line: int  # of the first site, in the file of src
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactHit:
+    """Somebody who could behave differently."""
+
+    symbol: SymbolInfo
+    depth: int  # fewest steps from a target, 1-based
+    verdict: str  # "will break" (1) | "likely" (2) | "possible" (3+) | "affected" (tests)
+    confidence: float  # product along the best path
+    path: list[PathStep]  # the most confident path, from the target's side outwards
+    target: str  # id of the target the path ends at
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactGroup:
+    """Hits of one file or one module (directory), strongest first."""
+
+    name: str
+    hits: int
+    max_confidence: float
+    min_depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an answer may be incomplete."""
+
+    kind: str  # unresolved_calls | failed_files | dynamic | budget | depth | stale | no_index
+    message: str
+    count: int
+    examples: list[str] = field(default_factory=list)  # "path:line"
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """A call site that names a target but could not be resolved: kept apart from the hits."""
+
+    caller: SymbolInfo
+    name: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """How careful to be, with the numbers that went in (docs/impact.md has the rule)."""
+
+    level: str  # unknown | low | medium | high | critical
+    score: float  # 0..100
+    reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactReport:
+    """Everything that could behave differently if the targets change."""
+
+    targets: list[SymbolInfo]
+    direction: str  # dependents | dependencies
+    max_depth: int
+    min_confidence: float
+    kinds: list[str]
+    hits: list[ImpactHit]  # without tests; by depth, then confidence, then path
+    tests: list[ImpactHit]  # tests among them, same order
+    total: int  # exact number of dependents within depth and confidence, tests included
+    by_depth: list[int]  # totals per depth, index 0 = depth 1
+    by_file: list[ImpactGroup]
+    by_module: list[ImpactGroup]
+    risk: Risk
+    epistemic: str  # exact | lower_bound | unknown
+    causes: list[Cause]
+    possible: list[Possible]
+    truncated: bool
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSymbol:
+    """A symbol a diff touches."""
+
+    symbol: SymbolInfo
+    change: str  # added | removed | signature | body | moved
+    lines: list[int]  # changed lines inside it, in the new file (old file when removed)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffImpact:
+    """Impact of a diff: its symbols and the united impact of those that existed before."""
+
+    base: str  # revision, or "diff" for a given text
+    head: str
+    files: list[str]
+    changed: list[ChangedSymbol]
+    unmapped: list[str]  # changed files without any known symbol
+    impact: ImpactReport
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """The most confident dependency path between two symbols, if there is one."""
+
+    source: SymbolInfo
+    target: SymbolInfo
+    steps: list[PathStep]  # empty when there is none within the bound
+    confidence: float
+    max_depth: int
+    epistemic: str
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """A piece of the graph: nodes by id, edges by id pairs; columnar for large answers."""
+
+    nodes: list[SymbolInfo]
+    edges: list[list[Any]]  # [src index, dst index, kind, confidence, rule]
+    truncated: bool
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class PathScore:
+    """What one candidate path said of a hit."""
+
+    path: str  # words | dense | graph | exact
+    rank: int  # 1-based in that path
+    raw: float  # BM25, cosine, …
+    normalised: float  # 0..1 within the path's candidates
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A search result; `id` is a symbol or chunk id, `kind` says which."""
+
+    id: str
+    kind: str  # code | prose | data | symbol | memory
+    path: str
+    qualname: str  # of the symbol; "" for prose
+    symbol_kind: str
+    start_line: int
+    end_line: int
+    title: str
+    snippet: str
+    score: float
+    parts: list[PathScore]
+    boost: float = 0.0
+    boosted_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Hits, best first, ties by id; and which paths answered."""
+
+    query: str
+    query_type: str  # identifier | semantic | structural
+    hits: list[SearchHit]
+    answered: list[str]  # paths that answered
+    missing: dict[str, str]  # path -> why it did not: "no model", "vectors 12%", "deadline"
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """A file of the index."""
+
+    id: str
+    path: str
+    language: str
+    module: str
+    lines: int
+    size_bytes: int
+    is_test: bool
+    error_count: int
+    diagnostic: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What one run did."""
+
+    mode: str  # full | incremental | unchanged
+    generation: int
+    files: int  # in the index afterwards
+    changed: int
+    removed: int
+    skipped: dict[str, int]  # reason -> files
+    languages: dict[str, int]
+    symbols: int
+    chunks: int
+    edges_by_kind: dict[str, int]
+    edges_by_rule: dict[str, int]
+    call_sites: int
+    unresolved: int
+    unresolved_by_reason: dict[str, int]
+    diagnostics: list[dict[str, Any]]  # Diagnostic rows, at most 200; the count is in `diagnostic_count`
+    diagnostic_count: int
+    seconds: dict[str, float]  # wall by stage, in order
+    cpu_seconds: float  # of this process and its workers
+    peak_memory_mb: float

@@ -1,0 +1,151 @@
+"""What parsing says about one file: the seam between `parsing` and `resolution`.
+
+Facts are about one file alone, immutable, made of plain tuples, strings and integers (so `marshal` and
+`pickle` are cheap and the content hash can key a cache), and independent of the language. Everything an
+expression can say is a *term*: a tuple whose first item is its operator. Terms are hash-consed per file:
+`FileFacts.terms[i]` is a term, children are indices into the same list and always smaller than their
+parent's, and equal terms share one index, so inference can memoise on (file, scope, index).
+
+    (NAME, "x")                     a name
+    (ATTR, base, "y")               base.y
+    (CALL, callee, args, keywords)  args: tuple of indices; keywords: tuple of (name, index); a spread argument is (SPREAD, x)
+    (INDEX, base, key)              base[key]
+    (STRING, "text")                a string literal (at most 200 characters kept)
+    (LITERAL, "int")                int float bool bytes none complex regex template
+    (LIST, items) (TUPLE, items) (SET, items)      at most 64 items kept
+    (DICT, keys, values)            parallel tuples of indices
+    (EITHER, items)                 `a or b`, `a if c else b`, `a ?? b`, a union annotation `A | B`
+    (AWAIT, x) (ITER, x) (ENTER, x) what awaiting gives · one element of x · what `with x as` binds
+    (UNPACK, x, i)                  i-th item of x, from tuple targets; -1 for a starred one
+    (LAMBDA, body)                  body: term or -1
+    (NEW, callee, args, keywords)   constructor call where the language says so (`new X()`)
+    (COMPREHENSION, kind, element)  kind: list set dict generator
+    (OPERATOR, op, left, right)     arithmetic and comparison that a class can overload; right -1 for unary
+    (SELF,) (SUPER,)                where they are keywords (`this`, `super`); Python's are names
+    (OBJECT, keys, values)          object literal: keys are strings
+    (UNKNOWN,)                      anything else
+
+Scopes are indices into `definitions`; index 0 is always the module itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+NAME: Final = 0
+ATTR: Final = 1
+CALL: Final = 2
+INDEX: Final = 3
+STRING: Final = 4
+LITERAL: Final = 5
+LIST: Final = 6
+TUPLE: Final = 7
+SET: Final = 8
+DICT: Final = 9
+EITHER: Final = 10
+AWAIT: Final = 11
+ITER: Final = 12
+ENTER: Final = 13
+UNPACK: Final = 14
+LAMBDA: Final = 15
+NEW: Final = 16
+COMPREHENSION: Final = 17
+OPERATOR: Final = 18
+SELF: Final = 19
+SUPER: Final = 20
+OBJECT: Final = 21
+SPREAD: Final = 22
+UNKNOWN: Final = 23
+
+# The shape of a term depends on its operator; see the table above.
+Term = tuple  # type: ignore[type-arg]
+
+
+class Parameter(NamedTuple):
+    """One parameter of a function, in order."""
+
+    name: str
+    annotation: int  # term, -1 for none
+    default: int  # term, -1 for none
+    kind: str  # positional | normal | keyword | rest | keyword_rest
+
+
+class Definition(NamedTuple):
+    """A named thing the file introduces. `definitions[0]` is the module: kind "module", parent -1."""
+
+    kind: str  # SymbolKind
+    name: str
+    qualname: str  # dotted, without "<locals>"; "<module>" for index 0
+    ordinal: int  # how many definitions of the same kind and qualname stand before it in the file
+    parent: int  # index of the enclosing definition
+    start_byte: int
+    end_byte: int
+    start_line: int  # 1-based, decorators included
+    end_line: int  # 1-based, inclusive
+    name_line: int
+    name_column: int  # 0-based, in characters
+    signature: str
+    doc: str
+    modifiers: tuple[str, ...]  # sorted; see SymbolRow.modifiers
+    decorators: tuple[int, ...]  # terms, as written from top to bottom
+    parameters: tuple[Parameter, ...]
+    returns: int  # annotation term, -1 for none
+    bases: tuple[tuple[str, int], ...]  # (keyword or "", term): superclasses, implemented interfaces, metaclass=
+    complexity: int
+    body_hash: str
+
+
+class Import(NamedTuple):
+    """One name an import statement binds (or re-exports)."""
+
+    scope: int
+    module: str  # as written, without leading dots: "a.b", "./x", "@/lib/y"
+    level: int  # leading dots of a relative Python import; 0 elsewhere
+    name: str  # the imported name; "" when the module itself is bound; "*" for all
+    alias: str  # the local name that is bound; "" when none is (side effect, star, re-export only)
+    kind: str  # import | from | require | dynamic | reexport | type
+    exported_as: str  # name under which it is exported again; "" when not
+    line: int
+
+
+class Binding(NamedTuple):
+    """A place where a name or attribute gets a value: the raw material of receiver types."""
+
+    scope: int  # the scope the target name lives in (global and nonlocal already applied)
+    target: int  # term: NAME, ATTR or INDEX
+    op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export
+    value: int  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
+    annotation: int  # term, -1 for none
+    line: int
+    end_line: int  # narrow: last line where it holds; else = line
+
+
+class Reference(NamedTuple):
+    """A site where something is used. For calls `term` is the CALL or NEW term itself."""
+
+    kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit
+    scope: int
+    term: int
+    line: int
+    column: int  # 0-based, in characters
+    end_line: int
+
+
+class FileFacts(NamedTuple):
+    """Everything one file says, and how well it could be read."""
+
+    path: str
+    language: str
+    content_hash: str
+    size_bytes: int
+    lines: int
+    encoding: str
+    terms: list[Term]
+    definitions: list[Definition]
+    imports: list[Import]
+    bindings: list[Binding]
+    references: list[Reference]
+    exports: tuple[str, ...] | None  # Python: literal __all__; None when the file does not say
+    error_count: int
+    diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
+    extraction_version: str  # grammar versions and rules; part of the cache key

@@ -1,0 +1,1 @@
+"""The verbs of graphmem, and who may write."""

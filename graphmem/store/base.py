@@ -1,0 +1,95 @@
+"""What the rest of graphmem may ask of a graph database: the only face of the store.
+
+Two engines implement it (`kuzu`, `ladybug`), one suite in tests/stores runs on both. Queries are named
+records of `queries/cypher` (see catalog); nobody outside this package sees Cypher or a driver object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from graphmem.model import EdgeRow, GraphDelta
+
+
+class EngineInfo(NamedTuple):
+    """Which engine, and what of it matters to `doctor`."""
+
+    name: str  # kuzu | ladybug
+    version: str
+    storage_version: int
+    buffer_pool_bytes: int
+    max_db_bytes: int
+
+
+class GraphTables(NamedTuple):
+    """Everything the `graph` projection needs, as Arrow, in one consistent snapshot.
+
+    Columns are those of the rows in `graphmem.model`, without texts of chunks; only live rows
+    (`stale_at` is null); every table sorted by id, edges by (kind, src, dst).
+    """
+
+    generation: int
+    files: pa.Table
+    symbols: pa.Table
+    externals: pa.Table
+    edges: pa.Table  # kind src dst confidence source rule line lines
+    unresolved: pa.Table
+
+
+class GraphStore(Protocol):
+    """An open database. Any thread may read; writes are queued to one writer."""
+
+    path: str
+    engine: EngineInfo
+
+    def generation(self) -> int:
+        """Counter of committed changes of the graph; 0 in a new database."""
+
+    def read(self, query: str, **params: Any) -> list[dict[str, Any]]:
+        """Rows of a named read query, in its declared order.
+
+        Raises: QueryParameterError (missing or extra parameters), StoreClosedError, DeadlineError.
+        """
+
+    def read_arrow(self, query: str, **params: Any) -> pa.Table:
+        """The same as an Arrow table."""
+
+    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a delta (and meta values) in one step and return the new generation.
+
+        Into an empty graph this is a bulk COPY that is invisible until complete; otherwise one
+        transaction. A crash at any moment leaves the old or the new graph, never a mixture.
+        """
+
+    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a whole new code graph in place of the old one (memories are kept and re-anchored)."""
+
+    def tables(self) -> GraphTables:
+        """The snapshot for the `graph` projection."""
+
+    def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
+        """Chunk rows with text, all or those ids, sorted by id."""
+
+    def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """Edges whose source lies in these files."""
+
+    def vectors(self, model: str) -> pa.Table:
+        """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""
+
+    def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
+        """Add vectors by text_hash; existing ones are kept. Does not change the generation."""
+
+    def meta(self) -> dict[str, str]:
+        """Small facts about the database: project, root, extraction version, indexed_at, …"""
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set some of them, without touching the generation."""
+
+    def checkpoint(self) -> None:
+        """Bring the file up to date; called by the owner in idle moments and before close."""
+
+    def close(self) -> None:
+        """Finish queued writes, checkpoint, close. Twice is once."""
