@@ -1,0 +1,23 @@
+"""graphmem remembers a codebase the way its senior engineer does.
+
+`GraphMem.open(db)` is the whole of the Python face; importing this package loads none of the heavy
+libraries behind it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["GraphMem", "__version__"]
+
+if TYPE_CHECKING:
+    from graphmem.service.graphmem import GraphMem
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GraphMem":
+        from graphmem.service.graphmem import GraphMem
+
+        return GraphMem
+    raise AttributeError(f"module 'graphmem' has no attribute {name!r}")

@@ -1,0 +1,6 @@
+"""`python -m graphmem`."""
+
+from graphmem.cli.main import run
+
+if __name__ == "__main__":
+    run()
