@@ -1,0 +1,348 @@
+"""What can be configured, read once at the door, each value knowing where it came from.
+
+defaults < `[tool.graphmem]` in the project's pyproject.toml < its graphmem.toml < `GRAPHMEM_*` < command line.
+Nothing is read at import, and nothing below the doors looks at files or the environment for a setting:
+they are handed a `Settings`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import SettingsError
+
+ENV_PREFIX: Final = "GRAPHMEM_"
+PROJECT_FILE: Final = "graphmem.toml"
+DEFAULT_ORIGIN: Final = "default"
+
+# A file that travels with a repository may not hold secrets.
+_NOT_IN_FILES: Final = frozenset({"token"})
+_SECRET: Final = frozenset({"token"})
+
+
+def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request to the server may cost; a larger one is refused with the limit's name."""
+
+    depth: int = _setting(12, "nesting of a GraphQL query", low=1, high=100)
+    complexity: int = _setting(20_000, "fields a GraphQL query may ask for, counted with its page sizes", low=1, high=10_000_000)
+    aliases: int = _setting(30, "aliases in a GraphQL query", low=0, high=10_000)
+    tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
+    body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)
+    seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be configured. Built by `load_settings` at a door, or by hand in Python."""
+
+    db: str = _setting("", "directory the index lives in; empty: .graphmem in the project")
+    home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
+    engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
+    buffer_pool_mb: int = _setting(256, "memory the database may use for its pages, MiB", low=64, high=1_048_576)
+    max_db_gb: int = _setting(64, "address space the database may grow into, GiB; a power of two", low=1, high=8_192)
+    workers: int = _setting(0, "processes that parse; 0: one for each processor", low=0, high=256)
+    max_file_kb: int = _setting(1_024, "files larger than this are recorded and skipped, KiB", low=1, high=1_048_576)
+    include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
+    embedder: str = _setting("auto", "what turns text into vectors", choices=("auto", "sentence-transformers", "hashed", "none"))
+    model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
+    host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token")
+    port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
+    token: str = _setting("", "what clients of the server must present; empty: nothing, on loopback only")
+    log_level: str = _setting("warning", "what is logged to stderr", choices=("debug", "info", "warning", "error"))
+    limits: Limits = field(default_factory=Limits)
+    origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for known in known_settings():
+            value = self.value(known.key)
+            checked = _checked(known, value, self.origin(known.key))
+            if checked != value:  # "8420" for 8420: accepted from text sources only, which convert before they come here
+                raise _refusal(known, value, self.origin(known.key))
+
+    def value(self, key: str) -> Any:
+        """The value of a dotted key such as `limits.depth`."""
+        section, _, name = key.rpartition(".")
+        return getattr(getattr(self, section) if section else self, name)
+
+    def origin(self, key: str) -> str:
+        """Where the value came from: `default`, a file's name, `GRAPHMEM_PORT`, `--port`."""
+        return self.origins.get(key, DEFAULT_ORIGIN)
+
+    def shown(self, key: str) -> Any:
+        """The value as it may be printed: secrets are starred out."""
+        value = self.value(key)
+        return "********" if key in _SECRET and value else value
+
+
+class KnownSetting(NamedTuple):
+    """One key that can be set."""
+
+    key: str  # dotted: limits.depth
+    type: type
+    default: Any
+    doc: str
+    low: int | None
+    high: int | None
+    choices: tuple[str, ...]
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return ENV_PREFIX + self.key.replace(".", "_").upper()
+
+
+def known_settings() -> Iterator[KnownSetting]:
+    """Every key, in the order of the classes above."""
+    for section, kind in (("", Settings), ("limits.", Limits)):
+        for item in dataclasses.fields(kind):
+            if "doc" in item.metadata:
+                meta = item.metadata
+                yield KnownSetting(
+                    section + item.name, type(item.default), item.default, meta["doc"], meta["low"], meta["high"], meta["choices"]
+                )
+
+
+def load_settings(
+    project: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """Settings from every source, the later ones winning.
+
+    Args:
+        project: root whose `pyproject.toml` and `graphmem.toml` are read; None reads no file.
+        environ: usually `os.environ`; None reads none.
+        flags: what was given on the command line, by dotted key; None values were not given.
+
+    Raises:
+        SettingsError: a key nobody knows (with the nearest known one), a value out of range, a file that is not TOML.
+    """
+    known = {item.key: item for item in known_settings()}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+
+    def put(key: str, value: Any, origin: str) -> None:
+        values[key] = _checked(known[key], value, origin)
+        origins[key] = origin
+
+    if project is not None:
+        for name, table in _file_tables(project):
+            for key, value in _flat(table, known, name):
+                put(key, _inside(project, value, name) if key == "db" else value, name)
+    by_variable = {item.variable: key for key, item in known.items()}
+    for variable, text in sorted((environ or {}).items()):
+        if variable.startswith(ENV_PREFIX):
+            if variable not in by_variable:
+                raise SettingsError(_unknown(variable, by_variable), setting=variable, value=text, origin="environment")
+            if text:
+                put(by_variable[variable], text, variable)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            put(key, value, "--" + key.replace("limits.", "limit-").replace("_", "-"))
+
+    limits = Limits(**{key.removeprefix("limits."): value for key, value in values.items() if key.startswith("limits.")})
+    top = {key: value for key, value in values.items() if "." not in key}
+    return Settings(**top, limits=limits, origins=MappingProxyType(origins))
+
+
+def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(file name, table) of the files that have something to say, weakest first."""
+    for name, where in (("pyproject.toml", ("tool", "graphmem")), (PROJECT_FILE, ())):
+        path = project / name
+        if not path.is_file():
+            continue
+        import tomllib
+
+        try:
+            table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as reason:
+            if name == "pyproject.toml":
+                continue  # somebody else's file: its faults are for its own tools to report
+            raise SettingsError(
+                f"{path} cannot be read: {reason}; correct it or remove it", setting=name, value="", origin=name
+            ) from reason
+        for part in where:
+            table = table.get(part, {}) if isinstance(table, dict) else {}
+        if isinstance(table, dict) and table:
+            yield name, table
+
+
+def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        pairs = (
+            [(f"limits.{name}", inner) for name, inner in value.items()] if key == "limits" and isinstance(value, dict) else [(key, value)]
+        )
+        for dotted, inner in pairs:
+            if dotted not in known:
+                raise SettingsError(_unknown(dotted, known, f" in {origin}"), setting=dotted, value=inner, origin=origin)
+            if dotted in _NOT_IN_FILES:
+                variable = known[dotted].variable
+                raise SettingsError(
+                    f"{dotted} in {origin} would be committed; set {variable} instead", setting=dotted, value="", origin=origin
+                )
+            yield dotted, inner
+
+
+def _inside(project: Path, value: Any, origin: str) -> Any:
+    """A repository's own file may place the index inside the repository, nowhere else."""
+    if not isinstance(value, str) or not value:
+        return value
+    root = project.resolve()
+    path = (root / value).resolve()
+    if path == root or not path.is_relative_to(root):
+        raise SettingsError(
+            f"db in {origin} is {value!r}, which is not a directory below {root}; use GRAPHMEM_DB or --db to keep the index elsewhere",
+            setting="db",
+            value=value,
+            origin=origin,
+        )
+    return str(path)
+
+
+def _checked(known: KnownSetting, value: Any, origin: str) -> Any:
+    """The value in its type and range, or a refusal that says both."""
+    if known.type is bool:
+        if isinstance(value, str):
+            value = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(
+                value.lower()
+            )
+        if not isinstance(value, bool):
+            raise _refusal(known, value, origin)
+        return value
+    if known.type is int:
+        if isinstance(value, str):
+            try:
+                value = int(value.replace("_", ""))
+            except ValueError:
+                raise _refusal(known, value, origin) from None
+        in_range = isinstance(value, int) and not isinstance(value, bool) and (known.low or 0) <= value <= (known.high or value)
+        if not in_range or (known.key == "max_db_gb" and value & (value - 1)):
+            raise _refusal(known, value, origin)
+        return value
+    if not isinstance(value, str) or (known.choices and value not in known.choices):
+        raise _refusal(known, value, origin)
+    return value
+
+
+def _refusal(known: KnownSetting, value: Any, origin: str) -> SettingsError:
+    if known.choices:
+        wanted = "one of " + ", ".join(known.choices)
+    elif known.type is bool:
+        wanted = "true or false"
+    elif known.key == "max_db_gb":
+        wanted = f"a power of two from {known.low} to {known.high}"
+    elif known.type is int:
+        wanted = f"a whole number from {known.low} to {known.high}"
+    else:
+        wanted = "text"
+    return SettingsError(f"{known.key} from {origin} is {value!r}; it has to be {wanted}", setting=known.key, value=value, origin=origin)
+
+
+def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, list(known), n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]}?" if near else "`graphmem config` lists every setting"
+    return f"there is no setting {key}{where}; {hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where an index lives: one directory that is created, moved and deleted as a whole."""
+
+    data_dir: Path
+    root: Path | None  # of the project, when it is known without opening the index
+
+    @property
+    def owner_file(self) -> Path:
+        """Who serves this index (see `graphmem.service.owner`)."""
+        return self.data_dir / "owner.json"
+
+    @property
+    def exists(self) -> bool:
+        """True when a data directory is there, whatever is in it."""
+        return self.data_dir.is_dir()
+
+
+def find_project(start: Path) -> Path:
+    """The project a command given no path is about.
+
+    The nearest directory from `start` upwards that holds an index, else the nearest one under git, else `start`.
+    """
+    start = start.resolve()
+    line = [start, *start.parents]
+    for mark in (".graphmem", ".git"):
+        for directory in line:
+            if (directory / mark).exists():
+                return directory
+    return start
+
+
+def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
+    """Where the index of a project lives.
+
+    `db` wins; then an index that is already there is found, in the project or under the user's data
+    directory; a new one goes where `home` says.
+
+    Raises:
+        SettingsError: neither a project nor `db`, or `db` names a file.
+    """
+    if settings.db:
+        path = Path(settings.db).expanduser().resolve()
+        if path.exists() and not path.is_dir():
+            raise SettingsError(
+                f"{settings.origin('db')} is {settings.db}, a file; the index is a directory: name the one that holds this file",
+                setting="db",
+                value=settings.db,
+                origin=settings.origin("db"),
+            )
+        return Location(path, root)
+    if root is None:
+        raise SettingsError("neither a project nor a database was named; give one", setting="db", value="", origin=DEFAULT_ORIGIN)
+    root = root.resolve()
+    beside, home = root / ".graphmem", _user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
+    if settings.home or (home.is_dir() and not beside.is_dir()):
+        return Location(home, root)
+    return Location(beside, root)
+
+
+def prepare(location: Location) -> None:
+    """Create the data directory, private to the user and invisible to git.
+
+    Raises:
+        SettingsError: it cannot be created; the sentence names the way out.
+    """
+    directory = location.data_dir
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ignore = directory / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as reason:
+        raise SettingsError(
+            f"{directory} cannot be created ({reason.strerror}); choose another place with --db, or --home for your own data directory",
+            setting="db",
+            value=str(directory),
+            origin="--db",
+        ) from reason
+
+
+def _user_data_dir(environ: Mapping[str, str]) -> Path:
+    given = environ.get("XDG_DATA_HOME", "")
+    return Path(given) if given.startswith("/") else Path("~/.local/share").expanduser()
+
+
+def _directory_name(root: Path) -> str:
+    """`name-hash`: readable, and different for two projects of one name."""
+    import hashlib
+
+    return f"{root.name or 'root'}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"

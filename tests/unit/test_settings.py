@@ -1,0 +1,129 @@
+"""Settings: which source wins, what is refused, and where an index lives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import SettingsError
+from graphmem.settings import PROJECT_FILE, Settings, find_project, known_settings, load_settings, locate, prepare
+
+
+def test_each_source_wins_over_the_weaker_ones_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.graphmem]\nport = 1\nworkers = 1\nmax_file_kb = 11\nbuffer_pool_mb = 101\n")
+    (tmp_path / PROJECT_FILE).write_text("port = 2\nworkers = 2\nmax_file_kb = 22\n")
+    environ = {"GRAPHMEM_PORT": "3", "GRAPHMEM_WORKERS": "3", "PATH": "/bin"}
+
+    settings = load_settings(tmp_path, environ, {"port": 4, "workers": None})
+
+    assert (settings.port, settings.origin("port")) == (4, "--port")
+    assert (settings.workers, settings.origin("workers")) == (3, "GRAPHMEM_WORKERS")
+    assert (settings.max_file_kb, settings.origin("max_file_kb")) == (22, PROJECT_FILE)
+    assert (settings.buffer_pool_mb, settings.origin("buffer_pool_mb")) == (101, "pyproject.toml")
+    assert (settings.engine, settings.origin("engine")) == ("kuzu", "default")
+
+
+def test_limits_are_a_table_in_files_and_one_word_in_the_environment(tmp_path: Path) -> None:
+    (tmp_path / PROJECT_FILE).write_text("[limits]\ndepth = 5\n")
+    settings = load_settings(tmp_path, {"GRAPHMEM_LIMITS_SECONDS": "7"}, {})
+    assert (settings.limits.depth, settings.limits.seconds) == (5, 7)
+    assert settings.origin("limits.depth") == PROJECT_FILE
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "words"),
+    [
+        ("prot = 1\n", {}, ["prot", "port", PROJECT_FILE]),
+        ("", {"GRAPHMEM_WORKER": "1"}, ["GRAPHMEM_WORKERS"]),
+        ("port = 70000\n", {}, ["port", "70000", "65535"]),
+        ("", {"GRAPHMEM_PORT": "eighty"}, ["GRAPHMEM_PORT", "eighty", "whole number"]),
+        ("engine = 'neo4j'\n", {}, ["engine", "kuzu", "ladybug"]),
+        ("home = 'perhaps'\n", {}, ["home", "true or false"]),
+        ("max_db_gb = 48\n", {}, ["max_db_gb", "power of two"]),
+        ("port = true\n", {}, ["port", "whole number"]),
+        ("[limits]\ndeth = 3\n", {}, ["limits.depth"]),
+        ("port 8420\n", {}, [PROJECT_FILE, "cannot be read"]),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_a_way_out(tmp_path: Path, text: str, environ: dict[str, str], words: list[str]) -> None:
+    (tmp_path / PROJECT_FILE).write_text(text)
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(tmp_path, environ)
+    for word in words:
+        assert word in refusal.value.message
+
+
+def test_a_file_that_travels_with_a_repository_cannot_hold_a_token_or_place_the_index_outside(tmp_path: Path) -> None:
+    (tmp_path / PROJECT_FILE).write_text("token = 'hunter2'\n")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(tmp_path)
+    assert "GRAPHMEM_TOKEN" in refusal.value.message
+    assert "hunter2" not in refusal.value.message
+
+    (tmp_path / PROJECT_FILE).write_text("db = '../elsewhere'\n")
+    with pytest.raises(SettingsError):
+        load_settings(tmp_path)
+
+    (tmp_path / PROJECT_FILE).write_text("db = 'var/index'\n")
+    assert load_settings(tmp_path).db == str(tmp_path / "var" / "index")
+
+
+def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.graphmem\n")
+    assert load_settings(tmp_path) == Settings()
+
+
+def test_settings_made_by_hand_are_checked_too() -> None:
+    with pytest.raises(SettingsError):
+        Settings(port=-1)
+
+
+def test_a_secret_is_never_shown() -> None:
+    settings = load_settings(None, {"GRAPHMEM_TOKEN": "hunter2"})
+    assert settings.token == "hunter2"
+    assert "hunter2" not in str(settings.shown("token"))
+
+
+def test_every_setting_has_a_description_and_a_variable_of_its_own() -> None:
+    known = list(known_settings())
+    assert all(item.doc for item in known)
+    assert len({item.variable for item in known}) == len(known)
+
+
+def test_the_project_is_the_nearest_index_then_the_nearest_git_then_here(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b" / "c"
+    deep.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    assert find_project(deep) == tmp_path
+    (tmp_path / "a" / ".graphmem").mkdir()
+    assert find_project(deep) == tmp_path / "a"
+
+
+def test_an_index_is_found_where_it_is_and_made_where_settings_say(tmp_path: Path) -> None:
+    root, data = tmp_path / "project", tmp_path / "data"
+    root.mkdir()
+    environ = {"XDG_DATA_HOME": str(data)}
+
+    assert locate(root, Settings(), environ).data_dir == root / ".graphmem"
+    at_home = locate(root, Settings(home=True), environ)
+    assert at_home.data_dir.is_relative_to(data)
+
+    prepare(at_home)
+    assert locate(root, Settings(), environ).data_dir == at_home.data_dir
+    prepare(locate(root, Settings(db=str(root / ".graphmem"))))
+    assert locate(root, Settings(), environ).data_dir == root / ".graphmem"
+
+
+def test_the_data_directory_is_private_and_invisible_to_git(tmp_path: Path) -> None:
+    location = locate(tmp_path, Settings())
+    prepare(location)
+    prepare(location)
+    assert (location.data_dir / ".gitignore").read_text() == "*\n"
+    assert location.data_dir.stat().st_mode & 0o077 == 0
+
+
+def test_a_database_named_by_its_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "graph.kuzu").write_bytes(b"")
+    with pytest.raises(SettingsError, match="directory"):
+        locate(None, load_settings(None, {}, {"db": str(tmp_path / "graph.kuzu")}))
