@@ -1,0 +1,164 @@
+"""What a diff does to definitions: the step from changed lines to changed symbols.
+
+A changed line belongs to the innermost definition around it. A definition counts as changed when
+lines of its own changed and its tokens did (a comment or a blank line changes nothing); what is new
+or gone by qualified name is added or removed, or moved when an equal body turns up elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import unidiff
+
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.parsing.facts import Definition
+
+MAX_DIFF_BYTES = 20 * 1024 * 1024
+
+
+class FileChange(NamedTuple):
+    """One file of a diff. Lines are 1-based; "" where the file does not exist on that side."""
+
+    old_path: str
+    new_path: str
+    old_lines: frozenset[int]
+    new_lines: frozenset[int]
+    hunks: tuple[tuple[int, int, tuple[str, ...], int, int, tuple[str, ...]], ...]  # old start, length, lines; new start, length, lines
+    binary: bool
+
+
+class DefinitionChange(NamedTuple):
+    """One definition of a diff, on the side where it exists (the new one if on both)."""
+
+    path: str
+    definition: Definition
+    change: str  # added | removed | signature | body | moved
+    lines: list[int]
+
+
+def parse(text: str) -> list[FileChange]:
+    """Files of a unified diff (git's or plain), by path.
+
+    Raises:
+        BadInputError: it is no unified diff, or is larger than 20 MiB.
+    """
+    if len(text) > MAX_DIFF_BYTES:
+        raise BadInputError(f"the diff has {len(text)} characters, allowed are {MAX_DIFF_BYTES}; split it", argument="diff")
+    try:
+        patch = unidiff.PatchSet(text)
+    except unidiff.UnidiffParseError as error:
+        raise BadInputError(f"that is no unified diff: {error}; pass the output of `git diff`", argument="diff") from error
+    if not patch and text.strip():
+        raise BadInputError("that is no unified diff: no file header found; pass the output of `git diff`", argument="diff")
+    return sorted((_change(file) for file in patch), key=lambda change: change.new_path or change.old_path)
+
+
+def _change(file: unidiff.PatchedFile) -> FileChange:
+    old = "" if file.is_added_file or file.source_file == "/dev/null" else _strip(file.source_file, "a/")
+    new = "" if file.is_removed_file or file.target_file == "/dev/null" else _strip(file.target_file, "b/")
+    old_lines: set[int] = set()
+    new_lines: set[int] = set()
+    hunks = []
+    for hunk in file:
+        before = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_removed or line.is_context)
+        after = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_added or line.is_context)
+        hunks.append((hunk.source_start, hunk.source_length, before, hunk.target_start, hunk.target_length, after))
+        old_lines.update(line.source_line_no for line in hunk if line.is_removed)
+        new_lines.update(line.target_line_no for line in hunk if line.is_added)
+    return FileChange(old, new, frozenset(old_lines), frozenset(new_lines), tuple(hunks), bool(file.is_binary_file))
+
+
+def _strip(path: str, prefix: str) -> str:
+    return path.strip('"').removeprefix(prefix)
+
+
+def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
+    """(old text, new text) of a file of which one side is given, or None when the diff fits neither side."""
+    lines = text.splitlines()
+    ending = "\n" if text.endswith("\n") else ""
+    if _fits(lines, [(start, length, wanted) for _, _, _, start, length, wanted in change.hunks]):
+        pieces = [(start, length, before) for _, _, before, start, length, _ in change.hunks]
+        return "\n".join(_replace(lines, pieces)) + ending, text
+    if _fits(lines, [(start, length, wanted) for start, length, wanted, _, _, _ in change.hunks]):
+        pieces = [(start, length, after) for start, length, _, _, _, after in change.hunks]
+        return text, "\n".join(_replace(lines, pieces)) + ending
+    return None
+
+
+def _at(start: int, length: int) -> int:
+    """0-based index a hunk begins at; a hunk of no lines names the line it comes after."""
+    return start - 1 if length else start
+
+
+def _fits(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> bool:
+    return all(tuple(lines[_at(start, length) : _at(start, length) + length]) == wanted for start, length, wanted in pieces)
+
+
+def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[str]:
+    result, taken = [], 0
+    for start, length, replacement in pieces:
+        at = _at(start, length)
+        result.extend(lines[taken:at])
+        result.extend(replacement)
+        taken = at + length
+    return result + lines[taken:]
+
+
+def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
+    """Changed definitions of one file; moves inside the file are recognised, moves between files by `join_moves`."""
+    before = {(one.kind, one.qualname, one.ordinal): one for one in old}
+    after = {(one.kind, one.qualname, one.ordinal): one for one in new}
+    old_own, new_own = _own_lines(old, change.old_lines), _own_lines(new, change.new_lines)
+    changes: list[DefinitionChange] = []
+    for key, one in after.items():
+        twin = before.get(key)
+        lines = sorted(new_own.get(key, ()))
+        if twin is None:
+            if one.kind != "module":
+                changes.append(DefinitionChange(change.new_path, one, "added", lines))
+        elif twin.signature != one.signature:
+            changes.append(DefinitionChange(change.new_path, one, "signature", lines))
+        elif twin.body_hash != one.body_hash and (lines or old_own.get(key)):
+            changes.append(DefinitionChange(change.new_path, one, "body", lines))
+    changes += [
+        DefinitionChange(change.old_path, one, "removed", sorted(old_own.get(key, ())))
+        for key, one in before.items()
+        if key not in after and one.kind != "module"
+    ]
+    return changes
+
+
+def _own_lines(definitions: Sequence[Definition], lines: frozenset[int]) -> dict[tuple[str, str, int], set[int]]:
+    """Changed lines by the innermost definition around them."""
+    own: dict[tuple[str, str, int], set[int]] = {}
+    if not definitions:
+        return own
+    ordered = sorted(definitions[1:], key=lambda one: (one.end_line - one.start_line, one.start_line))
+    for line in lines:
+        inner = next((one for one in ordered if one.start_line <= line <= one.end_line), definitions[0])
+        own.setdefault((inner.kind, inner.qualname, inner.ordinal), set()).add(line)
+    return own
+
+
+def join_moves(changes: Sequence[DefinitionChange]) -> list[DefinitionChange]:
+    """Removed and added definitions with one body become one `moved`; sorted by path and line."""
+    gone: dict[tuple[str, str, str], list[DefinitionChange]] = {}
+    for one in changes:
+        if one.change == "removed":
+            gone.setdefault((one.definition.kind, one.definition.name, one.definition.body_hash), []).append(one)
+    result: list[DefinitionChange] = []
+    moved: set[int] = set()
+    for one in changes:
+        twins = gone.get((one.definition.kind, one.definition.name, one.definition.body_hash)) if one.change == "added" else None
+        if twins:
+            moved.add(id(twins.pop(0)))
+            result.append(one._replace(change="moved"))
+        else:
+            result.append(one)
+    kept = [one for one in result if id(one) not in moved]
+    return sorted(kept, key=lambda one: (one.path, one.definition.start_line, one.definition.qualname, one.change))

@@ -1,0 +1,263 @@
+"""Impact of X: everything that could behave differently if X changes, with the evidence.
+
+One walk (see `walk`) over the edges of `weights.TRAVEL`; then the hits are sorted, tests are set apart,
+hits are grouped, and what could not be followed is counted. `total`, `by_depth` and the risk are over
+everything the walk reached; only the listed hits are cut by `limit`, and the report says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.analysis import risk
+from graphmem.analysis.walk import FloatArray, IntArray, Walk, step_values, walk
+from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
+from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+MAX_DEPTH: Final = 50
+MAX_LIMIT: Final = 100_000
+MAX_POSSIBLE: Final = 50
+MAX_GROUPS: Final = 100
+VERDICTS: Final = ("will break", "likely", "possible")
+WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An impact question, checked once.
+
+    Raises:
+        BadInputError: a value is out of range or a kind or direction is unknown.
+    """
+
+    direction: str = "dependents"  # dependents | dependencies
+    max_depth: int = 5  # 1..50
+    min_confidence: float = 0.3  # (0, 1], of the whole path
+    kinds: tuple[str, ...] = IMPACT_KINDS
+    limit: int = 1000  # 1..100,000 hits listed, the rest only counted
+
+    def __post_init__(self) -> None:
+        if self.direction not in ("dependents", "dependencies"):
+            raise _bad("direction", self.direction, "dependents or dependencies")
+        if not 1 <= self.max_depth <= MAX_DEPTH:
+            raise _bad("max_depth", self.max_depth, f"1 to {MAX_DEPTH}")
+        if not 0 < self.min_confidence <= 1:
+            raise _bad("min_confidence", self.min_confidence, "more than 0 and at most 1")
+        if not 1 <= self.limit <= MAX_LIMIT:
+            raise _bad("limit", self.limit, f"1 to {MAX_LIMIT}")
+        unknown = sorted(set(self.kinds) - set(IMPACT_KINDS))
+        if unknown or not self.kinds:
+            raise _bad("kinds", ", ".join(unknown) or "none", f"some of {', '.join(IMPACT_KINDS)}")
+
+
+def _bad(argument: str, value: object, allowed: str) -> BadInputError:
+    return BadInputError(f"{argument} is {value}, allowed is {allowed}", argument=argument, value=value, allowed=allowed)
+
+
+def expand(view: GraphView, targets: Collection[int]) -> list[int]:
+    """Targets with what they consist of: a file with its symbols, a class with its members, ascending."""
+    seen: set[int] = set()
+    stack = list(targets)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.extend(view.children(node))
+    return sorted(seen)
+
+
+class Start(NamedTuple):
+    """Where a walk begins and what it may use: a changed body travels along fewer kinds than a changed name."""
+
+    seeds: Sequence[int]
+    kinds: tuple[str, ...]
+
+
+def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState) -> ImpactReport:
+    """The impact report of some nodes and what they consist of (members of a class, symbols of a file).
+
+    Args:
+        view: the graph to walk.
+        targets: node indices, at least one.
+        question: direction and bounds.
+        state: shown in the report.
+    """
+    return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state)
+
+
+def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Start], question: Question, state: IndexState) -> ImpactReport:
+    """One report over several walks: a node keeps its fewest steps and its most confident path."""
+    adjacency = view.reverse if question.direction == "dependents" else view.forward
+    walks = [
+        walk(adjacency, step_values(view, start.kinds, WEIGHTS), start.seeds, question.max_depth, question.min_confidence)
+        for start in starts
+    ]
+    found = _unite(walks, [seed for start in starts for seed in start.seeds])
+    tests = view.is_test_mask[found.nodes]
+    listed = _Lister(view, found, towards_seed=question.direction == "dependents")
+    kept = np.arange(len(found.nodes))[: question.limit]
+    hits = [listed.hit(int(row)) for row in kept if not tests[row]]
+    test_hits = [listed.hit(int(row)) for row in kept if tests[row]]
+    truncated = len(found.nodes) > len(kept)
+    possible, possible_count = _possible(view, targets) if question.direction == "dependents" else ([], 0)
+    causes = _causes(view, found, question, state, possible, possible_count, truncated=truncated)
+    incomplete = any(cause.kind not in ("budget", "depth") for cause in causes)
+    lower = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
+    others = ~tests
+    return ImpactReport(
+        targets=[view.info(node) for node in targets],
+        direction=question.direction,
+        max_depth=question.max_depth,
+        min_confidence=question.min_confidence,
+        kinds=list(question.kinds),
+        hits=hits,
+        tests=test_hits,
+        total=len(found.nodes),
+        by_depth=_by_depth(found, question.max_depth),
+        by_file=_groups(view, found, modules=False),
+        by_module=_groups(view, found, modules=True),
+        risk=_risk(view, found, others, targets, incomplete=incomplete),
+        epistemic=lower if incomplete else "exact",
+        causes=causes,
+        possible=possible,
+        truncated=truncated,
+        state=state,
+    )
+
+
+class _Found(NamedTuple):
+    """United walks. The arrays are parallel, sorted by (depth, -confidence, node)."""
+
+    nodes: IntArray
+    depths: IntArray
+    confidences: FloatArray
+    walks: list[Walk]
+    which: IntArray  # the walk with the most confident path
+    cut_by_depth: bool
+
+
+def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
+    cut = any(one.cut_by_depth for one in walks)
+    if len(walks) == 1:
+        only = walks[0]
+        return _Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64), cut)
+    nodes = np.concatenate([one.nodes for one in walks] or [np.empty(0, dtype=np.int64)])
+    depths = np.concatenate([one.depths for one in walks] or [np.empty(0, dtype=np.int64)])
+    confidences = np.concatenate([one.confidences for one in walks] or [np.empty(0, dtype=np.float32)])
+    which = np.repeat(np.arange(len(walks)), [len(one.nodes) for one in walks])
+    keep = ~np.isin(nodes, np.asarray(seeds, dtype=np.int64))
+    nodes, depths, confidences, which = nodes[keep], depths[keep], confidences[keep], which[keep]
+    order = np.lexsort((which, -confidences, nodes))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = nodes[order][1:] != nodes[order][:-1]
+    starts = np.flatnonzero(first)
+    fewest = np.minimum.reduceat(depths[order], starts) if len(starts) else depths
+    rows = order[starts]
+    nodes, depths, confidences, which = nodes[rows], fewest, confidences[rows], which[rows]
+    order = np.lexsort((nodes, -confidences, depths))
+    return _Found(nodes[order], depths[order], confidences[order], walks, which[order], cut)
+
+
+class _Lister:
+    """Turns rows into hits; shares the step objects that many paths go through."""
+
+    def __init__(self, view: GraphView, found: _Found, *, towards_seed: bool) -> None:
+        self.view, self.found = view, found
+        self.towards_seed = towards_seed
+        self.steps: dict[int, PathStep] = {}
+
+    def step(self, edge: int) -> PathStep:
+        step = self.steps.get(edge)
+        if step is None:
+            step = self.steps[edge] = self.view.step(edge)
+        return step
+
+    def hit(self, row: int) -> ImpactHit:
+        node, depth = int(self.found.nodes[row]), int(self.found.depths[row])
+        edges = self.found.walks[int(self.found.which[row])].path(node)
+        steps = [self.step(edge) for edge in edges]
+        first = steps[0].dst if self.towards_seed else steps[0].src
+        verdict = "affected" if self.view.is_test(node) else VERDICTS[min(depth, 3) - 1]
+        return ImpactHit(self.view.info(node), depth, verdict, round(float(self.found.confidences[row]), 4), steps, first.id)
+
+
+def _by_depth(found: _Found, max_depth: int) -> list[int]:
+    counts = np.bincount(found.depths, minlength=max_depth + 1)[1:]
+    return [int(count) for count in np.trim_zeros(counts, "b")]
+
+
+def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:
+    """Hits by file or by directory: most hits first, then name."""
+    paths = view.path_index[found.nodes]
+    rows: dict[str, tuple[int, float, int]] = {}
+    order = np.argsort(paths, kind="stable")
+    bounds = np.flatnonzero(np.diff(paths[order])) + 1
+    for part in np.split(order, bounds):
+        if not len(part):
+            continue
+        path = view.paths[int(paths[part[0]])]
+        name = (path.rpartition("/")[0] or ".") if modules else path
+        if not path:
+            name = "(external)"
+        hits, confidence, depth = rows.get(name, (0, 0.0, MAX_DEPTH))
+        rows[name] = (
+            hits + len(part),
+            max(confidence, float(found.confidences[part].max())),
+            min(depth, int(found.depths[part].min())),
+        )
+    groups = [ImpactGroup(name, hits, round(confidence, 4), depth) for name, (hits, confidence, depth) in rows.items()]
+    return sorted(groups, key=lambda group: (-group.hits, group.name))
+
+
+def _possible(view: GraphView, targets: Sequence[int]) -> tuple[list[Possible], int]:
+    """Sites that call a target's name and could not be resolved; the first 50 by path and line, and their number."""
+    names = sorted({view.name(node) for node in targets if view.is_symbol(node)})
+    sites = [site for name in names for site in view.unresolved_named(name)]
+    sites.sort(key=lambda site: (site.path, site.line, site.id))
+    shown = [
+        Possible(view.info(view.index_of[site.caller_id]), site.name, site.line, site.reason)
+        for site in sites[:MAX_POSSIBLE]
+        if site.caller_id in view.index_of
+    ]
+    return shown, len(sites)
+
+
+def _causes(
+    view: GraphView, found: _Found, question: Question, state: IndexState, possible: list[Possible], possible_count: int, *, truncated: bool
+) -> list[Cause]:
+    causes: list[Cause] = []
+    if possible_count:
+        examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
+        causes.append(
+            Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples)
+        )
+    failed = view.failed_files()
+    if failed:
+        causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
+    if state.stale_files:
+        causes.append(Cause("stale", "files have changed since the index was made", state.stale_files))
+    if found.cut_by_depth:
+        causes.append(Cause("depth", f"there are more beyond depth {question.max_depth}", 0))
+    if truncated:
+        causes.append(Cause("budget", f"only the first {question.limit} are listed; totals are exact", len(found.nodes) - question.limit))
+    return causes
+
+
+def _risk(view: GraphView, found: _Found, others: np.typing.NDArray[np.bool_], targets: Sequence[int], *, incomplete: bool) -> risk.Risk:
+    weight = float(np.sum(found.confidences[others] / found.depths[others]))
+    entries = int(np.count_nonzero(view.entry_mask[found.nodes[others]]))
+    home = {view.path(node).rpartition("/")[0] for node in targets}
+    reached = Counter(view.paths[int(index)].rpartition("/")[0] for index in np.unique(view.path_index[found.nodes[others]]))
+    modules = len(set(reached) - home)
+    return risk.assess(weight, entries, modules, int(np.count_nonzero(~others)), incomplete=incomplete)

@@ -1,0 +1,112 @@
+"""The most confident dependency path between two symbols, and pieces of the graph around seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from graphmem.analysis.walk import step_values, walk
+from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.answers import IndexState, PathAnswer, Subgraph
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+MAX_PATH_DEPTH: Final = 30
+MAX_SUBGRAPH_DEPTH: Final = 10
+MAX_SUBGRAPH_NODES: Final = 20_000
+
+
+def best_path(
+    view: GraphView,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    state: IndexState,
+    *,
+    max_depth: int = 10,
+    min_confidence: float = 0.05,
+    kinds: Collection[str] = IMPACT_KINDS,
+) -> PathAnswer:
+    """How the source depends on the target: the path with the greatest product of edge confidences.
+
+    Several sources or targets mean the same symbol's twins; the first that joins wins by confidence.
+
+    Raises:
+        BadInputError: a bound is out of range.
+    """
+    if not 1 <= max_depth <= MAX_PATH_DEPTH:
+        raise BadInputError(f"max_depth is {max_depth}, allowed is 1 to {MAX_PATH_DEPTH}", argument="max_depth", value=max_depth)
+    if not 0 < min_confidence <= 1:
+        raise BadInputError(
+            f"min_confidence is {min_confidence}, allowed is more than 0 and at most 1", argument="min_confidence", value=min_confidence
+        )
+    values = step_values(view, kinds, {})
+    found = walk(view.forward, values, sources, max_depth, min_confidence)
+    wanted = np.flatnonzero(np.isin(found.nodes, np.asarray(targets)))
+    steps, confidence = [], 0.0
+    if len(wanted):
+        row = min(wanted, key=lambda at: (-float(found.confidences[at]), int(found.nodes[at])))
+        steps = [view.step(edge) for edge in found.path(int(found.nodes[row]))]
+        confidence = round(float(found.confidences[row]), 4)
+    certain = bool(steps) or (not found.cut_by_depth and not view.unresolved_count)
+    return PathAnswer(
+        source=view.info(sources[0]),
+        target=view.info(targets[0]),
+        steps=steps,
+        confidence=confidence,
+        max_depth=max_depth,
+        epistemic="exact" if certain else "lower_bound",
+        state=state,
+    )
+
+
+def subgraph(
+    view: GraphView, seeds: Sequence[int], state: IndexState, *, depth: int = 1, kinds: Collection[str] | None = None, limit: int = 500
+) -> Subgraph:
+    """Nodes within some steps of the seeds in either direction, and every edge among them.
+
+    Nodes come nearest first (then by index), so a cut by `limit` keeps the neighbourhood; edges are
+    [source position, destination position, kind, confidence, rule], sorted.
+
+    Raises:
+        BadInputError: a bound is out of range.
+    """
+    if not 0 <= depth <= MAX_SUBGRAPH_DEPTH:
+        raise BadInputError(f"depth is {depth}, allowed is 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth)
+    if not 1 <= limit <= MAX_SUBGRAPH_NODES:
+        raise BadInputError(f"limit is {limit}, allowed is 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
+    used = np.array([kinds is None or kind in kinds for kind in view.edge_kind_names] + [False] * (256 - len(view.edge_kind_names)))
+    live = used[view.edge_kind]
+    order: list[int] = list(dict.fromkeys(seeds))
+    seen = np.zeros(view.size, dtype=bool)
+    seen[order] = True
+    frontier = np.asarray(order, dtype=np.int64)
+    for _ in range(depth):
+        neighbours = []
+        for adjacency in (view.forward, view.reverse):
+            for node in frontier:
+                part = slice(int(adjacency.indptr[node]), int(adjacency.indptr[node + 1]))
+                neighbours.append(adjacency.nodes[part][live[adjacency.edges[part]]])
+        fresh = np.unique(np.concatenate(neighbours)) if neighbours else np.empty(0, dtype=np.int64)
+        fresh = fresh[~seen[fresh]]
+        seen[fresh] = True
+        order.extend(int(node) for node in fresh)
+        frontier = fresh.astype(np.int64)
+        if len(order) > limit or not len(frontier):
+            break
+    truncated = len(order) > limit
+    order = order[:limit]
+    place = {node: at for at, node in enumerate(order)}
+    edges: list[list[Any]] = []
+    for node in order:
+        part = slice(int(view.forward.indptr[node]), int(view.forward.indptr[node + 1]))
+        for other, edge in zip(view.forward.nodes[part], view.forward.edges[part], strict=True):
+            if live[edge] and int(other) in place:
+                row = view.edge(int(edge))
+                edges.append([place[node], place[int(other)], row.kind, row.confidence, row.rule])
+    edges.sort()
+    return Subgraph([view.info(node) for node in order], edges, truncated, state)

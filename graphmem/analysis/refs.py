@@ -1,0 +1,140 @@
+"""What a person may type to mean a symbol, resolved in one place.
+
+Forms, tried in this order:
+
+* an id (20 hex digits);
+* `path:line` or `path:line:column`: the innermost definition around it;
+* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`);
+* a path, or a suffix of one: the file;
+* `module.qualname` (`django.db.models.query.QuerySet`);
+* a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
+
+An exact qualified name goes before a suffix. Several definitions with one path and qualified name
+(overloads, a property and its setter) are one answer; anything else that fits twice is ambiguous.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+_ID = re.compile(r"[0-9a-f]{20}\Z")
+_POSITION = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\Z")
+MAX_CANDIDATES = 20
+MAX_REF_CHARACTERS = 1000
+
+
+def resolve_ref(view: GraphView, ref: str) -> list[int]:
+    """Node indices a reference means, ascending; more than one only for definitions that share path and name.
+
+    Raises:
+        BadInputError: the reference is empty or longer than 1,000 characters.
+        AmbiguousSymbolError: several symbols answer; `candidates` lists up to 20 of them, `total` counts all.
+        SymbolNotFoundError: none does; `suggestions` holds what was perhaps meant.
+    """
+    ref = ref.strip()
+    if not ref or len(ref) > MAX_REF_CHARACTERS:
+        raise BadInputError(
+            f"a reference has 1 to {MAX_REF_CHARACTERS} characters, this one {len(ref)}; write path:name, Class.method or path:line",
+            argument="ref",
+            limit=MAX_REF_CHARACTERS,
+        )
+    if _ID.match(ref) and ref in view.index_of:
+        return [view.index_of[ref]]
+    if position := _POSITION.match(ref):
+        found = _at_position(view, position["path"], int(position["line"]))
+        if found:
+            return found
+    for candidates in _ranks(view, ref):
+        if candidates:
+            return _one(view, ref, candidates)
+    suggestions = suggest(view, ref)
+    hint = f"; did you mean {', '.join(suggestions[:3])}?" if suggestions else "; `graphmem search` finds names by their parts"
+    raise SymbolNotFoundError(f"nothing in the index is called {ref!r}{hint}", ref=ref, suggestions=suggestions)
+
+
+def _ranks(view: GraphView, ref: str) -> list[list[int]]:
+    """Candidate lists, best rank first; the first that is not empty decides."""
+    ranks: list[list[int]] = []
+    if ":" in ref:
+        path, _, name = ref.rpartition(":")
+        nodes = [node for file in _files(view, path) for node in view.by_path(view.path(file))]
+        symbols = [node for node in nodes if view.is_symbol(node)]
+        ranks.append([node for node in symbols if view.qualname(node) == name])
+        ranks.append([node for node in symbols if view.qualname(node).endswith("." + name)])
+        return ranks
+    ranks.append(_files(view, ref) if "/" in ref or "." in ref else [])
+    by_name = view.by_name(ref.rpartition(".")[2])
+    ranks.append([node for node in by_name if view.is_symbol(node) and view.qualname(node) == ref])
+    if "." in ref:
+        ranks.append([node for node in by_name if view.is_symbol(node) and _full_name(view, node) == ref])
+        ranks.append([node for node in by_name if view.is_symbol(node) and _full_name(view, node).endswith("." + ref)])
+        ranks.append([node for node in view.by_qualname(ref) if view.is_external(node)])
+    else:
+        ranks.append([node for node in by_name if view.is_symbol(node)])
+        ranks.append([node for node in view.by_qualname(ref) if view.is_external(node)])
+    return ranks
+
+
+def _full_name(view: GraphView, node: int) -> str:
+    module = view.module_of(node)
+    return f"{module}.{view.qualname(node)}" if module else view.qualname(node)
+
+
+def _files(view: GraphView, path: str) -> list[int]:
+    path = path.removeprefix("./").strip("/")
+    exact = view.file_node(path)
+    if exact is not None:
+        return [exact]
+    return [node for node in view.file_nodes() if view.path(node).endswith("/" + path)]
+
+
+def _at_position(view: GraphView, path: str, line: int) -> list[int]:
+    files = _files(view, path)
+    if len(files) != 1:
+        return []
+    around = [
+        node
+        for node in view.by_path(view.path(files[0]))
+        if view.is_symbol(node) and view.start_line[node] <= line <= view.end_line[node] and view.kind(node) != "module"
+    ]
+    if around:
+        return [min(around, key=lambda node: (view.end_line[node] - view.start_line[node], -view.start_line[node], node))]
+    modules = [node for node in view.by_path(view.path(files[0])) if view.kind(node) == "module"]
+    return modules or files
+
+
+def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
+    first = candidates[0]
+    if all(view.path(node) == view.path(first) and view.qualname(node) == view.qualname(first) for node in candidates):
+        return sorted(candidates)
+    ordered = sorted(candidates, key=lambda node: (view.is_test(node), view.path(node), int(view.start_line[node]), node))
+    infos = [view.info(node) for node in ordered[:MAX_CANDIDATES]]
+    shown = ", ".join(info.ref for info in infos[:3])
+    raise AmbiguousSymbolError(
+        f"{ref!r} names {len(candidates)} symbols ({shown}{', …' if len(candidates) > 3 else ''}); name one as path:qualname",
+        ref=ref,
+        candidates=infos,
+        total=len(candidates),
+    )
+
+
+def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
+    """References close to one that was not found, best first: same letters, then similar spelling."""
+    name = ref.rpartition(":")[2].rpartition(".")[2] or ref
+    folded = name.casefold()
+    names = view.symbol_names()
+    same = [other for other in names if other.casefold() == folded and other != ref]
+    near = difflib.get_close_matches(name, [other for other in names if other[:1].casefold() == folded[:1]], n=limit, cutoff=0.75)
+    wanted = list(dict.fromkeys([*same, *near]))[:limit]
+    refs: list[str] = []
+    for other in wanted:
+        nodes = sorted(node for node in view.by_name(other) if view.is_symbol(node))
+        refs.extend(view.info(node).ref for node in nodes[:2])
+    return list(dict.fromkeys(refs))[:limit]
