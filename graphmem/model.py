@@ -91,6 +91,7 @@ class FileRow(NamedTuple):
     is_test: bool
     error_count: int  # ERROR and MISSING nodes the parser left
     diagnostic: str  # "" or one sentence: why parts of this file are not in the graph
+    call_sites: int  # calls written in it; those without an edge are among the unresolved
 
 
 class SymbolRow(NamedTuple):
