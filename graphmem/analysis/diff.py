@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import unidiff
+from unidiff import PatchedFile, PatchSet
+from unidiff.errors import UnidiffParseError
 
 from graphmem.errors import BadInputError
 
@@ -50,15 +51,15 @@ def parse(text: str) -> list[FileChange]:
     if len(text) > MAX_DIFF_BYTES:
         raise BadInputError(f"the diff has {len(text)} characters, allowed are {MAX_DIFF_BYTES}; split it", argument="diff")
     try:
-        patch = unidiff.PatchSet(text)
-    except unidiff.UnidiffParseError as error:
+        patch = PatchSet(text)
+    except UnidiffParseError as error:
         raise BadInputError(f"that is no unified diff: {error}; pass the output of `git diff`", argument="diff") from error
     if not patch and text.strip():
         raise BadInputError("that is no unified diff: no file header found; pass the output of `git diff`", argument="diff")
     return sorted((_change(file) for file in patch), key=lambda change: change.new_path or change.old_path)
 
 
-def _change(file: unidiff.PatchedFile) -> FileChange:
+def _change(file: PatchedFile) -> FileChange:
     old = "" if file.is_added_file or file.source_file == "/dev/null" else _strip(file.source_file, "a/")
     new = "" if file.is_removed_file or file.target_file == "/dev/null" else _strip(file.target_file, "b/")
     old_lines: set[int] = set()

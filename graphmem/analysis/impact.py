@@ -7,17 +7,19 @@ everything the walk reached; only the listed hits are cut by `limit`, and the re
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 
 from graphmem.analysis import risk
-from graphmem.analysis.walk import FloatArray, IntArray, Walk, step_values, walk
+from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
-from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible
+from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
 from graphmem.errors import BadInputError
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL, Bool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 50
 MAX_LIMIT: Final = 100_000
 MAX_POSSIBLE: Final = 50
-MAX_GROUPS: Final = 100
+DEFINES: Final = (EdgeKind.DEFINES,)
+CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})
 VERDICTS: Final = ("will break", "likely", "possible")
 WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
 
@@ -73,7 +76,10 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
         if node in seen:
             continue
         seen.add(node)
-        stack.extend(view.children(node))
+        if view.label[node] == FILE:
+            stack.extend(int(symbol) for symbol in view.by_path(view.path(node)))
+        elif view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in CONTAINERS:
+            stack.extend(view.dst[view.out_edges(node, DEFINES)].tolist())
     return sorted(seen)
 
 
@@ -98,13 +104,13 @@ def impact(view: GraphView, targets: Sequence[int], question: Question, state: I
 
 def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Start], question: Question, state: IndexState) -> ImpactReport:
     """One report over several walks: a node keeps its fewest steps and its most confident path."""
-    adjacency = view.reverse if question.direction == "dependents" else view.forward
+    adjacency = reverse(view) if question.direction == "dependents" else forward(view)
     walks = [
         walk(adjacency, step_values(view, start.kinds, WEIGHTS), start.seeds, question.max_depth, question.min_confidence)
         for start in starts
     ]
     found = _unite(walks, [seed for start in starts for seed in start.seeds])
-    tests = view.is_test_mask[found.nodes]
+    tests = view.is_test[found.nodes]
     listed = _Lister(view, found, towards_seed=question.direction == "dependents")
     kept = np.arange(len(found.nodes))[: question.limit]
     hits = [listed.hit(int(row)) for row in kept if not tests[row]]
@@ -169,6 +175,19 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     return _Found(nodes[order], depths[order], confidences[order], walks, which[order], cut)
 
 
+def path_step(view: GraphView, edge: int) -> PathStep:
+    """An edge row as a step of a path."""
+    return PathStep(
+        src=view.info(view.src[edge]),
+        dst=view.info(view.dst[edge]),
+        kind=view.kind_of(edge),
+        confidence=round(float(view.confidence[edge]), 4),
+        source=view.source_of(edge),
+        rule=view.rule_of(edge),
+        line=int(view.line[edge]),
+    )
+
+
 class _Lister:
     """Turns rows into hits; shares the step objects that many paths go through."""
 
@@ -180,7 +199,7 @@ class _Lister:
     def step(self, edge: int) -> PathStep:
         step = self.steps.get(edge)
         if step is None:
-            step = self.steps[edge] = self.view.step(edge)
+            step = self.steps[edge] = path_step(self.view, edge)
         return step
 
     def hit(self, row: int) -> ImpactHit:
@@ -188,7 +207,7 @@ class _Lister:
         edges = self.found.walks[int(self.found.which[row])].path(node)
         steps = [self.step(edge) for edge in edges]
         first = steps[0].dst if self.towards_seed else steps[0].src
-        verdict = "affected" if self.view.is_test(node) else VERDICTS[min(depth, 3) - 1]
+        verdict = "affected" if self.view.is_test[node] else VERDICTS[min(depth, 3) - 1]
         return ImpactHit(self.view.info(node), depth, verdict, round(float(self.found.confidences[row]), 4), steps, first.id)
 
 
@@ -206,10 +225,11 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     for part in np.split(order, bounds):
         if not len(part):
             continue
-        path = view.paths[int(paths[part[0]])]
-        name = (path.rpartition("/")[0] or ".") if modules else path
-        if not path:
+        number = int(paths[part[0]])
+        if number < 0:
             name = "(external)"
+        else:
+            name = (view.paths[number].rpartition("/")[0] or ".") if modules else view.paths[number]
         hits, confidence, depth = rows.get(name, (0, 0.0, MAX_DEPTH))
         rows[name] = (
             hits + len(part),
@@ -222,15 +242,19 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
 
 def _possible(view: GraphView, targets: Sequence[int]) -> tuple[list[Possible], int]:
     """Sites that call a target's name and could not be resolved; the first 50 by path and line, and their number."""
-    names = sorted({view.name(node) for node in targets if view.is_symbol(node)})
+    names = sorted({view.name(node) for node in targets if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]
-    sites.sort(key=lambda site: (site.path, site.line, site.id))
-    shown = [
-        Possible(view.info(view.index_of[site.caller_id]), site.name, site.line, site.reason)
-        for site in sites[:MAX_POSSIBLE]
-        if site.caller_id in view.index_of
-    ]
-    return shown, len(sites)
+    sites.sort(key=lambda site: (site.path, site.line, site.name))
+    shown = [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in sites if site.caller >= 0]
+    return shown[:MAX_POSSIBLE], len(sites)
+
+
+def failed_files(view: GraphView) -> list[str]:
+    """Paths of files that are not in the graph in full, ascending."""
+    columns = view.arrays.paths
+    failed = np.asarray(columns.error_count) > 0
+    failed |= np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_)
+    return [view.paths[number] for number in np.flatnonzero(failed & (np.asarray(columns.node) >= 0))]
 
 
 def _causes(
@@ -239,10 +263,8 @@ def _causes(
     causes: list[Cause] = []
     if possible_count:
         examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
-        causes.append(
-            Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples)
-        )
-    failed = view.failed_files()
+        causes.append(Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples))
+    failed = failed_files(view)
     if failed:
         causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
     if state.stale_files:
@@ -254,10 +276,10 @@ def _causes(
     return causes
 
 
-def _risk(view: GraphView, found: _Found, others: np.typing.NDArray[np.bool_], targets: Sequence[int], *, incomplete: bool) -> risk.Risk:
+def _risk(view: GraphView, found: _Found, others: Bool, targets: Sequence[int], *, incomplete: bool) -> Risk:
     weight = float(np.sum(found.confidences[others] / found.depths[others]))
-    entries = int(np.count_nonzero(view.entry_mask[found.nodes[others]]))
+    entries = int(np.count_nonzero(view.is_entry_point[found.nodes[others]]))
     home = {view.path(node).rpartition("/")[0] for node in targets}
-    reached = Counter(view.paths[int(index)].rpartition("/")[0] for index in np.unique(view.path_index[found.nodes[others]]))
-    modules = len(set(reached) - home)
+    reached = {view.paths[int(index)].rpartition("/")[0] for index in np.unique(view.path_index[found.nodes[others]]) if index >= 0}
+    modules = len(reached - home)
     return risk.assess(weight, entries, modules, int(np.count_nonzero(~others)), incomplete=incomplete)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.analysis.walk import step_values, walk
+from graphmem.analysis.impact import path_step
+from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
 from graphmem.errors import BadInputError
+
+from graphmem.projection.graph import kind_mask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -45,14 +48,14 @@ def best_path(
             f"min_confidence is {min_confidence}, allowed is more than 0 and at most 1", argument="min_confidence", value=min_confidence
         )
     values = step_values(view, kinds, {})
-    found = walk(view.forward, values, sources, max_depth, min_confidence)
+    found = walk(forward(view), values, sources, max_depth, min_confidence)
     wanted = np.flatnonzero(np.isin(found.nodes, np.asarray(targets)))
     steps, confidence = [], 0.0
     if len(wanted):
         row = min(wanted, key=lambda at: (-float(found.confidences[at]), int(found.nodes[at])))
-        steps = [view.step(edge) for edge in found.path(int(found.nodes[row]))]
+        steps = [path_step(view, edge) for edge in found.path(int(found.nodes[row]))]
         confidence = round(float(found.confidences[row]), 4)
-    certain = bool(steps) or (not found.cut_by_depth and not view.unresolved_count)
+    certain = bool(steps) or (not found.cut_by_depth and not view.counts["unresolved"])
     return PathAnswer(
         source=view.info(sources[0]),
         target=view.info(targets[0]),
@@ -79,18 +82,17 @@ def subgraph(
         raise BadInputError(f"depth is {depth}, allowed is 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth)
     if not 1 <= limit <= MAX_SUBGRAPH_NODES:
         raise BadInputError(f"limit is {limit}, allowed is 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
-    used = np.array([kinds is None or kind in kinds for kind in view.edge_kind_names] + [False] * (256 - len(view.edge_kind_names)))
-    live = used[view.edge_kind]
+    live = np.ones(view.m, dtype=bool) if kinds is None else kind_mask(kinds)[view.edge_kind]
     order: list[int] = list(dict.fromkeys(seeds))
-    seen = np.zeros(view.size, dtype=bool)
+    seen = np.zeros(view.n, dtype=bool)
     seen[order] = True
     frontier = np.asarray(order, dtype=np.int64)
     for _ in range(depth):
         neighbours = []
-        for adjacency in (view.forward, view.reverse):
-            for node in frontier:
-                part = slice(int(adjacency.indptr[node]), int(adjacency.indptr[node + 1]))
-                neighbours.append(adjacency.nodes[part][live[adjacency.edges[part]]])
+        for node in frontier.tolist():
+            outgoing, incoming = view.out_edges(node), view.in_edges(node)
+            neighbours.append(view.dst[outgoing[live[outgoing]]])
+            neighbours.append(view.src[incoming[live[incoming]]])
         fresh = np.unique(np.concatenate(neighbours)) if neighbours else np.empty(0, dtype=np.int64)
         fresh = fresh[~seen[fresh]]
         seen[fresh] = True
@@ -103,10 +105,10 @@ def subgraph(
     place = {node: at for at, node in enumerate(order)}
     edges: list[list[Any]] = []
     for node in order:
-        part = slice(int(view.forward.indptr[node]), int(view.forward.indptr[node + 1]))
-        for other, edge in zip(view.forward.nodes[part], view.forward.edges[part], strict=True):
-            if live[edge] and int(other) in place:
-                row = view.edge(int(edge))
-                edges.append([place[node], place[int(other)], row.kind, row.confidence, row.rule])
+        for edge in view.out_edges(node).tolist():
+            other = int(view.dst[edge])
+            if live[edge] and other in place:
+                confidence = round(float(view.confidence[edge]), 4)
+                edges.append([place[node], place[other], view.kind_of(edge), confidence, view.rule_of(edge)])
     edges.sort()
-    return Subgraph([view.info(node) for node in order], edges, truncated, state)
+    return Subgraph(view.infos(order), edges, truncated, state)

@@ -20,6 +20,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
+from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
@@ -64,26 +65,27 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
     ranks: list[list[int]] = []
     if ":" in ref:
         path, _, name = ref.rpartition(":")
-        nodes = [node for file in _files(view, path) for node in view.by_path(view.path(file))]
-        symbols = [node for node in nodes if view.is_symbol(node)]
+        nodes = [int(node) for file in _files(view, path) for node in view.by_path(view.path(file))]
+        symbols = [node for node in nodes if view.label[node] == SYMBOL]
         ranks.append([node for node in symbols if view.qualname(node) == name])
         ranks.append([node for node in symbols if view.qualname(node).endswith("." + name)])
         return ranks
     ranks.append(_files(view, ref) if "/" in ref or "." in ref else [])
-    by_name = view.by_name(ref.rpartition(".")[2])
-    ranks.append([node for node in by_name if view.is_symbol(node) and view.qualname(node) == ref])
+    by_name = view.by_name(ref.rpartition(".")[2]).tolist()
+    ranks.append([node for node in by_name if view.label[node] == SYMBOL and view.qualname(node) == ref])
     if "." in ref:
-        ranks.append([node for node in by_name if view.is_symbol(node) and _full_name(view, node) == ref])
-        ranks.append([node for node in by_name if view.is_symbol(node) and _full_name(view, node).endswith("." + ref)])
-        ranks.append([node for node in view.by_qualname(ref) if view.is_external(node)])
+        ranks.append([node for node in by_name if view.label[node] == SYMBOL and _full_name(view, node) == ref])
+        ranks.append([node for node in by_name if view.label[node] == SYMBOL and _full_name(view, node).endswith("." + ref)])
+        ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     else:
-        ranks.append([node for node in by_name if view.is_symbol(node)])
-        ranks.append([node for node in view.by_qualname(ref) if view.is_external(node)])
+        ranks.append([node for node in by_name if view.label[node] == SYMBOL])
+        ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     return ranks
 
 
 def _full_name(view: GraphView, node: int) -> str:
-    module = view.module_of(node)
+    number = int(view.path_index[node])
+    module = str(view.arrays.paths.module[number].as_py()) if number >= 0 else ""
     return f"{module}.{view.qualname(node)}" if module else view.qualname(node)
 
 
@@ -92,7 +94,7 @@ def _files(view: GraphView, path: str) -> list[int]:
     exact = view.file_node(path)
     if exact is not None:
         return [exact]
-    return [node for node in view.file_nodes() if view.path(node).endswith("/" + path)]
+    return [node for full in view.paths if full.endswith("/" + path) and (node := view.file_node(full)) is not None]
 
 
 def _at_position(view: GraphView, path: str, line: int) -> list[int]:
@@ -102,11 +104,11 @@ def _at_position(view: GraphView, path: str, line: int) -> list[int]:
     around = [
         node
         for node in view.by_path(view.path(files[0]))
-        if view.is_symbol(node) and view.start_line[node] <= line <= view.end_line[node] and view.kind(node) != "module"
+        if view.label[node] == SYMBOL and view.start_line[node] <= line <= view.end_line[node] and NODE_KINDS[view.kind[node]] != "module"
     ]
     if around:
-        return [min(around, key=lambda node: (view.end_line[node] - view.start_line[node], -view.start_line[node], node))]
-    modules = [node for node in view.by_path(view.path(files[0])) if view.kind(node) == "module"]
+        return [int(min(around, key=lambda node: (view.end_line[node] - view.start_line[node], -view.start_line[node], node)))]
+    modules = [int(node) for node in view.by_path(view.path(files[0])) if NODE_KINDS[view.kind[node]] == "module"]
     return modules or files
 
 
@@ -114,7 +116,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
     first = candidates[0]
     if all(view.path(node) == view.path(first) and view.qualname(node) == view.qualname(first) for node in candidates):
         return sorted(candidates)
-    ordered = sorted(candidates, key=lambda node: (view.is_test(node), view.path(node), int(view.start_line[node]), node))
+    ordered = sorted(candidates, key=lambda node: (bool(view.is_test[node]), view.path(node), int(view.start_line[node]), node))
     infos = [view.info(node) for node in ordered[:MAX_CANDIDATES]]
     shown = ", ".join(info.ref for info in infos[:3])
     raise AmbiguousSymbolError(
@@ -129,12 +131,12 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     """References close to one that was not found, best first: same letters, then similar spelling."""
     name = ref.rpartition(":")[2].rpartition(".")[2] or ref
     folded = name.casefold()
-    names = view.symbol_names()
+    names = view.names()
     same = [other for other in names if other.casefold() == folded and other != ref]
     near = difflib.get_close_matches(name, [other for other in names if other[:1].casefold() == folded[:1]], n=limit, cutoff=0.75)
     wanted = list(dict.fromkeys([*same, *near]))[:limit]
     refs: list[str] = []
     for other in wanted:
-        nodes = sorted(node for node in view.by_name(other) if view.is_symbol(node))
+        nodes = sorted(node for node in view.by_name(other).tolist() if view.label[node] == SYMBOL)
         refs.extend(view.info(node).ref for node in nodes[:2])
     return list(dict.fromkeys(refs))[:limit]

@@ -9,18 +9,38 @@ under the floor can be dropped at once. (Bellman-Ford over the (max, x) semiring
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.projection.arrays import EDGE_KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from graphmem.projection.graph import Adjacency, GraphView
+    from graphmem.projection.graph import GraphView
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
+
+
+class Adjacency(NamedTuple):
+    """Neighbours in one direction: node i's are nodes[pointers[i]:pointers[i + 1]], over the edge rows beside them."""
+
+    pointers: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    edges: NDArray[np.int32] | None  # None: position and edge row are the same
+
+
+def forward(view: GraphView) -> Adjacency:
+    """What each node depends on."""
+    return Adjacency(view.out_ptr, view.dst, None)
+
+
+def reverse(view: GraphView) -> Adjacency:
+    """Who depends on each node."""
+    return Adjacency(view.in_ptr, view.in_src, view.in_edge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +82,10 @@ class Walk:
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
     """Value of each edge row for a walk, shape (edges,): confidence x weight of its kind, 0 for kinds left out."""
     table = np.zeros(256, dtype=np.float32)
-    for code, kind in enumerate(view.edge_kind_names):
+    for code, kind in enumerate(EDGE_KINDS):
         if kind in kinds:
             table[code] = weights.get(kind, 1.0)
-    values: FloatArray = table[view.edge_kind] * view.edge_confidence
+    values: FloatArray = table[view.edge_kind] * view.confidence
     return values
 
 
@@ -73,7 +93,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     """Walk from the seeds over a compressed adjacency.
 
     Args:
-        adjacency: `view.reverse` for dependents, `view.forward` for dependencies.
+        adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
         values: step value of each edge row, in [0, 1]; 0 switches an edge off.
         seeds: node indices; they are never hits.
         max_depth: most edges on a path, at least 1.
@@ -82,7 +102,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     Returns:
         Every node within the bounds. Equal values keep the shorter path, then the smaller parent index.
     """
-    size = len(adjacency.indptr) - 1
+    size = len(adjacency.pointers) - 1
     best = np.zeros(size, dtype=np.float32)
     depth = np.zeros(size, dtype=np.int64)
     frontier = np.unique(np.asarray(seeds, dtype=np.int64))
@@ -107,8 +127,8 @@ def _expand(
     adjacency: Adjacency, values: FloatArray, frontier: IntArray, handed_on: FloatArray, best: FloatArray, floor: float
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """One level: for each node that improves, its best entry; sorted by node."""
-    starts = adjacency.indptr[frontier].astype(np.int64)
-    counts = adjacency.indptr[frontier + 1].astype(np.int64) - starts
+    starts = adjacency.pointers[frontier].astype(np.int64)
+    counts = adjacency.pointers[frontier + 1].astype(np.int64) - starts
     offsets = np.cumsum(counts)
     total = int(offsets[-1]) if len(offsets) else 0
     if not total:
@@ -116,7 +136,7 @@ def _expand(
         return nothing, nothing, nothing, np.empty(0, dtype=np.float32)
     positions = np.arange(total) + np.repeat(starts - offsets + counts, counts)
     nodes = adjacency.nodes[positions].astype(np.int64)
-    edges = adjacency.edges[positions].astype(np.int64)
+    edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
     reached = np.repeat(handed_on, counts) * values[edges]
     keep = np.flatnonzero((reached >= floor) & (reached > best[nodes]))
     nodes, edges, reached = nodes[keep], edges[keep], reached[keep]

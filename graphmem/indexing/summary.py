@@ -1,0 +1,86 @@
+"""Collecting what a run did: stages with their wall time, CPU and memory of this process and its workers."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from graphmem.answers import IndexSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmem.model import Diagnostic
+    from graphmem.projection.graph import GraphView
+
+MAX_DIAGNOSTICS = 200
+
+
+class Meter:
+    """Times the stages of one run. CPU is of the whole process, so a busy server counts in."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._cpu = _cpu_seconds()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Adds the wall time of the block to the stage's."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def cpu_seconds(self) -> float:
+        """CPU since the meter was made, workers that ended included."""
+        return _cpu_seconds() - self._cpu
+
+
+def _cpu_seconds() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def peak_memory_mb() -> float:
+    """Greatest resident memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def summarise(
+    *,
+    mode: str,
+    view: GraphView,
+    meter: Meter,
+    changed: int,
+    removed: int,
+    skipped: dict[str, int],
+    chunks: int,
+    diagnostics: list[Diagnostic],
+) -> IndexSummary:
+    """The summary of a run that ended with this graph."""
+    files = view.file_rows()
+    return IndexSummary(
+        mode=mode,
+        generation=view.generation,
+        files=len(files),
+        changed=changed,
+        removed=removed,
+        skipped=dict(sorted(skipped.items())),
+        languages=dict(sorted(Counter(row.language for row in files).items(), key=lambda item: (-item[1], item[0]))),
+        symbols=view.symbol_count,
+        chunks=chunks,
+        edges_by_kind=view.count_edges("kind"),
+        edges_by_rule=view.count_edges("rule"),
+        call_sites=sum(row.call_sites for row in files),
+        unresolved=view.unresolved_count,
+        unresolved_by_reason=view.count_unresolved(),
+        diagnostics=[row._asdict() for row in diagnostics[:MAX_DIAGNOSTICS]],
+        diagnostic_count=len(diagnostics),
+        seconds={name: round(value, 3) for name, value in meter.seconds.items()},
+        cpu_seconds=round(meter.cpu_seconds(), 3),
+        peak_memory_mb=round(peak_memory_mb(), 1),
+    )
