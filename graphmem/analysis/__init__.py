@@ -1,0 +1,1 @@
+"""Measures over the graph projection: impact, paths, references people type, diffs."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from unidiff import PatchedFile, PatchSet
 from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchedFile, PatchSet
 
 from graphmem.errors import BadInputError
 
@@ -69,8 +69,8 @@ def _change(file: PatchedFile) -> FileChange:
         before = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_removed or line.is_context)
         after = tuple(line.value.rstrip("\r\n") for line in hunk if line.is_added or line.is_context)
         hunks.append((hunk.source_start, hunk.source_length, before, hunk.target_start, hunk.target_length, after))
-        old_lines.update(line.source_line_no for line in hunk if line.is_removed)
-        new_lines.update(line.target_line_no for line in hunk if line.is_added)
+        old_lines.update(line.source_line_no for line in hunk if line.is_removed and line.source_line_no)
+        new_lines.update(line.target_line_no for line in hunk if line.is_added and line.target_line_no)
     return FileChange(old, new, frozenset(old_lines), frozenset(new_lines), tuple(hunks), bool(file.is_binary_file))
 
 

@@ -11,7 +11,6 @@ from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
 from graphmem.errors import BadInputError
-
 from graphmem.projection.graph import kind_mask
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""The write path: keeps the graph equal to the tree on disk."""

@@ -1,0 +1,1 @@
+"""Bytes to facts; the only room that imports tree-sitter."""

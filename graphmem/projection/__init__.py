@@ -1,0 +1,1 @@
+"""Derived from the store: what many nodes at once are read from."""

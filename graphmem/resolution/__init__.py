@@ -1,0 +1,1 @@
+"""Facts to edges, with the rule that found them."""
