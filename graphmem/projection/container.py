@@ -1,0 +1,117 @@
+"""One file for many columns: how projections are saved beside the database.
+
+    magic (8) | length of the header (8, little endian) | header (JSON) | padding | sections, each at a multiple of 64
+
+The header names what the file is, its format number and generation, and for every section its place, length, CRC-32
+and numpy type (or "arrow": an IPC stream). Files are written beside their place and moved onto it, so a reader sees the
+old or the new one; they are read through a memory map, so opening costs the check of the sums and no copy.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+_MAGIC: Final = b"GMPROJ1\n"
+_ALIGN: Final = 64
+
+
+class DamagedFileError(Exception):
+    """The file is not what was written, or of another format; the projection has to be built again."""
+
+
+class Container(NamedTuple):
+    """A file that was read: `meta` is the caller's, sections are numpy arrays or Arrow tables."""
+
+    generation: int
+    meta: dict[str, Any]
+    sections: dict[str, Any]
+
+
+def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+    """Write numpy arrays and Arrow tables atomically; what was there before is replaced.
+
+    Raises:
+        OSError: the disk refused; the old file is still there.
+    """
+    blobs: list[Any] = []
+    directory: list[dict[str, Any]] = []
+    at = 0
+    for name, value in sections.items():
+        blob = _array_bytes(value) if isinstance(value, np.ndarray) else _arrow_bytes(value)
+        entry: dict[str, Any] = {"name": name, "at": at, "size": len(blob), "crc": zlib.crc32(blob)}
+        if isinstance(value, np.ndarray):
+            entry |= {"dtype": value.dtype.str, "shape": list(value.shape)}
+        directory.append(entry)
+        blobs.append(blob)
+        at += -(-len(blob) // _ALIGN) * _ALIGN
+    header = json.dumps({"what": what, "format": version, "generation": generation, "meta": dict(meta), "sections": directory}).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as out:
+            out.write(_MAGIC + len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(4, "little") + header)
+            for blob in blobs:
+                out.write(b"\0" * (-out.tell() % _ALIGN))
+                out.write(blob)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_container(path: Path, what: str, version: int) -> Container:
+    """Open a file written by `write_container`, its sums checked; arrays are read-only views of the map.
+
+    Raises:
+        FileNotFoundError: there is none.
+        DamagedFileError: cut, changed, or of another kind or format.
+    """
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < len(_MAGIC) + 12:
+            raise DamagedFileError(f"{path} is cut off")
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    view = memoryview(data)
+    start = len(_MAGIC) + 12
+    size = int.from_bytes(view[8:16], "little")
+    if (
+        bytes(view[:8]) != _MAGIC
+        or start + size > len(view)
+        or zlib.crc32(view[start : start + size]) != int.from_bytes(view[16:20], "little")
+    ):
+        raise DamagedFileError(f"{path} has a damaged header")
+    header = json.loads(bytes(view[start : start + size]))
+    if header["what"] != what or header["format"] != version:
+        raise DamagedFileError(f"{path} is {header['what']} format {header['format']}, not {what} format {version}")
+    base = -(-(start + size) // _ALIGN) * _ALIGN
+    sections: dict[str, Any] = {}
+    for entry in header["sections"]:
+        blob = view[base + entry["at"] : base + entry["at"] + entry["size"]]
+        if len(blob) != entry["size"] or zlib.crc32(blob) != entry["crc"]:
+            raise DamagedFileError(f"{path}: section {entry['name']} is damaged")
+        if "dtype" in entry:
+            sections[entry["name"]] = np.frombuffer(blob, np.dtype(entry["dtype"])).reshape(entry["shape"])
+        else:
+            sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
+    return Container(header["generation"], header["meta"], sections)
+
+
+def _array_bytes(value: npt.NDArray[Any]) -> memoryview:
+    return memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+
+
+def _arrow_bytes(value: pa.Table) -> memoryview:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, value.schema) as writer:
+        writer.write_table(value)
+    return memoryview(sink.getvalue())
