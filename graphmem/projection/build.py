@@ -132,8 +132,8 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
     )
 
 
-def path_columns(files: pa.Table, paths: Any, ids: Any) -> PathColumns:
-    """What is known of each path; paths without a file get empty values."""
+def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
+    """What is known of each path; paths without a file get empty values. `node`: of each row of `files`."""
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
     take = pa.array(np.where(missing, 0, row), mask=missing)
@@ -145,7 +145,6 @@ def path_columns(files: pa.Table, paths: Any, ids: Any) -> PathColumns:
         values = numbers(files[column], dtype)
         return np.where(missing, 0, values[np.where(missing, 0, row)] if len(values) else 0).astype(dtype)
 
-    node = positions(text(files["id"]), ids)
     return PathColumns(
         path=paths,
         node=np.where(missing, -1, node[np.where(missing, 0, row)] if len(node) else -1).astype(np.int32),
@@ -223,7 +222,15 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
         line=numbers(waiting["line"].combine_chunks().take(by_id), np.int32),
         reason=text(text(waiting["reason"]).take(by_id)),
     )
-    return GraphArrays(tables.generation, nodes, path_columns(tables.files, paths, ids), edges, unresolved, rules, dangling)
+    return GraphArrays(
+        tables.generation,
+        nodes,
+        path_columns(tables.files, paths, positions(text(tables.files["id"]), ids)),
+        edges,
+        unresolved,
+        rules,
+        dangling,
+    )
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:

@@ -84,6 +84,14 @@ def _locate(sorted_ids: Any, ids: Sequence[str]) -> tuple[I64, Bool]:
     return at, there
 
 
+def _place(sorted_ids: Any, ids: Sequence[str]) -> I32:
+    """Row of each id in a sorted column, -1 where it is not there."""
+    distinct = sorted(set(ids))
+    at, there = _locate(sorted_ids, distinct)
+    row_of = dict(zip(distinct, np.where(there, at, -1).tolist(), strict=True))
+    return np.fromiter((row_of[key] for key in ids), np.int32, len(ids))
+
+
 def _merge(n_old: int, removed: npt.NDArray[Any], at: I64, there: Bool) -> _Merge:
     """Plan for inserting rows at `at` (ascending), in place of the old row where `there`, and dropping `removed`."""
     keep = np.ones(n_old, np.bool_)
@@ -131,7 +139,7 @@ def patch_arrays(old: GraphArrays, delta: GraphDelta, generation: int) -> GraphA
     unresolved = UnresolvedColumns(
         id=w_merge.take_text(stored.id, [row.id for row in waiting]),
         path=w_merge.take(path_map[stored.path], positions(text([row.path for row in waiting]), paths)),
-        caller=w_merge.take(merge.remap[stored.caller], positions(text([row.caller_id for row in waiting]), nodes.id)),
+        caller=w_merge.take(merge.remap[stored.caller], _place(nodes.id, [row.caller_id for row in waiting])),
         name=w_merge.take_text(stored.name, [row.name for row in waiting]),
         line=w_merge.take(stored.line, np.array([row.line for row in waiting], np.int32)),
         reason=w_merge.take_text(stored.reason, [row.reason for row in waiting]),
@@ -167,13 +175,13 @@ def _nodes(old: NodeColumns, merge: _Merge, fresh: tuple[list[Any], list[Any], l
             columns[name] = merge.take_text(mine, theirs.take(pa.array(order)))
     parents = {row.id: row.parent_id for row in symbols}
     of_added = [parents.get(added.id[int(i)].as_py(), "") for i in order]
-    columns["parent"][merge.placed] = positions(text(of_added), columns["id"])
+    columns["parent"][merge.placed] = _place(columns["id"], of_added)
     return NodeColumns(**columns)
 
 
 def _path_details(old: GraphArrays, merge: _Merge, files: list[FileRow], nodes: NodeColumns, paths: Any) -> PathColumns:
     """File facts of every path: the old ones where the file stayed, the new ones where it came."""
-    added = path_columns(rows_table(FileRow, files), paths, nodes.id)
+    added = path_columns(rows_table(FileRow, files), paths, _place(nodes.id, [row.id for row in files]))
     before = positions(paths, old.paths.path)  # path -> old path, -1
     file_stays = merge.remap[np.append(old.paths.node, -1)[before]]
     keep_old = (added.node < 0) & (file_stays >= 0)
@@ -252,11 +260,7 @@ def _by_dst(old_by_dst: I32, plan: _Merge, edges: EdgeColumns) -> I32:
 def _ends(rows: Sequence[Any], ids: Any) -> tuple[npt.NDArray[Any], I32, I32]:
     """(kind codes, source nodes, destination nodes) of edge rows or (kind, src, dst) triples; -1 for unknown ends."""
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
-    ends = []
-    for side in (1, 2):
-        at, there = _locate(ids, [row[side] for row in rows])
-        ends.append(np.where(there, at, -1).astype(np.int32))
-    return kind, ends[0], ends[1]
+    return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])
 
 
 def _rows_of(keys: I64, kind: npt.NDArray[Any], src: I32, dst: I32) -> I64:
