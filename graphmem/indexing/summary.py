@@ -6,14 +6,18 @@ import resource
 import time
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from graphmem.answers import IndexSummary
+from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from graphmem.model import Diagnostic
+    from graphmem.projection.arrays import U8
     from graphmem.projection.graph import GraphView
 
 MAX_DIAGNOSTICS = 200
@@ -54,6 +58,7 @@ def summarise(
     *,
     mode: str,
     view: GraphView,
+    files: list[dict[str, Any]],
     meter: Meter,
     changed: int,
     removed: int,
@@ -61,26 +66,33 @@ def summarise(
     chunks: int,
     diagnostics: list[Diagnostic],
 ) -> IndexSummary:
-    """The summary of a run that ended with this graph."""
-    files = view.file_rows()
+    """The summary of a run that ended with this graph; `files` are rows of language, files, call_sites."""
+    counts = view.counts
     return IndexSummary(
         mode=mode,
         generation=view.generation,
-        files=len(files),
+        files=counts["files"],
         changed=changed,
         removed=removed,
         skipped=dict(sorted(skipped.items())),
-        languages=dict(sorted(Counter(row.language for row in files).items(), key=lambda item: (-item[1], item[0]))),
-        symbols=view.symbol_count,
+        languages={row["language"]: row["files"] for row in sorted(files, key=lambda row: (-row["files"], row["language"]))},
+        symbols=counts["symbols"],
         chunks=chunks,
-        edges_by_kind=view.count_edges("kind"),
-        edges_by_rule=view.count_edges("rule"),
-        call_sites=sum(row.call_sites for row in files),
-        unresolved=view.unresolved_count,
-        unresolved_by_reason=view.count_unresolved(),
+        edges_by_kind=_counted(EDGE_KINDS, view.edge_kind),
+        edges_by_rule=_counted(view.rules, view.edge_rule),
+        call_sites=sum(row["call_sites"] for row in files),
+        unresolved=counts["unresolved"],
+        unresolved_by_reason=dict(Counter(view.arrays.unresolved.reason.to_pylist()).most_common()),
         diagnostics=[row._asdict() for row in diagnostics[:MAX_DIAGNOSTICS]],
         diagnostic_count=len(diagnostics),
         seconds={name: round(value, 3) for name, value in meter.seconds.items()},
         cpu_seconds=round(meter.cpu_seconds(), 3),
         peak_memory_mb=round(peak_memory_mb(), 1),
     )
+
+
+def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
+    """How often each code occurs, most frequent first, then by name; absent ones are left out."""
+    counts = np.bincount(codes, minlength=len(names)).tolist()
+    pairs = [(name, count) for name, count in zip(names, counts, strict=False) if count]
+    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

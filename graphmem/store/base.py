@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from graphmem.model import EdgeRow, GraphDelta
+from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
 
 
 class EngineInfo(NamedTuple):
@@ -37,6 +37,16 @@ class GraphTables(NamedTuple):
     externals: pa.Table
     edges: pa.Table  # kind src dst confidence source rule line lines
     unresolved: pa.Table
+
+
+class StoredRows(NamedTuple):
+    """Rows of some files, each list sorted by id; an edge belongs to the file of its source."""
+
+    files: list[FileRow]
+    symbols: list[SymbolRow]
+    chunks: list[ChunkRow]
+    edges: list[EdgeRow]
+    unresolved: list[UnresolvedRow]
 
 
 class GraphStore(Protocol):
@@ -75,6 +85,12 @@ class GraphStore(Protocol):
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Edges whose source lies in these files."""
+
+    def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
+        """Everything the graph holds of these files; chunks only of `chunks_of`. Unknown paths are passed over."""
+
+    def external_uses(self, ids: Iterable[str]) -> dict[str, int]:
+        """For each of these ids that is an external: how many edges lead to it. Other ids are left out."""
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""

@@ -1,0 +1,113 @@
+"""One-step questions about symbols: the named relations every door offers, as one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.answers import Site, SymbolInfo
+from graphmem.errors import BadInputError
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+
+class Relation(NamedTuple):
+    """How a relation is read off the edges."""
+
+    incoming: bool
+    kinds: tuple[str, ...]
+    tests_only: bool = False
+
+
+RELATIONS: Final[dict[str, Relation]] = {
+    "callers": Relation(True, (EdgeKind.CALLS,)),
+    "callees": Relation(False, (EdgeKind.CALLS,)),
+    "references": Relation(True, (EdgeKind.REFERENCES, EdgeKind.USES_TYPE, EdgeKind.IMPORTS)),
+    "bases": Relation(False, (EdgeKind.INHERITS,)),
+    "subclasses": Relation(True, (EdgeKind.INHERITS,)),
+    "overrides": Relation(False, (EdgeKind.OVERRIDES,)),
+    "overridden_by": Relation(True, (EdgeKind.OVERRIDES,)),
+    "members": Relation(False, (EdgeKind.DEFINES,)),
+    "tests": Relation(True, (EdgeKind.TESTS, EdgeKind.CALLS, EdgeKind.REFERENCES), tests_only=True),
+}
+
+
+def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
+    """Edges of a relation at one node: most confident first, then by path, line and id of the other end.
+
+    Members come in the order they are written.
+
+    Raises:
+        BadInputError: no such relation.
+    """
+    row = RELATIONS.get(relation)
+    if row is None:
+        raise BadInputError(f"{relation!r} is no relation; there are {', '.join(RELATIONS)}", argument="relation", value=relation)
+    edges = view.in_edges(node, row.kinds) if row.incoming else view.out_edges(node, row.kinds)
+    others = (view.src if row.incoming else view.dst)[edges]
+    if row.tests_only:
+        keep = view.is_test[others]
+        edges, others = edges[keep], others[keep]
+    lines = view.start_line[others]
+    confidence = -view.confidence[edges] if relation != "members" else np.zeros(len(edges))
+    order = np.lexsort((others, lines, view.path_index[others], confidence))[:limit]
+    edges, others = edges[order], others[order]
+    return [
+        Site(info, view.kind_of(edge), round(float(view.confidence[edge]), 4), view.source_of(edge), view.rule_of(edge), view.lines_of(edge))
+        for info, edge in zip(view.infos(others), edges.tolist(), strict=True)
+    ]
+
+
+def find_symbols(
+    view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int
+) -> tuple[list[SymbolInfo], int]:
+    """Symbols whose name holds the query (case folded), and how many: exact name, then prefix, then the rest.
+
+    Within a rank: shorter name, path, line. An empty query lists every symbol by path and line.
+    A dotted query must end the qualified name up to its last part.
+    """
+    folded = query.strip().casefold()
+    owner, _, last = folded.rpartition(".")
+    ranked: list[tuple[int, int, int]] = []
+    for name in view.names():
+        lowered = name.casefold()
+        if last not in lowered:
+            continue
+        rank = 0 if lowered == last else 1 if lowered.startswith(last) else 2
+        ranked.extend((rank, len(name), node) for node in view.by_name(name).tolist() if view.label[node] == SYMBOL)
+    nodes = np.array([node for _, _, node in ranked], dtype=np.int64)
+    keep = np.ones(len(nodes), dtype=bool)
+    if kinds is not None:
+        _check_kinds(kinds)
+        wanted = np.isin(np.arange(len(NODE_KINDS)), [NODE_KINDS.index(kind) for kind in kinds])
+        keep &= wanted[view.kind[nodes]]
+    if owner:
+        keep &= np.array([_owned(view.qualname(node).casefold(), owner) for node in nodes.tolist()], dtype=bool)
+    ranks = np.array([(rank, length) for rank, length, _ in ranked], dtype=np.int64).reshape(-1, 2)[keep]
+    nodes = nodes[keep]
+    by_place = (nodes, view.start_line[nodes], view.path_index[nodes])
+    order = np.lexsort((*by_place, ranks[:, 1], ranks[:, 0]) if folded else by_place)
+    return view.infos(nodes[order[offset : offset + limit]]), len(nodes)
+
+
+def _owned(qualname: str, owner: str) -> bool:
+    above = qualname.rpartition(".")[0]
+    return above == owner or above.endswith("." + owner)
+
+
+def _check_kinds(kinds: Collection[str]) -> None:
+    allowed = NODE_KINDS[2:]
+    unknown = sorted(set(kinds) - set(allowed))
+    if unknown:
+        raise BadInputError(f"{', '.join(unknown)} is no kind of symbol; there are {', '.join(allowed)}", argument="kinds", value=unknown)
+
+
+def nodes_of(view: GraphView, ids: Sequence[str]) -> dict[str, int]:
+    """Node numbers of the ids that are in the graph."""
+    return {one: view.index_of[one] for one in ids if one in view.index_of}

@@ -1,0 +1,248 @@
+"""The write path as one run: discover, parse, resolve, write the difference.
+
+A run looks at every file's content hash and touches only what changed: unchanged files keep their facts
+(in memory while the process lives, in the facts cache between processes) and their rows. Nothing is
+written before everything is known, so an interrupted run leaves the previous index as it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphmem.errors import IndexCancelledError, RepositoryError
+from graphmem.indexing.delta import Rows, difference
+from graphmem.indexing.summary import Meter, summarise
+from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id
+from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
+from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.pool import parse_files
+from graphmem.resolution.layout import read_layout
+from graphmem.resolution.resolver import Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from graphmem.answers import IndexSummary
+    from graphmem.model import ChunkRow
+    from graphmem.parsing.facts import FileFacts
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What a run may be told."""
+
+    discovery: DiscoveryOptions
+    workers: int  # processes that parse; at least 1
+
+
+class _Parsed(NamedTuple):
+    facts: FileFacts
+    chunks: list[ChunkRow]
+
+
+class Indexer:
+    """Keeps one store equal to one tree. Runs must not overlap; the service sees to that."""
+
+    def __init__(self, store: GraphStore, projections: Projections, cache: FactsCache, root: Path, project: str, options: IndexOptions) -> None:
+        self._store = store
+        self._projections = projections
+        self._cache = cache
+        self._root = root
+        self._project = project
+        self._options = options
+        self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
+
+    def run(
+        self, *, full: bool = False, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
+    ) -> IndexSummary:
+        """Bring the graph up to date.
+
+        Args:
+            full: forget what was known of unchanged files and write everything anew.
+            on_progress: told every step, from this thread.
+            cancelled: asked between steps; when it says yes, nothing is written.
+
+        Raises:
+            RepositoryError: the root is gone, no directory, unreadable, or has nothing to index.
+            IndexCancelledError: `cancelled` said yes.
+            DiskFullError: the disk refused; the previous index is intact.
+        """
+        meter = Meter()
+        with meter.stage("discover"):
+            on_progress(IndexProgress("discover", 0, 0, str(self._root)))
+            found = discover(self._root, self._options.discovery, cancelled)
+            if not found.files:
+                raise RepositoryError(
+                    f"there is nothing to index in {self._root} ({_reasons(found)}); point graphmem at a folder with source files",
+                    path=str(self._root),
+                    skipped=found.skipped,
+                )
+            known = {} if full else {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
+            changed = [file for file in found.files if known.get(file.path) != file.content_hash]
+            removed = sorted(known.keys() - {file.path for file in found.files})
+            mode = "full" if full or not known else "incremental" if changed or removed else "unchanged"
+        if mode == "unchanged":
+            return self._done(mode, meter, found, [], removed, on_progress)
+        parsed = self._parse(meter, changed, on_progress, cancelled, use_cache=not full)
+        resolver, affected = self._resolver_with(meter, found, parsed, removed, mode, on_progress, cancelled)
+        delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
+        if cancelled():
+            raise _cancelled()
+        self._resolver = None  # until the write is through, memory and store may differ
+        with meter.stage("write"):
+            on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
+            meta = {"indexed_at": datetime.now(UTC).isoformat(timespec="seconds"), "project": self._project, "root": str(self._root)}
+            if mode == "full":
+                generation = self._store.replace(delta, meta)
+            else:
+                generation = self._store.apply(delta, meta)
+        self._resolver = resolver
+        with meter.stage("project"):
+            on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
+            self._projections.refresh(generation, None if mode == "full" else delta)
+        self._cache.prune({(file.path, file.content_hash) for file in found.files})
+        return self._done(mode, meter, found, list(parsed.values()), removed, on_progress)
+
+    def _parse(
+        self,
+        meter: Meter,
+        files: list[FoundFile],
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+        *,
+        use_cache: bool,
+    ) -> dict[str, _Parsed]:
+        """Facts and chunks of some files, from the cache where it has them."""
+        with meter.stage("parse"):
+            parsed: dict[str, _Parsed] = {}
+            if use_cache:
+                for facts, chunks in self._cache.get_many(files):
+                    parsed[facts.path] = _Parsed(facts, chunks)
+            missing = [file for file in files if file.path not in parsed]
+            on_progress(IndexProgress("parse", len(parsed), len(files), ""))
+            fresh: list[_Parsed] = []
+            for one in parse_files(missing, project=self._project, workers=self._options.workers, cancelled=cancelled):
+                parsed[one.facts.path] = _Parsed(one.facts, one.chunks)
+                fresh.append(parsed[one.facts.path])
+                if len(fresh) % 16 == 0:
+                    on_progress(IndexProgress("parse", len(parsed), len(files), one.facts.path))
+                if len(fresh) >= 256:
+                    self._cache.put_many(fresh)
+                    fresh.clear()
+            self._cache.put_many(fresh)
+            if cancelled():
+                raise _cancelled()
+            on_progress(IndexProgress("parse", len(files), len(files), ""))
+        return parsed
+
+    def _resolver_with(
+        self,
+        meter: Meter,
+        found: Discovery,
+        parsed: dict[str, _Parsed],
+        removed: list[str],
+        mode: str,
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> tuple[Resolver, set[str]]:
+        """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
+        resolver = self._resolver
+        layout = read_layout(self._root, [file.path for file in found.files])
+        if resolver is None or resolver.layout != layout:
+            resolver = Resolver(self._project, layout)
+            unchanged = [file for file in found.files if file.path not in parsed]
+            facts = {path: one.facts for path, one in parsed.items()}
+            if unchanged:
+                facts |= {path: one.facts for path, one in self._parse(meter, unchanged, on_progress, cancelled, use_cache=mode != "full").items()}
+            with meter.stage("resolve"):
+                return resolver, resolver.update(facts, ())
+        with meter.stage("resolve"):
+            return resolver, resolver.update({path: one.facts for path, one in parsed.items()}, removed)
+
+    def _resolve(
+        self,
+        meter: Meter,
+        resolver: Resolver,
+        parsed: dict[str, _Parsed],
+        removed: list[str],
+        affected: set[str],
+        mode: str,
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> GraphDelta:
+        with meter.stage("resolve"):
+            paths = sorted(affected | parsed.keys())
+            new = Rows([], [], [], [], [], [])
+            for done, path in enumerate(paths):
+                if done % 64 == 0:
+                    on_progress(IndexProgress("resolve", done, len(paths), path))
+                    if cancelled():
+                        raise _cancelled()
+                resolved = resolver.resolve(path)
+                new.files.append(_file_row(self._project, resolver, resolver.facts(path), resolved.call_sites))
+                new.symbols.extend(resolver.symbols(path))
+                new.edges.extend(resolved.edges)
+                new.unresolved.extend(resolved.unresolved)
+                new.externals.extend(resolved.externals)
+                if path in parsed:
+                    new.chunks.extend(parsed[path].chunks)
+            on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
+        with meter.stage("compare"):
+            if mode == "full":
+                return difference(Rows([], [], [], [], [], []), new, Counter())
+            touched = sorted({*paths, *removed})
+            old = self._store.rows_of(touched, chunks_of=sorted({*parsed, *removed}))
+            return difference(Rows(*old, []), new, self._store.external_uses({edge.dst for edge in old.edges}))
+
+    def _done(
+        self, mode: str, meter: Meter, found: Discovery, parsed: Iterable[_Parsed], removed: list[str], on_progress: Callable[[IndexProgress], None]
+    ) -> IndexSummary:
+        parsed = list(parsed)
+        diagnostics = list(found.diagnostics)
+        for one in parsed:
+            diagnostics += [Diagnostic(one.facts.path, *row) for row in one.facts.diagnostics]
+        summary = summarise(
+            mode=mode,
+            view=self._projections.graph(),
+            files=self._store.read("file_totals"),
+            meter=meter,
+            changed=len(parsed),
+            removed=len(removed),
+            skipped=found.skipped,
+            chunks=self._store.read("chunk_count")[0]["chunks"],
+            diagnostics=sorted(diagnostics),
+        )
+        on_progress(IndexProgress("done", summary.files, summary.files, mode))
+        return summary
+
+
+def _file_row(project: str, resolver: Resolver, facts: FileFacts, call_sites: int) -> FileRow:
+    serious = [message for severity, _, message, _ in facts.diagnostics if severity == "error"]
+    definitions = facts.definitions
+    return FileRow(
+        id=file_id(project, facts.path),
+        path=facts.path,
+        language=facts.language,
+        module=resolver.module_name(facts.path),
+        content_hash=facts.content_hash,
+        size_bytes=facts.size_bytes,
+        lines=facts.lines,
+        is_test=bool(definitions) and "test" in definitions[0].modifiers,
+        error_count=facts.error_count,
+        diagnostic=serious[0] if serious else "",
+        call_sites=call_sites,
+    )
+
+
+def _reasons(found: Discovery) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in found.skipped.items()) or "it is empty"
+
+
+def _cancelled() -> IndexCancelledError:
+    return IndexCancelledError("indexing was interrupted; the previous index is as it was; run it again to go on", stage="interrupted")
