@@ -115,6 +115,12 @@ class NotIndexedError(GraphMemError, LookupError):
     code = "NOT_FOUND"
 
 
+class StaleFileError(GraphMemError):
+    """A file has changed since it was indexed (`path`), so positions in it mean nothing."""
+
+    code = "CONFLICT"
+
+
 class IndexingError(GraphMemError):
     """A run could not finish; what was there before is untouched (`stage`)."""
 
@@ -151,6 +157,12 @@ class UnauthenticatedError(GraphMemError):
     """The server asked for a token and none, or a wrong one, came."""
 
     code = "UNAUTHENTICATED"
+
+
+class ForbiddenError(GraphMemError):
+    """What was asked is not for this caller or this server (`path`)."""
+
+    code = "FORBIDDEN"
 
 
 class OwnerUnreachableError(GraphMemError):

@@ -1,0 +1,518 @@
+"""GraphMem: one open project and its verbs, the same for every door.
+
+Reads run on the projections and may come from any thread; index runs take turns. Answers are the
+dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import graphmem
+from graphmem.analysis import diff as diffing
+from graphmem.analysis.impact import Question, Start, expand, failed_files, impact, united_impact
+from graphmem.analysis.paths import best_path, subgraph
+from graphmem.analysis.refs import resolve_ref
+from graphmem.analysis.relations import RELATIONS, find_symbols, nodes_of, sites
+from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
+from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, Project, SymbolDetail, SymbolInfo
+from graphmem.errors import BadInputError, GraphMemError, NotIndexedError, RepositoryError, StaleFileError, SymbolNotFoundError
+from graphmem.indexing.pipeline import Indexer, IndexOptions
+from graphmem.model import IndexProgress, symbol_id
+from graphmem.parsing.discovery import DiscoveryOptions, content_hash
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.language import language_of_path
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.projection.projections import Projections
+from graphmem.search.pipeline import Request, search
+from graphmem.service import diffs
+from graphmem.service.exporting import export
+from graphmem.service.progress import Feed, ProgressHub
+from graphmem.service.vectors import VectorFiller
+from graphmem.settings import Settings, load_settings
+from graphmem.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
+
+    from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
+    from graphmem.projection.graph import GraphView
+    from graphmem.store.base import GraphStore
+
+DATABASE: Final = "graph.db"
+FACTS: Final = "facts.sqlite"
+DEFAULT_DEPTH: Final = 5
+DEFAULT_CONFIDENCE: Final = 0.3
+DEFAULT_LIMIT: Final = 1000
+
+
+class GraphMem:
+    """An open index. Use as a context manager, or call `close`.
+
+    Example:
+        >>> with GraphMem.open("/tmp/index") as memory:
+        ...     memory.index("path/to/repository")
+        ...     report = memory.impact("Flask.dispatch_request", max_depth=3)
+    """
+
+    def __init__(self, store: GraphStore, data_dir: Path, settings: Settings) -> None:
+        self._store = store
+        self._data_dir = data_dir
+        self._settings = settings
+        self._projections = Projections(store, data_dir)
+        self._cache = FactsCache(data_dir / FACTS)
+        self._hub = ProgressHub()
+        self._vectors = VectorFiller(store, self._projections, settings, data_dir, self._hub.publish)
+        self._turn = threading.Lock()  # index runs take turns
+        self._closing = threading.Event()
+        self._indexer: Indexer | None = None
+        self._run: threading.Thread | None = None
+
+    @classmethod
+    def open(cls, db: str | Path | None = None, repo: str | Path | None = None, settings: Settings | None = None) -> GraphMem:
+        """Open, or make, the index in a directory.
+
+        Args:
+            db: the directory of the index; default `.graphmem` in `repo`.
+            repo: the project; only needed to find the default of `db`.
+            settings: default: those of the project's files and the environment.
+
+        Raises:
+            BadInputError: neither `db` nor `repo` is given, or `db` is a file.
+            StoreBusyError: another process has it open.
+            SchemaTooNewError, DatabaseDamagedError, DiskFullError: what the store says.
+        """
+        if db is None and repo is None:
+            raise BadInputError("say which index to open: a directory for it, or the repository", argument="db")
+        settings = settings or load_settings(Path(repo) if repo is not None else None)
+        data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
+        if data_dir.exists() and not data_dir.is_dir():
+            raise BadInputError(f"{data_dir} is a file; an index is a directory, name another", argument="db", path=str(data_dir))
+        prepare_data_dir(data_dir)
+        store = open_store(
+            data_dir / DATABASE,
+            engine=settings.engine,
+            buffer_pool_bytes=settings.buffer_pool_mb << 20,
+            max_db_bytes=settings.max_db_gb << 30,
+        )
+        return cls(store, data_dir, settings)
+
+    def __enter__(self) -> GraphMem:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End background work, bring the database file up to date, let it go. Twice is once."""
+        self._closing.set()
+        self._hub.close()
+        self._vectors.stop()
+        if self._run is not None:
+            self._run.join()
+        self._projections.close()
+        self._cache.close()
+        self._store.close()
+
+    # ---- what is here
+
+    def project(self) -> Project:
+        """Which project this is, where it lies, what keeps it."""
+        meta = self._store.meta()
+        engine = self._store.engine
+        return Project(
+            name=meta.get("project", ""),
+            root=meta.get("root", ""),
+            data_dir=str(self._data_dir),
+            version=graphmem.__version__,
+            engine=f"{engine.name} {engine.version}",
+            state=self.state(),
+        )
+
+    def state(self) -> IndexState:
+        """How far answers can be trusted to be of today. Cheap: no file is looked at."""
+        meta = self._store.meta()
+        generation = self._store.generation()
+        latest = self._hub.latest
+        running = latest is not None and latest.stage not in ("done", "failed", "embed")
+        view = self._projections.graph_if_ready()
+        counts = view.counts if view is not None else {}
+        stage = latest if latest is not None and (running or latest.stage == "embed") else None
+        return IndexState(
+            state="indexing" if running else "empty" if not generation else "fresh",
+            generation=generation,
+            indexed_at=meta.get("indexed_at", ""),
+            files=counts.get("files", 0),
+            symbols=counts.get("symbols", 0),
+            edges=counts.get("edges", 0),
+            chunks=self._vectors.chunks(),
+            vectors=self._vectors.filled(),
+            stage=stage.stage if stage else "",
+            done=stage.done if stage else 0,
+            total=stage.total if stage else 0,
+            note=self._projections.note() or self._vectors.note(),
+        )
+
+    def files(self, prefix: str = "", limit: int = 100, offset: int = 0) -> tuple[list[FileInfo], int]:
+        """A page of the files whose path begins with `prefix`, by path, and how many there are."""
+        _check_page(limit, offset)
+        view = self._view()
+        paths = [path for path in view.paths if path.startswith(prefix) and view.file_node(path) is not None]
+        page = (view.file_info(path) for path in paths[offset : offset + limit])
+        return [info for info in page if info is not None], len(paths)
+
+    def symbols(
+        self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[SymbolInfo], int]:
+        """A page of the symbols whose name holds the query, best match first, and how many there are."""
+        _check_page(limit, offset)
+        return find_symbols(self._view(), query, kinds, limit, offset)
+
+    def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
+        """A symbol and what stands around it; at most 1,000 edges of each relation.
+
+        Raises:
+            SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
+            StaleFileError: `source` is asked for and the file has changed since it was indexed.
+        """
+        view = self._view()
+        node = resolve_ref(view, ref)[0]
+        around = {name: sites(view, node, name, DEFAULT_LIMIT) for name in RELATIONS}
+        parent = int(view.parent[node])
+        return SymbolDetail(
+            symbol=view.info(node),
+            doc=view.doc(node),
+            modifiers=view.modifiers(node),
+            complexity=int(view.complexity[node]),
+            parent=view.info(parent) if parent >= 0 else None,
+            members=[site.symbol for site in around.pop("members")],
+            source=self._source(view, node) if source else "",
+            **around,
+        )
+
+    def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
+        """Nodes by id, in the order asked; None where there is none."""
+        view = self._view()
+        found = nodes_of(view, ids)
+        infos = dict(zip(found, view.infos(list(found.values())), strict=True)) if found else {}
+        return [infos.get(one) for one in ids]
+
+    def sites(self, ids: Sequence[str], relation: str, limit: int = DEFAULT_LIMIT) -> dict[str, list[Site]]:
+        """For each id that is in the graph, the first edges of a relation."""
+        view = self._view()
+        return {one: sites(view, node, relation, limit) for one, node in nodes_of(view, ids).items()}
+
+    def details(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """For each id that is in the graph: doc, modifiers, complexity and the parent's id or ""."""
+        view = self._view()
+        return {
+            one: {
+                "doc": view.doc(node),
+                "modifiers": view.modifiers(node),
+                "complexity": int(view.complexity[node]),
+                "parent": view.ids[view.parent[node]] if view.parent[node] >= 0 else "",
+            }
+            for one, node in nodes_of(view, ids).items()
+        }
+
+    def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
+        """The text of a symbol as it was indexed.
+
+        Raises:
+            SymbolNotFoundError: no such id.
+            StaleFileError: the file has changed since it was indexed, or is gone.
+        """
+        view = self._view()
+        if id not in view.index_of:
+            raise SymbolNotFoundError(f"there is no node {id!r} in the index; ids come from other answers", ref=id, suggestions=[])
+        return self._source(view, view.index_of[id])
+
+    def _source(self, view: GraphView, node: int) -> str:
+        path = view.path(node)
+        if not path:
+            return ""
+        try:
+            data = (self._root() / path).read_bytes()
+        except OSError:
+            data = b""
+        number = view.path_number[path]
+        if content_hash(data) != view.arrays.paths.content_hash[number].as_py():
+            raise StaleFileError(f"{path} has changed since it was indexed; run `graphmem index`", path=path)
+        lines = to_utf8(data, language_of_path(path)).source.decode("utf-8").split("\n")
+        if view.label[node] != SYMBOL or NODE_KINDS[view.kind[node]] == "module":
+            return "\n".join(lines)
+        return "\n".join(lines[view.start_line[node] - 1 : view.end_line[node]])
+
+    # ---- questions
+
+    def impact(
+        self,
+        targets: str | Sequence[str],
+        direction: str = "dependents",
+        max_depth: int = DEFAULT_DEPTH,
+        min_confidence: float = DEFAULT_CONFIDENCE,
+        kinds: Sequence[str] | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> ImpactReport:
+        """Everything that could behave differently if the targets change, with the evidence.
+
+        Raises:
+            BadInputError: a bound is out of range, or there is no target.
+            SymbolNotFoundError, AmbiguousSymbolError: for the first target that is not one symbol.
+        """
+        question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
+        view = self._view()
+        refs = [targets] if isinstance(targets, str) else list(targets)
+        if not refs:
+            raise BadInputError("say what changes: at least one target is needed", argument="targets")
+        nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref)))
+        return impact(view, nodes, question, self.state())
+
+    def impact_of_diff(
+        self,
+        diff: str | None = None,
+        base: str | None = None,
+        head: str | None = None,
+        max_depth: int = DEFAULT_DEPTH,
+        min_confidence: float = DEFAULT_CONFIDENCE,
+        limit: int = DEFAULT_LIMIT,
+    ) -> DiffImpact:
+        """The united impact of what a diff changes: a unified diff, or a git range (`base` alone: to the working tree).
+
+        Raises:
+            BadInputError: both or none are given, the diff is none, or fits the working tree on neither side.
+            GitError: git is not there, or does not know a revision.
+        """
+        if (diff is None) == (base is None):
+            raise BadInputError("give either a diff or a base revision", argument="diff")
+        question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
+        view = self._view()
+        root = self._root()
+        read = diffs.of_text(root, diff) if diff is not None else diffs.of_range(root, base or "HEAD", head)
+        project = self._store.meta().get("project", "")
+        changed = [(one, _info(view, project, one)) for one in read.changes]
+        seeds: dict[str, list[int]] = {"body": [], "name": []}
+        targets: list[int] = []
+        for one, info in changed:
+            node = view.index_of.get(info.id)
+            if node is None or one.change == "added":
+                continue
+            targets.append(node)
+            body = one.change == "body"
+            seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
+        starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
+        report = united_impact(view, targets, starts, question, self.state())
+        return DiffImpact(
+            base=read.base,
+            head=read.head,
+            files=read.files,
+            changed=[ChangedSymbol(info, one.change, one.lines) for one, info in changed],
+            unmapped=read.unmapped,
+            impact=report,
+        )
+
+    def path(
+        self, source: str, target: str, max_depth: int = 10, min_confidence: float = 0.05, kinds: Sequence[str] | None = None
+    ) -> PathAnswer:
+        """How `source` depends on `target`: the most confident path."""
+        view = self._view()
+        from_nodes, to_nodes = resolve_ref(view, source), resolve_ref(view, target)
+        return best_path(
+            view,
+            from_nodes,
+            to_nodes,
+            self.state(),
+            max_depth=max_depth,
+            min_confidence=min_confidence,
+            kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
+        )
+
+    def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
+        """The nodes around some symbols and the edges among them."""
+        view = self._view()
+        nodes = [node for ref in seeds for node in resolve_ref(view, ref)]
+        return subgraph(view, nodes, self.state(), depth=depth, kinds=kinds, limit=limit)
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        files: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        explain: bool = True,
+    ) -> SearchAnswer:
+        """Hybrid search, best hit first.
+
+        Args:
+            query: words, an identifier, or a question.
+            k: hits wanted, 1 to 200.
+            files: only below these paths or directories.
+            kinds: of code, prose, data, symbol, memory; default all.
+            explain: fill in `parts` of every hit.
+        """
+        request = Request(query=query, k=k, files=tuple(files or ()), kinds=frozenset(kinds or ()), explain=explain)
+        return search(self._projections.snapshot(), self._store, self._vectors.query_embedder(), request, self.state())
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Every node and edge as a JSON object; see `service.exporting`."""
+        return export(self._store.tables())
+
+    def doctor(self) -> dict[str, Any]:
+        """What this index is made of and what is missing from it, for `graphmem doctor`."""
+        engine = self._store.engine
+        ready = self._projections.graph_if_ready()
+        sizes = {entry.name: entry.stat().st_size for entry in sorted(self._data_dir.iterdir()) if entry.is_file()}
+        return {
+            "project": self.project(),
+            "engine": engine._asdict(),
+            "files": sizes,
+            "projections": self._projections.status(),
+            "embedder": self._vectors.status(),
+            "rules": self._store.read("edge_counts"),
+            "unresolved": self._store.read("unresolved_counts"),
+            "failed_files": failed_files(ready) if ready is not None else [],
+        }
+
+    # ---- indexing
+
+    def index(
+        self,
+        repo: str | Path | None = None,
+        full: bool = False,
+        on_progress: Callable[[IndexProgress], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> IndexSummary:
+        """Bring the index up to date with the tree and return when it is; runs take turns.
+
+        Args:
+            repo: the tree; default the one indexed before.
+            full: write everything anew.
+            on_progress: told every step; so is every listener of `subscribe_progress`.
+            cancelled: asked often; when it says yes, nothing is written.
+
+        Raises:
+            RepositoryError, IndexCancelledError, DiskFullError: see `indexing.pipeline`.
+        """
+
+        def tell(step: IndexProgress) -> None:
+            self._hub.publish(step)
+            if on_progress is not None:
+                on_progress(step)
+
+        def stop() -> bool:
+            return self._closing.is_set() or (cancelled is not None and cancelled())
+
+        with self._turn:
+            try:
+                indexer = self._indexer_for(repo)
+                self._vectors.stop()
+                summary = indexer.run(full=full, on_progress=tell, cancelled=stop)
+            except BaseException as error:
+                tell(IndexProgress("failed", 0, 0, str(error) or type(error).__name__))
+                raise
+        self._vectors.changed()
+        return summary
+
+    def start_index(self, repo: str | None = None, full: bool = False) -> str:
+        """Index in the background and answer the run's id at once; listen with `subscribe_progress`."""
+        run = uuid.uuid4().hex
+        thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"index-{run[:8]}", daemon=True)
+        self._run = thread
+        thread.start()
+        return run
+
+    def _run_quietly(self, repo: str | None, full: bool) -> None:
+        """A background run has nobody to raise to: its failure is the last step listeners see."""
+        try:
+            self.index(repo, full)
+        except GraphMemError:
+            return
+
+    def subscribe_progress(self) -> Feed:
+        """A listener to index runs and the filling of vectors."""
+        return self._hub.feed()
+
+    def fill_vectors(self, background: bool = True) -> None:
+        """Compute missing vectors; returns at once, or when all are there."""
+        self._vectors.start() if background else self._vectors.run()
+
+    def _indexer_for(self, repo: str | Path | None) -> Indexer:
+        meta = self._store.meta()
+        root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
+        if root is None:
+            raise NotIndexedError("this index is empty; say which repository to read", path=str(self._data_dir))
+        if not root.is_dir():
+            kind = "is not a directory" if root.exists() else "does not exist"
+            raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
+        before = meta.get("root")
+        if before and Path(before) != root and Path(before).is_dir():
+            raise BadInputError(
+                f"this index is of {before}, not of {root}; choose another directory with --db", argument="repo", root=before, path=str(root)
+            )
+        if self._indexer is None or before != str(root):
+            options = IndexOptions(
+                DiscoveryOptions(
+                    max_file_bytes=self._settings.max_file_kb << 10,
+                    include_vendored=self._settings.include_vendored,
+                    include_generated=self._settings.include_vendored,
+                ),
+                workers=self._settings.workers or os.cpu_count() or 1,
+            )
+            project = meta.get("project") or root.name
+            self._indexer = Indexer(self._store, self._projections, self._cache, root, project, options)
+        return self._indexer
+
+    def _root(self) -> Path:
+        root = self._store.meta().get("root")
+        if not root:
+            raise NotIndexedError("this index is empty; run `graphmem index` on a repository first", path=str(self._data_dir))
+        return Path(root)
+
+    def _view(self) -> GraphView:
+        """The graph of the newest finished run.
+
+        Raises:
+            NotIndexedError: there has been none.
+        """
+        if not self._store.generation():
+            raise NotIndexedError("this index is empty; run `graphmem index` on a repository first", path=str(self._data_dir))
+        return self._projections.graph()
+
+
+def prepare_data_dir(data_dir: Path) -> None:
+    """Make the directory of an index, hidden from git.
+
+    Raises:
+        BadInputError: the system refused.
+    """
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        ignore = data_dir / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(
+            f"cannot make {data_dir}: {error.strerror or error}; name a directory you may write to with --db", argument="db", path=str(data_dir)
+        ) from error
+
+
+def _check_page(limit: int, offset: int) -> None:
+    if not 1 <= limit <= 10_000:
+        raise BadInputError(f"limit is {limit}, allowed is 1 to 10,000", argument="limit", value=limit)
+    if offset < 0:
+        raise BadInputError(f"offset is {offset}, it cannot be negative", argument="offset", value=offset)
+
+
+def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
+    """The symbol a change is about: as the graph has it, else as the diff tells it."""
+    one = change.definition
+    key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)
+    if key in view.index_of:
+        return view.info(view.index_of[key])
+    return SymbolInfo(key, one.kind, one.name, one.qualname, change.path, one.start_line, one.end_line, one.signature, "test" in one.modifiers)
