@@ -1,0 +1,106 @@
+"""`graphmem search`, `symbol` and `path`: questions about what is there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import door
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Names, words, or a question.")],
+    *,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, max=200, help="How many hits.")] = 10,
+    files: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Only below this path (repeatable).")] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", help="Only code, prose, data or memory (repeatable).")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Show what each path said of a hit.")] = True,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find code and prose by words, by meaning and by name."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        answer = here.service().search(" ".join(query), k=k, files=files, kinds=kinds, explain=explain)
+        if as_json:
+            here.output.json(answer)
+        elif quiet:
+            for hit in answer.hits:
+                here.output.line(f"{hit.path}:{hit.start_line}")
+        else:
+            from graphmem.cli.render.search import search as show
+
+            show(here.output, answer, explain)
+
+
+def symbol(
+    ref: Annotated[str, typer.Argument(metavar="SYMBOL", help="path:name, Class.method, module.name, path:line, or a bare name.")],
+    *,
+    find: Annotated[bool, typer.Option("--find", help="List every symbol whose name has this in it, instead of showing one.")] = False,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", help="With --find: only functions, classes, … (repeatable).")
+    ] = None,
+    source: Annotated[bool, typer.Option("--source", "-s", help="Show its text too.")] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="Show this many lines of each list; 0: all.")] = 20,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show a symbol with its callers, callees, bases, subclasses and tests."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        from graphmem.cli.render import symbol as render
+
+        if find:
+            found, total = here.service().symbols(ref, kinds=kinds, limit=top or 1_000, offset=0)
+            if as_json:
+                here.output.json({"total": total, "symbols": found})
+            elif quiet:
+                for one in found:
+                    here.output.line(one.ref)
+            else:
+                render.symbols(here.output, found, total, ref)
+            return
+        detail = here.service().symbol(ref, source=source)
+        if as_json:
+            here.output.json(detail)
+        elif quiet:
+            here.output.line(detail.symbol.ref)
+        else:
+            render.symbol(here.output, detail, top)
+
+
+def path(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The one that depends.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The one depended on.")],
+    *,
+    max_depth: Annotated[int, typer.Option("--max-depth", "-d", min=1, max=30, help="Follow at most this many steps.")] = 10,
+    min_confidence: Annotated[float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Of the whole path.")] = 0.05,
+    kinds: options.EdgeKinds = None,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show the most confident chain by which one symbol depends on another; exit code 1 when there is none."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        answer = here.service().path(source, target, max_depth=max_depth, min_confidence=min_confidence, kinds=kinds)
+        if as_json:
+            here.output.json(answer)
+        elif quiet:
+            for one in [answer.source, *(step.dst for step in answer.steps)] if answer.steps else []:
+                here.output.line(one.ref)
+        else:
+            from graphmem.cli.render.symbol import path as show
+
+            show(here.output, answer)
+        if not answer.steps:
+            raise SystemExit(1)

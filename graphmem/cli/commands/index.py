@@ -1,0 +1,47 @@
+"""`graphmem index`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import door
+
+
+def index(
+    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around here.")] = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, max=256, help="Processes that parse; 0: one for each processor.")
+    ] = None,
+    include_vendored: Annotated[bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too.")] = False,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read a repository, or what changed in it, into the graph.
+
+    The first run reads everything; later ones only what changed. Ctrl-C leaves the previous index as it was.
+    """
+    flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
+        from graphmem.cli.progress import shown_progress
+
+        root = here.root_to_index()
+        service = here.service(create=True)
+        here.interrupted = "; the previous index is as it was"
+        with shown_progress(here.output) as on_progress:
+            run = service.index(root, full=full, on_progress=on_progress)
+        if as_json:
+            here.output.json(run)
+        elif not quiet:
+            from graphmem.cli.render.index import summary
+
+            summary(here.output, run, service.project().name, every=verbose)

@@ -1,0 +1,117 @@
+"""`graphmem export`, `doctor`, `config` and `version`: the index and the program themselves."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import door
+
+
+class Format(StrEnum):
+    """What `export` can write."""
+
+    JSONL = "jsonl"
+
+
+def export(
+    format_: Annotated[Format, typer.Option("--format", help="jsonl: one JSON object a line.")] = Format.JSONL,
+    to: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")] = None,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write every node and edge of the graph, one JSON object a line."""
+    del format_  # one format so far; the option is there so that scripts can name it
+    with door(quiet=quiet, db=db, home=home, project=project) as here:
+        import orjson
+
+        lines = 0
+        service = here.service()
+        with to.open("wb") if to is not None else _stdout() as file:
+            for row in service.export():
+                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+                lines += 1
+        here.output.note(f"{lines:,} nodes and edges written")
+
+
+def doctor(
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check the installation and the index; exit code 1 when something is wrong."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        from graphmem.cli.examination import examine
+        from graphmem.cli.render.manage import findings
+
+        report = examine(here)
+        if as_json:
+            here.output.json({"ok": all(one.ok for one in report), "checks": report})
+        elif not quiet:
+            findings(here.output, report)
+        if not all(one.ok for one in report):
+            raise SystemExit(1)
+
+
+def config(
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Print each setting, its value here, and where it came from."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        from graphmem.settings import known_settings
+
+        rows = [(one, here.settings.shown(one.key), here.settings.origin(one.key)) for one in known_settings()]
+        if as_json:
+            here.output.json(
+                {
+                    "data_dir": str(here.location.data_dir),
+                    "settings": [
+                        {"key": one.key, "value": value, "origin": origin, "variable": one.variable} for one, value, origin in rows
+                    ],
+                }
+            )
+            return
+        if not quiet:
+            here.output.line(("index: ", "dim"), str(here.location.data_dir), ("" if here.location.exists else "  (not there yet)", "dim"))
+            here.output.line()
+        here.output.rows(
+            [
+                (
+                    (one.key, "bold"),
+                    str(value).lower() if isinstance(value, bool) else str(value) if value != "" else '""',
+                    (origin, "dim" if origin == "default" else "yellow"),
+                    ("" if quiet else one.doc, "dim"),
+                )
+                for one, value, origin in rows
+            ]
+        )
+
+
+def version(as_json: options.Json = False) -> None:
+    """Print the version."""
+    with door(as_json=as_json) as here:
+        from graphmem import __version__
+
+        if as_json:
+            here.output.json({"graphmem": __version__, "python": sys.version.split()[0]})
+        else:
+            here.output.line(f"graphmem {__version__}")
+
+
+def _stdout():  # noqa: ANN202
+    from contextlib import nullcontext
+
+    return nullcontext(sys.stdout.buffer)

@@ -1,0 +1,37 @@
+"""`graphmem serve`: keep the index, answer questions about it, tell everybody where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import door
+
+
+def serve(
+    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around here.")] = None,
+    *,
+    host: Annotated[str | None, typer.Option("--host", help="Address to serve on; any other than loopback needs GRAPHMEM_TOKEN.")] = None,
+    port: Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: any free one.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
+    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is.")] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, max=256, help="Processes that parse; 0: one for each processor.")
+    ] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Index a repository, serve it over GraphQL and print the address.
+
+    While it runs, every other `graphmem` command about this project is answered by it. Ctrl-C ends it.
+    """
+    flags = {"host": host, "port": port, "workers": workers, "embedder": embedder}
+    with door(quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
+        from graphmem.cli.serving import serve_until_interrupted
+
+        serve_until_interrupted(here, full=full, no_index=no_index)

@@ -1,0 +1,107 @@
+"""From a command's options to an open service, and from every ending to an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
+from graphmem.cli.output import Output
+from graphmem.errors import GraphMemError, RepositoryError
+from graphmem.settings import Location, Settings, find_project, load_settings, locate
+
+if TYPE_CHECKING:
+    from graphmem.client import Service
+
+
+@dataclass
+class Door:
+    """What a command needs to do its work."""
+
+    output: Output
+    settings: Settings
+    location: Location
+    interrupted: str = ""  # what Ctrl-C means at this moment, for the sentence that follows it
+    _stack: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def root_to_index(self) -> str | None:
+        """The project to read: the one named, or around here; None means the one the index at `--db` was made of."""
+        if self.location.root is not None:
+            return str(self.location.root)
+        return None if self.location.exists else str(find_project(Path.cwd()))
+
+    def service(self, *, create: bool = False) -> Service:
+        """The running server of this index, or the index itself when nobody serves it.
+
+        Args:
+            create: make a new index where there is none; otherwise that is an error.
+        """
+        from graphmem.client import connect
+
+        return self._stack.enter_context(connect(self.location, self.settings, create=create))
+
+
+@contextmanager
+def door(
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+    db: Path | None = None,
+    home: bool = False,
+    project: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Iterator[Door]:
+    """A command's frame: settings and location on the way in; sentence and exit code on the way out.
+
+    Args:
+        as_json: the answer, and a refusal, as JSON on stdout.
+        quiet: nothing but the bare answer.
+        db: directory of the index, when given.
+        home: keep a new index under the user's data directory.
+        project: root of the project; None: the one around the current directory.
+        flags: other settings given on the command line, by key.
+    """
+    output = Output(as_json, quiet)
+    opened: Door | None = None
+    try:
+        root = directory(project) if project is not None else find_project(Path.cwd())
+        given = {"db": str(db) if db is not None else None, "home": home or None, **(flags or {})}
+        settings = load_settings(root, os.environ, given)
+        _log_to_stderr(settings.log_level)
+        opened = Door(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
+        with opened._stack:
+            yield opened
+        sys.stdout.flush()
+    except GraphMemError as error:
+        report(error, output)
+    except KeyboardInterrupt:
+        report_interrupt(output, opened.interrupted if opened else "")
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(PIPE_CLOSED) from None
+
+
+def directory(path: Path) -> Path:
+    """An existing directory, absolute.
+
+    Raises:
+        RepositoryError: it is not there, or is a file.
+    """
+    absolute = path.expanduser().absolute()
+    if not absolute.exists():
+        raise RepositoryError(f"{path} does not exist; give the directory of the project", path=str(path))
+    if not absolute.is_dir():
+        raise RepositoryError(f"{path} is a file; give the directory of the project", path=str(path))
+    return absolute.resolve()
+
+
+def _log_to_stderr(level: str) -> None:
+    import logging
+
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)

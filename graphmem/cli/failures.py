@@ -1,0 +1,81 @@
+"""Every way to fail, as one sentence and an exit code: 1 refused, 2 bad usage, 3 internal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+from graphmem import errors
+from graphmem.answers import SymbolInfo, to_json
+from graphmem.cli.output import Output
+
+DONE, REFUSED, BAD_USAGE, INTERNAL, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
+
+# The first class that fits decides; everything raised on purpose that is not named here is a refusal.
+_EXIT_CODES: tuple[tuple[type[errors.GraphMemError], int], ...] = (
+    (errors.QueryParameterError, INTERNAL),
+    (errors.QueryFileError, INTERNAL),
+    (errors.GrammarError, INTERNAL),
+    (errors.RepositoryError, REFUSED),
+    (errors.BadInputError, BAD_USAGE),
+)
+
+
+def exit_code(error: errors.GraphMemError) -> int:
+    """The exit code of an error raised on purpose."""
+    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), REFUSED)
+
+
+def report(error: errors.GraphMemError, output: Output) -> NoReturn:
+    """Say it where the reader of this command looks, and end."""
+    if output.as_json:
+        output.json({"error": {"code": error.code, "message": error.message, **_facts(error)}})
+    elif isinstance(error, errors.AmbiguousSymbolError) and error.facts.get("candidates"):
+        _say_candidates(str(error.facts.get("ref", "it")), error.facts["candidates"], error.facts.get("total", 0), output.stderr)
+    else:
+        output.stderr.line(("graphmem: ", "bold red"), error.message)
+        for suggestion in error.facts.get("suggestions", ()):
+            output.stderr.line("  ", suggestion)
+    raise SystemExit(exit_code(error))
+
+
+def report_interrupt(output: Output, consequence: str) -> NoReturn:
+    """Ctrl-C: one sentence, and the exit code a shell expects."""
+    output.stderr.line(f"graphmem: interrupted{consequence}")
+    raise SystemExit(INTERRUPTED)
+
+
+def report_unexpected(error: Exception) -> NoReturn:
+    """A fault of graphmem: what it was, and how to see where."""
+    if os.environ.get("GRAPHMEM_LOG_LEVEL", "").lower() == "debug":
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        sys.stderr.write(
+            f"graphmem: internal error: {type(error).__name__}: {str(error).strip() or 'no message'}\n"
+            "  Run it again with GRAPHMEM_LOG_LEVEL=debug to see where, and please report that.\n"
+        )
+    raise SystemExit(INTERNAL)
+
+
+def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: Output) -> None:
+    count = max(total, len(candidates))
+    output.line(("graphmem: ", "bold red"), f"{ref} names {count:,} symbols; type one of these instead:")
+    output.rows([(one.ref, (f"{one.kind}, line {one.start_line}" + (", test" if one.is_test else ""), "dim")) for one in candidates])
+    if count > len(candidates):
+        output.line((f"  and {count - len(candidates):,} more; `graphmem symbol --find {ref}` lists them all", "dim"))
+
+
+def _facts(error: errors.GraphMemError) -> dict[str, Any]:
+    """The facts of an error as JSON; a candidate comes with the reference to type."""
+    facts: dict[str, Any] = {}
+    for key, value in error.facts.items():
+        if key == "candidates":
+            facts[key] = [{"ref": candidate.ref, **to_json(candidate)} for candidate in value]
+        elif isinstance(value, (str, int, float, list, tuple, dict)) or value is None:
+            facts[key] = to_json(value)
+        else:
+            facts[key] = str(value)
+    return facts

@@ -1,0 +1,51 @@
+"""The `graphmem` command: its subcommands, and the one place every ending passes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.commands import ask, impact, index, manage, serve
+from graphmem.cli.failures import INTERRUPTED, report_unexpected
+
+app = typer.Typer(
+    name="graphmem",
+    help="Remembers a codebase the way its senior engineer does: what breaks if this changes, and where is it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(serve.serve)
+app.command()(index.index)
+app.command()(impact.impact)
+app.command()(ask.search)
+app.command()(ask.symbol)
+app.command()(ask.path)
+app.command()(manage.export)
+app.command()(manage.doctor)
+app.command()(manage.config)
+app.command()(manage.version)
+
+
+@app.callback()
+def _program(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and end.")] = False,
+) -> None:
+    if version:
+        manage.version()
+        raise typer.Exit
+
+
+def run() -> None:
+    """Entry point. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a path that is no text must not end a command
+    try:
+        app()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    except Exception as error:  # noqa: BLE001 -- the outermost frame: anything here is a fault of graphmem and is said so
+        report_unexpected(error)

@@ -1,0 +1,112 @@
+"""Progress of an index run on stderr: bars on a terminal, one line a stage everywhere else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from graphmem.cli.output import Output
+from graphmem.model import IndexProgress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_ENDS: Final = frozenset({"done", "failed"})
+_WORDS: Final = {
+    "discover": "finding files",
+    "parse": "parsing",
+    "resolve": "resolving names",
+    "write": "writing the graph",
+    "project": "preparing answers",
+    "embed": "embedding",
+}
+
+OnProgress = Callable[[IndexProgress], None]
+
+
+@contextmanager
+def shown_progress(output: Output) -> Iterator[OnProgress]:
+    """A function to hand steps to, from any thread, while the block runs."""
+    if output.quiet or output.as_json:
+        yield lambda step: None
+    elif output.stderr.console.is_terminal:
+        with _bars(output) as bars:
+            yield _Bars(bars)
+    else:
+        lines = _Lines(output)
+        yield lines
+        lines.finish()
+
+
+def _bars(output: Output) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        SpinnerColumn(finished_text="[green]✓"),
+        TextColumn("{task.description:<18}"),
+        BarColumn(bar_width=40),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.fields[message]}"),
+        console=output.stderr.console,
+    )
+
+
+class _Bars:
+    """One bar a stage, each finished when the next begins."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._lock = threading.Lock()
+        self._last = ""
+
+    def __call__(self, step: IndexProgress) -> None:
+        with self._lock:
+            if step.stage != self._last:
+                self._close(self._last)
+                self._last = step.stage
+            if step.stage in _ENDS:
+                return
+            if step.stage not in self._tasks:
+                self._tasks[step.stage] = self._bars.add_task(_WORDS.get(step.stage, step.stage), total=None, message="")
+            self._bars.update(self._tasks[step.stage], completed=step.done, total=step.total or None, message=step.message)
+
+    def _close(self, stage: str) -> None:
+        task = self._tasks.get(stage)
+        if task is not None:
+            known = next(one for one in self._bars.tasks if one.id == task)
+            total = known.total or known.completed or 1
+            self._bars.update(task, total=total, completed=total, message="")
+
+
+class _Lines:
+    """For logs and pipes: a stage is said once it is over."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._lock = threading.Lock()
+        self._step: IndexProgress | None = None
+        self._since = time.monotonic()
+
+    def __call__(self, step: IndexProgress) -> None:
+        with self._lock:
+            if self._step is None or step.stage != self._step.stage:
+                self._say()
+                self._since = time.monotonic()
+            self._step = step
+
+    def finish(self) -> None:
+        """Say the last stage."""
+        with self._lock:
+            self._say()
+            self._step = None
+
+    def _say(self) -> None:
+        step = self._step
+        if step is not None and step.stage not in _ENDS:
+            count = f"  {step.done:,} of {step.total:,}" if step.total else f"  {step.done:,}" if step.done else ""
+            self._output.note(f"{_WORDS.get(step.stage, step.stage):<18}{time.monotonic() - self._since:7.1f} s{count}")

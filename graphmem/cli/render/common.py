@@ -1,0 +1,101 @@
+"""Small phrases that several answers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import IndexState, PathStep, SymbolInfo
+from graphmem.cli.output import Output, plural
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+DIM: Final = "dim"
+NAME: Final = "bold"
+PATH: Final = "cyan"
+HEADING: Final = "bold"
+GOOD, UNSURE, BAD = "green", "yellow", "bold red"
+
+# Where an edge stands in a sentence: "caller calls callee".
+_VERBS: Final = {
+    "CALLS": "calls",
+    "REFERENCES": "uses",
+    "INHERITS": "inherits",
+    "OVERRIDES": "overrides",
+    "USES_TYPE": "is typed with",
+    "IMPORTS": "imports",
+    "DEFINES": "defines",
+    "TESTS": "tests",
+}
+
+
+def verb(kind: str) -> str:
+    """An edge kind as a verb."""
+    return _VERBS.get(kind, kind.lower().replace("_", " "))
+
+
+def confidence(value: float) -> tuple[str, str]:
+    """Two decimals, coloured by how much one can lean on it."""
+    return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
+
+
+def place(path: str, line: int = 0) -> tuple[str, str]:
+    """`path:line`, as editors and terminals make it clickable."""
+    return (f"{path}:{line}" if line else path) or "(external)", PATH
+
+
+def name(symbol: SymbolInfo) -> tuple[str, str]:
+    """A symbol's name as a reader says it; a file's is its path."""
+    return symbol.qualname or symbol.name or symbol.path, NAME
+
+
+def kind(symbol: SymbolInfo) -> str:
+    """Its kind, with what makes it special."""
+    extra = [word for word in (symbol.entry_point, "test" if symbol.is_test and symbol.entry_point != "test" else "") if word]
+    return " ".join([symbol.kind, *(f"({word})" for word in extra)])
+
+
+def steps(output: Output, path: list[PathStep]) -> None:
+    """A path, one edge a line: who does what to whom, where, by which rule."""
+    output.rows(
+        [
+            (
+                confidence(step.confidence),
+                name(step.src),
+                (verb(step.kind), DIM),
+                name(step.dst),
+                place(step.src.path, step.line),
+                (evidence(step.source, step.rule), DIM),
+            )
+            for step in path
+        ]
+    )
+
+
+def evidence(source: str, rule: str) -> str:
+    """Who says so: the rule; the source too where it is not the syntax tree."""
+    return rule if source in {"ast", ""} else f"{rule} ({source})".strip()
+
+
+def state_line(state: IndexState) -> Text:
+    """How far the answer can be trusted to be of today."""
+    from graphmem.cli.output import joined
+
+    if state.state == "empty":
+        return joined([("index: empty", UNSURE)])
+    words = [state.state, f"generation {state.generation}"]
+    if state.indexed_at:
+        words.append(f"indexed {state.indexed_at[:16].replace('T', ' ')} UTC")
+    words.append(plural(state.files, "file"))
+    if state.state == "indexing" and state.total:
+        words.append(f"{state.stage} {100 * state.done // state.total} %")
+    if state.stale_files:
+        words.append(f"{plural(state.stale_files, 'file')} changed since")
+    if state.note:
+        words.append(state.note)
+    return joined([("index: " + " · ".join(words), DIM if state.state == "fresh" else UNSURE)])
+
+
+def cut(shown: int, total: int, how: str) -> str:
+    """The sentence that says a list was cut, and how to see the rest."""
+    return f"… and {total - shown:,} more; {how}" if total > shown else ""

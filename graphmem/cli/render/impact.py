@@ -1,0 +1,195 @@
+"""Impact for people: the verdict first, then who breaks by depth, the tests apart, and what it cannot know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import DiffImpact, ImpactHit, ImpactReport
+from graphmem.cli.output import Output, joined, plural
+from graphmem.cli.render import common
+
+if TYPE_CHECKING:
+    from graphmem.cli.output import Cell
+
+_RISK_STYLES: Final = {
+    "critical": "bold white on red",
+    "high": "bold red",
+    "medium": "bold yellow",
+    "low": "bold green",
+    "unknown": "bold magenta",
+}
+_POSSIBLE_SHOWN: Final = 5
+_GROUPS_SHOWN: Final = 8
+
+
+def impact(output: Output, report: ImpactReport, top: int) -> None:
+    """One report; at most `top` lines of each group, 0 for all."""
+    _heading(output, report)
+    _body(output, report, top)
+
+
+def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
+    """What a diff touches, then what that could break."""
+    what = (
+        "the given diff"
+        if answer.base == "diff"
+        else f"{answer.base}..{answer.head}"
+        if answer.head
+        else f"the working tree against {answer.base}"
+    )
+    output.line(
+        ("Impact of ", common.HEADING),
+        (what, common.NAME),
+        f"  {plural(len(answer.files), 'file')}, ",
+        plural(len(answer.changed), "changed symbol"),
+    )
+    shown = answer.changed[: top or None]
+    if shown:
+        output.line()
+        output.line(("Changed", common.HEADING))
+        output.rows(
+            [
+                (
+                    (one.change, _change_style(one.change)),
+                    common.name(one.symbol),
+                    common.place(one.symbol.path, min(one.lines, default=one.symbol.start_line)),
+                    (common.kind(one.symbol), common.DIM),
+                )
+                for one in shown
+            ]
+        )
+        _say_cut(output, len(shown), len(answer.changed))
+    if answer.unmapped:
+        output.line()
+        output.line(("Changed files without a known symbol: ", common.UNSURE), ", ".join(answer.unmapped))
+    output.line()
+    if answer.impact.targets:
+        _verdict(output, answer.impact)
+        _body(output, answer.impact, top)
+    else:
+        output.line("No symbol that existed before is touched, so nothing that depends on one can break.")
+        output.line(common.state_line(answer.impact.state))
+
+
+def _heading(output: Output, report: ImpactReport) -> None:
+    word = "Impact of" if report.direction == "dependents" else "What it depends on:"
+    if len(report.targets) == 1:
+        target = report.targets[0]
+        output.line(
+            (f"{word} ", common.HEADING),
+            common.name(target),
+            "  ",
+            common.place(target.path, target.start_line),
+            (f"  {common.kind(target)}", common.DIM),
+        )
+    else:
+        output.line((f"{word} {plural(len(report.targets), 'symbol')}", common.HEADING))
+        output.rows(
+            [
+                (common.name(target), common.place(target.path, target.start_line), (common.kind(target), common.DIM))
+                for target in report.targets
+            ]
+        )
+    _verdict(output, report)
+
+
+def _verdict(output: Output, report: ImpactReport) -> None:
+    tests = sum(1 for _ in report.tests)
+    noun = "dependent" if report.direction == "dependents" else "dependency"
+    many = "dependents" if report.direction == "dependents" else "dependencies"
+    risk = report.risk
+    output.line(
+        "  risk ",
+        (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
+        f" {risk.score:.0f} of 100   {plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
+        f", {plural(tests, 'test')} among them" if tests else "",
+        (f"   depth ≤ {report.max_depth}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
+    )
+    if risk.reasons:
+        output.line(("  because " + "; ".join(risk.reasons), common.DIM))
+
+
+def _body(output: Output, report: ImpactReport, top: int) -> None:
+    groups: dict[str, list[ImpactHit]] = {}
+    for hit in report.hits:
+        groups.setdefault(hit.verdict, []).append(hit)
+    for verdict, hits in groups.items():
+        depths = sorted({hit.depth for hit in hits})
+        span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
+        _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
+    if report.tests:
+        _group(output, "Tests to run", "affected", report.tests, top)
+    if len(report.by_module) > 1:
+        shown = report.by_module[:_GROUPS_SHOWN]
+        more = len(report.by_module) - len(shown)
+        output.line()
+        output.line(
+            ("Where  ", common.HEADING),
+            "   ".join(f"{group.name or '.'} {group.hits:,}" for group in shown),
+            (f"   and {more:,} more" if more else "", common.DIM),
+        )
+    _certainty(output, report)
+    output.line(common.state_line(report.state))
+
+
+def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: int) -> None:
+    output.line()
+    output.line((title, common.HEADING), (f"  {span} · {len(hits):,}", common.DIM))
+    shown = hits[: top or None]
+    output.rows([_hit(hit) for hit in shown])
+    _say_cut(output, len(shown), len(hits))
+
+
+def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
+    """Confidence, name, the line to look at, and the evidence; for a longer path the neighbour it goes through."""
+    edge = hit.path[-1]  # the hit's own step; those before it lead to the target
+    outward = edge.src.id == hit.symbol.id
+    near = edge.dst if outward else edge.src
+    said = (
+        f"{common.verb(edge.kind)} {near.qualname or near.name}" if outward else f"{near.qualname or near.name} {common.verb(edge.kind)} it"
+    )
+    return (
+        common.confidence(hit.confidence),
+        common.name(hit.symbol),
+        common.place(edge.src.path, edge.line) if outward else common.place(hit.symbol.path, hit.symbol.start_line),
+        joined([said, (f"  {common.evidence(edge.source, edge.rule)}", common.DIM)]),
+    )
+
+
+def _certainty(output: Output, report: ImpactReport) -> None:
+    """Whether this is everything, why not, and the sites that could not be decided."""
+    output.line()
+    if report.epistemic == "exact":
+        output.line(("Complete", common.GOOD), " within these bounds: every call site that names a target is resolved.")
+    elif report.epistemic == "lower_bound":
+        output.line(("At least this", common.UNSURE), "; more is possible:")
+    else:
+        output.line(("Not known", common.BAD), ": nothing was found, and that may be wrong:")
+    for cause in report.causes:
+        count = f"{cause.count:,} " if cause.count else ""
+        where = f"  {', '.join(cause.examples)}" if cause.examples and cause.kind != "unresolved_calls" else ""
+        output.line("  ", f"{count}{cause.message}", (where, common.DIM))
+    shown = report.possible[:_POSSIBLE_SHOWN]
+    output.rows(
+        [
+            (
+                common.place(one.caller.path, one.line),
+                f"{one.name}(…) in {one.caller.qualname or one.caller.name}",
+                (one.reason.replace("_", " "), common.DIM),
+            )
+            for one in shown
+        ],
+        indent=4,
+    )
+    unresolved = max((cause.count for cause in report.causes if cause.kind == "unresolved_calls"), default=len(report.possible))
+    if more := common.cut(len(shown), unresolved, "--json lists up to 50"):
+        output.line(("    " + more, common.DIM))
+
+
+def _say_cut(output: Output, shown: int, total: int) -> None:
+    if more := common.cut(shown, total, "--top 0 shows all"):
+        output.line(("  " + more, common.DIM))
+
+
+def _change_style(change: str) -> str:
+    return {"added": common.GOOD, "removed": common.BAD, "signature": common.UNSURE}.get(change, "")

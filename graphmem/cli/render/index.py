@@ -1,0 +1,86 @@
+"""What an index run did."""
+
+from __future__ import annotations
+
+from graphmem.answers import IndexSummary
+from graphmem.cli.output import Output, plural
+from graphmem.cli.render import common
+
+_DIAGNOSTICS_SHOWN = 10
+_RULES_SHOWN = 12
+_SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
+
+
+def summary(output: Output, run: IndexSummary, project: str, every: bool = False) -> None:
+    """The summary of a run; `every` lists all rules and diagnostics it holds."""
+    wall = sum(run.seconds.values())
+    output.line(
+        ("Indexed ", common.HEADING),
+        (project, common.NAME),
+        f"  {run.mode}, generation {run.generation}, {wall:.1f} s",
+        (f" (CPU {run.cpu_seconds:.1f} s, peak {run.peak_memory_mb:,.0f} MB)", common.DIM),
+    )
+    skipped = sum(run.skipped.values())
+    resolved = run.call_sites - run.unresolved
+    edges = sum(run.edges_by_kind.values())
+    if run.mode == "incremental":
+        output.line(f"  {plural(run.changed, 'file')} changed, {run.removed:,} removed")
+    output.line()
+    output.rows(
+        [
+            ("files", run.files, (_counts(run.languages), common.DIM)),
+            ("symbols", run.symbols),
+            ("chunks", run.chunks),
+            ("edges", edges, (_counts(run.edges_by_kind), common.DIM)),
+            ("call sites", run.call_sites, f"{resolved:,} resolved, {run.unresolved:,} not ({_percent(run.unresolved, run.call_sites)})"),
+            ("skipped", skipped, (_counts(run.skipped), common.DIM)),
+        ],
+        right=(1,),
+    )
+    _by_rule(output, "Edges by rule", run.edges_by_rule, every)
+    _by_rule(output, "Unresolved by reason", run.unresolved_by_reason, every)
+    if run.seconds:
+        output.line()
+        output.line(("Seconds  ", common.HEADING), "  ".join(f"{stage} {seconds:.2f}" for stage, seconds in run.seconds.items()))
+    _diagnostics(output, run, every)
+
+
+def _counts(table: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(table.items(), key=lambda item: (-item[1], item[0])) if count)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> None:
+    if not table:
+        return
+    ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
+    shown = ordered if every else ordered[:_RULES_SHOWN]
+    output.line()
+    output.line((title, common.HEADING))
+    output.rows([(name, count) for name, count in shown], right=(1,))
+    if more := common.cut(len(shown), len(ordered), "--verbose shows all"):
+        output.line(("  " + more, common.DIM))
+
+
+def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
+    if not run.diagnostic_count:
+        return
+    shown = run.diagnostics if every else run.diagnostics[:_DIAGNOSTICS_SHOWN]
+    output.line()
+    output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))
+    output.rows(
+        [
+            (
+                (str(one["severity"]), _SEVERITIES.get(one["severity"], "")),
+                common.place(str(one["path"]), int(one["line"])),
+                str(one["message"]),
+                (str(one["code"]), common.DIM),
+            )
+            for one in shown
+        ]
+    )
+    if more := common.cut(len(shown), run.diagnostic_count, "--json lists 200" if every else "--verbose shows up to 200"):
+        output.line(("  " + more, common.DIM))

@@ -1,0 +1,41 @@
+"""Search hits for people: where, what, a piece of the text, and why it is there."""
+
+from __future__ import annotations
+
+from graphmem.answers import SearchAnswer, SearchHit
+from graphmem.cli.output import Output, plural
+from graphmem.cli.render import common
+
+
+def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
+    """All hits, best first; `explain` adds what each path said of a hit."""
+    output.line(
+        (f"{plural(len(answer.hits), 'hit')} for ", common.HEADING),
+        (answer.query, common.NAME),
+        (f"   {answer.query_type} question, answered by {', '.join(answer.answered) or 'nothing'}", common.DIM),
+    )
+    for rank, hit in enumerate(answer.hits, 1):
+        output.line()
+        _hit(output, rank, hit, explain)
+    output.line()
+    for path, reason in sorted(answer.missing.items()):
+        output.line((f"without {path}: {reason}", common.UNSURE))
+    output.line(common.state_line(answer.state))
+
+
+def _hit(output: Output, rank: int, hit: SearchHit, explain: bool) -> None:
+    lines = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
+    what = " ".join(part for part in (hit.symbol_kind or hit.kind,) if part)
+    output.line(
+        (f"{rank:>3}. ", common.DIM),
+        (hit.title or hit.qualname, common.NAME),
+        "  ",
+        (f"{hit.path}:{lines}", common.PATH),
+        (f"  {what}  {hit.score:.3f}", common.DIM),
+    )
+    for text in hit.snippet.splitlines():
+        output.line("     ", (text, ""))
+    if explain and hit.parts:
+        parts = "  ".join(f"{part.path} #{part.rank} ({part.raw:.3g} × {part.weight:g})" for part in hit.parts)
+        boost = f"  boosted {hit.boost:+.3f} by {hit.boosted_by}" if hit.boost else ""
+        output.line((f"     {parts}{boost}", common.DIM))

@@ -1,0 +1,143 @@
+"""Who serves an index: a small file beside it that every other process reads first.
+
+An embedded graph database has one writing process. `graphmem serve` says here that it is the one, at
+which address and with which token; a file whose process is gone is noticed and replaced, and no process
+is ever ended from here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from graphmem.errors import OwnerUnreachableError
+
+HEALTH_PATH = "/health"
+HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
+STARTING_SECONDS = 5.0  # the process is there but does not answer yet: how long to ask again
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers
+
+
+class Owner(NamedTuple):
+    """The content of `owner.json`."""
+
+    address: str  # http://127.0.0.1:8420
+    pid: int
+    started: str  # boot id and the process's start time in clock ticks since then; "" where /proc is missing
+    token: str  # "" when the server asks for none
+    version: str  # of graphmem
+
+
+def publish(path: Path, address: str, token: str, version: str) -> Owner:
+    """Say that this process serves the index; the file is complete at every moment and readable by its user only."""
+    owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version)
+    descriptor, name = tempfile.mkstemp(prefix=".owner-", dir=path.parent)  # created 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(owner._asdict(), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return owner
+
+
+def withdraw(path: Path, owner: Owner) -> None:
+    """Remove the file, if it still names this owner."""
+    if read(path) == owner:
+        path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Owner | None:
+    """What the file says, alive or not; None when there is none or it is not one."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return Owner(str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
+    """The owner that serves this index now, or None.
+
+    The server's own word decides; the process table only says how long to wait for it. A process in
+    another container is not in our table and answers all the same; a process number that was given
+    to somebody else after a crash has another start time.
+
+    Raises:
+        OwnerUnreachableError: its process is there and does not answer within `patience_s`.
+    """
+    deadline = time.monotonic() + patience_s
+    while (owner := read(path)) is not None:
+        if _answers(owner):
+            return owner
+        if not is_running(owner):
+            return None
+        if time.monotonic() >= deadline:
+            raise OwnerUnreachableError(
+                f"process {owner.pid} serves this index at {owner.address} but does not answer; wait for it, or end it and ask again",
+                address=owner.address,
+                pid=owner.pid,
+            )
+        time.sleep(0.1)
+    return None
+
+
+def is_running(owner: Owner) -> bool:
+    """True when the very process that wrote the file is in the process table."""
+    if owner.pid <= 0:
+        return False
+    if owner.started:
+        return process_start(owner.pid) == owner.started
+    try:
+        os.kill(owner.pid, 0)  # signal 0 asks, it does not send
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def process_start(pid: int) -> str:
+    """Boot id and start time of a process: what a reused process number does not share. "" when it is gone or unknown."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    fields = stat.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    if fields[0] in "ZX":  # ended, waiting for its parent to notice
+        return ""
+    return f"{boot}:{fields[19]}"  # field 22 of stat, counted from the third
+
+
+def local_address(host: str, port: int) -> str:
+    """Where processes of this machine reach a server bound to host and port."""
+    host = WILDCARDS.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _answers(owner: Owner) -> bool:
+    """True when a graphmem of that process is listening there. Proxies of the environment are not asked."""
+    parts = urlsplit(owner.address)
+    if not parts.hostname or not parts.port:
+        return False
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=HEALTH_SECONDS)
+    with contextlib.closing(connection):
+        try:
+            headers = {"Authorization": f"Bearer {owner.token}"} if owner.token else {}
+            connection.request("GET", HEALTH_PATH, headers=headers)
+            answer = connection.getresponse()
+            body = json.loads(answer.read(65_536))
+        except (OSError, HTTPException, ValueError):
+            return False
+    return answer.status == 200 and isinstance(body, dict) and body.get("pid") == owner.pid
