@@ -113,11 +113,12 @@ class Binding(NamedTuple):
 
     scope: int  # the scope the target name lives in (global and nonlocal already applied)
     target: int  # term: NAME, ATTR or INDEX
-    op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export
+    op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local
     value: int  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
     annotation: int  # term, -1 for none
     line: int
-    end_line: int  # narrow: last line where it holds; else = line
+    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line where it holds; else = line
+    block_end: int  # last line of the innermost block it stands in: until there, it has certainly happened
 
 
 class Reference(NamedTuple):

@@ -1,0 +1,93 @@
+; callee(…)
+(call) @reference.call
+
+; object.name; callees and targets are left out by the engine
+(attribute) @reference.read
+
+; A name in a place where its value goes somewhere else.
+(argument_list
+  (identifier) @reference.read)
+
+(keyword_argument
+  value: (identifier) @reference.read)
+
+(list_splat
+  (identifier) @reference.read)
+
+(dictionary_splat
+  (identifier) @reference.read)
+
+(assignment
+  right: (identifier) @reference.read)
+
+(named_expression
+  value: (identifier) @reference.read)
+
+(default_parameter
+  value: (identifier) @reference.read)
+
+(typed_default_parameter
+  value: (identifier) @reference.read)
+
+(return_statement
+  (identifier) @reference.read)
+
+(yield
+  (identifier) @reference.read)
+
+(pair
+  (identifier) @reference.read)
+
+(list
+  (identifier) @reference.read)
+
+(tuple
+  (identifier) @reference.read)
+
+(set
+  (identifier) @reference.read)
+
+(expression_list
+  (identifier) @reference.read)
+
+(conditional_expression
+  (identifier) @reference.read)
+
+(boolean_operator
+  (identifier) @reference.read)
+
+(binary_operator
+  (identifier) @reference.read)
+
+(comparison_operator
+  (identifier) @reference.read)
+
+(subscript
+  (identifier) @reference.read)
+
+(interpolation
+  (identifier) @reference.read)
+
+(lambda
+  body: (identifier) @reference.read)
+
+(for_statement
+  right: (identifier) @reference.read)
+
+(for_in_clause
+  right: (identifier) @reference.read)
+
+(with_item
+  value: (identifier) @reference.read)
+
+; @name
+(decorator
+  (_) @reference.decorate)
+
+; raise Error, raise Error(…)
+(raise_statement
+  .
+  [
+    (identifier)
+    (attribute)
+  ] @reference.raise)

@@ -1,0 +1,679 @@
+"""First stage: the facts of one file, from one flat query over its syntax tree.
+
+All matches of a language's query files are sorted by position; a stack of open definitions then tells the
+scope of each. Every kind of match is handled by one short method named after its main capture, so this file
+knows captures and no language.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from tree_sitter import QueryCursor
+
+from graphmem.model import MODULE_QUALNAME
+from graphmem.parsing.facts import (
+    ATTR,
+    ENTER,
+    ITER,
+    LIST,
+    NAME,
+    STRING,
+    TUPLE,
+    UNPACK,
+    Binding,
+    Definition,
+    FileFacts,
+    Import,
+    Parameter,
+    Reference,
+)
+from graphmem.parsing.grammar import Grammar, load_grammar
+from graphmem.parsing.terms import TermBuilder
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+MAX_SIGNATURE: Final = 300
+"""Characters of a signature that are kept."""
+
+_MAIN: Final = (
+    "definition.",
+    "decorator",
+    "wrapper",
+    "binding.",
+    "parameter.",
+    "reference.",
+    "import.kind.",
+    "scope.",
+    "condition",
+    "doc",
+    "modifier.",
+    "branch",
+    "block",
+)
+"""Which capture of a pattern names what it is about, first come first served."""
+
+_CLASS_LIKE: Final = frozenset({"class", "interface", "enum"})
+_FUNCTION_LIKE: Final = frozenset({"function", "method"})
+
+Captures = dict[str, list["Node"]]
+
+
+def extract(path: str, source: bytes, language: str, content_hash: str) -> FileFacts:
+    """Say everything one file says on its own.
+
+    Args:
+        path: from the root of the repository, with '/'.
+        source: the text as UTF-8 without a byte order mark.
+        language: a folder of `grammars/`.
+        content_hash: kept in the facts, not computed here.
+
+    Returns:
+        Facts in source order. Syntax errors leave the readable parts and a diagnostic; a parse that takes
+        too long leaves the module alone.
+
+    Raises:
+        UnsupportedLanguageError: no such language.
+        GrammarError: its folder is not usable.
+    """
+    grammar = load_grammar(language)
+    tree = grammar.parse(source)
+    return _Extraction(grammar, path, source, content_hash).run(tree)
+
+
+class _Open:
+    """A definition while its parts are still being met."""
+
+    __slots__ = (
+        "bases",
+        "body_end",
+        "body_hash",
+        "body_start",
+        "branches",
+        "decorators",
+        "doc",
+        "end_byte",
+        "end_line",
+        "has_body",
+        "index",
+        "keyword_only",
+        "kind",
+        "modifiers",
+        "name",
+        "name_column",
+        "name_line",
+        "ordinal",
+        "parameters",
+        "parent",
+        "qualname",
+        "returns",
+        "signature",
+        "span_end",
+        "start_byte",
+        "start_line",
+    )
+
+    def __init__(self, index: int, kind: str, name: str, qualname: str, parent: int) -> None:
+        self.index = index
+        self.kind = kind
+        self.name = name
+        self.qualname = qualname
+        self.parent = parent
+        self.ordinal = 0
+        self.start_byte = self.end_byte = self.span_end = self.body_start = self.body_end = 0
+        self.start_line = self.end_line = self.name_line = 1
+        self.name_column = 0
+        self.signature = self.doc = self.body_hash = ""
+        self.modifiers: set[str] = set()
+        self.decorators: tuple[int, ...] = ()
+        self.parameters: list[Parameter] = []
+        self.returns = -1
+        self.bases: list[tuple[str, int]] = []
+        self.branches = 0
+        self.has_body = False
+        self.keyword_only = False
+
+    def close(self) -> Definition:
+        return Definition(
+            self.kind,
+            self.name,
+            self.qualname,
+            self.ordinal,
+            self.parent,
+            self.start_byte,
+            self.end_byte,
+            self.start_line,
+            self.end_line,
+            self.name_line,
+            self.name_column,
+            self.signature,
+            self.doc,
+            tuple(sorted(self.modifiers)),
+            self.decorators,
+            tuple(self.parameters),
+            self.returns,
+            tuple(self.bases),
+            1 + self.branches if self.has_body else 0,
+            self.body_hash,
+        )
+
+
+class _Extraction:
+    """One run over one file."""
+
+    def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
+        self.grammar = grammar
+        self.path = path
+        self.source = source
+        self.content_hash = content_hash
+        self.builder = TermBuilder(grammar, source)
+        self.line_starts = [0]
+        position = source.find(b"\n")
+        while position >= 0:
+            self.line_starts.append(position + 1)
+            position = source.find(b"\n", position + 1)
+        self.lines = len(self.line_starts) - (1 if source.endswith(b"\n") or not source else 0)
+        self.definitions: list[_Open] = []
+        self.stack: list[_Open] = []
+        self.blocks: list[tuple[int, int]] = []  # (end byte, last line)
+        self.scope = 0
+        self.imports: list[Import] = []
+        self.bindings: list[Binding] = []
+        self.references: list[Reference] = []
+        self.twins: dict[tuple[str, str], int] = {}
+        self.named: set[tuple[int, str]] = set()
+        self.wrappers: dict[int, Node] = {}
+        self.decorators: dict[int, list[int]] = {}
+        self.modifiers: dict[int, set[str]] = {}
+        self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
+        self.pattern_kinds = _pattern_kinds(grammar)
+        self.handlers: dict[str, Callable[[str, Node, Captures], None]] = {
+            "definition": self.on_definition,
+            "decorator": self.on_decorator,
+            "wrapper": self.on_wrapper,
+            "binding": self.on_binding,
+            "parameter": self.on_parameter,
+            "reference": self.on_reference,
+            "import": self.on_import,
+            "scope": self.on_scope,
+            "condition": self.on_condition,
+            "doc": self.on_doc,
+            "modifier": self.on_modifier,
+            "branch": self.on_branch,
+            "block": self.on_block,
+        }
+
+    def run(self, tree: Tree | None) -> FileFacts:
+        """Walk the matches in order and close the facts."""
+        self.open_module()
+        diagnostics: list[tuple[str, str, str, int]] = []
+        errors = 0
+        if tree is None:
+            diagnostics.append(("error", "timeout", "parsing took too long; nothing of this file is in the graph but its text", 0))
+        else:
+            if tree.root_node.has_error:
+                errors, line = _count_errors(tree.root_node)
+                diagnostics.append(("warning", "syntax", f"{errors} places could not be parsed; what is around them is in the graph", line))
+            for start, kind, capture, node, captures in self.events(tree.root_node):
+                self.enter(start)
+                self.handlers[kind](capture, node, captures)
+        self.apply_scope_statements()
+        definitions = [definition.close() for definition in self.definitions]
+        return FileFacts(
+            path=self.path,
+            language=self.grammar.spec.name,
+            content_hash=self.content_hash,
+            size_bytes=len(self.source),
+            lines=self.lines,
+            encoding="utf-8",
+            terms=self.builder.terms,
+            definitions=definitions,
+            imports=self.imports,
+            bindings=self.bindings,
+            references=self.useful_references(),
+            exports=self.exports(),
+            error_count=errors,
+            diagnostics=tuple(diagnostics),
+            extraction_version=self.grammar.extraction_version,
+        )
+
+    def events(self, root: Node) -> Iterator[tuple[int, str, str, Node, Captures]]:
+        """Matches by start, outer before inner, in the order of the query files for one node."""
+        mains = _mains.setdefault(self.grammar.spec.name, {})
+        found = []
+        for pattern, captures in QueryCursor(self.grammar.query).matches(root):
+            main = mains.get(pattern)
+            if main is None:
+                main = mains[pattern] = _main_capture(captures)
+            node = captures[main[1]][0]
+            found.append((node.start_byte, -node.end_byte, pattern, main[0], main[1], node, captures))
+        found.sort(key=_position)
+        for start, _, _, kind, capture, node, captures in found:
+            if not node.is_extra:
+                yield start, kind, capture, node, captures
+
+    def enter(self, start: int) -> None:
+        """Make `self.scope` the definition whose body holds this byte; headers belong outside."""
+        stack = self.stack
+        while stack[-1].span_end <= start and len(stack) > 1:
+            stack.pop()
+        top = stack[-1]
+        self.scope = top.index if top.body_start <= start else top.parent
+        blocks = self.blocks
+        while blocks[-1][0] <= start and len(blocks) > 1:
+            blocks.pop()
+
+    def line(self, byte: int) -> int:
+        """1-based line of a byte."""
+        return bisect_right(self.line_starts, byte)
+
+    def column(self, byte: int, line: int) -> int:
+        """0-based column of a byte, in characters."""
+        start = self.line_starts[line - 1]
+        if self.builder.ascii is not None:
+            return byte - start
+        return len(self.source[start:byte].decode("utf-8", "replace"))
+
+    # definitions
+
+    def open_module(self) -> None:
+        """The definition every file has."""
+        stem = self.path.rpartition("/")[2].partition(".")[0]
+        module = _Open(0, "module", stem, MODULE_QUALNAME, -1)
+        module.end_byte = module.span_end = module.body_end = len(self.source)
+        module.end_line = max(1, self.lines)
+        module.has_body = True
+        module.body_hash = _hash(self.source)
+        self.definitions.append(module)
+        self.stack.append(module)
+        self.blocks.append((len(self.source) + 1, module.end_line))
+
+    def open_definition(self, kind: str, name: str, node: Node, name_node: Node) -> _Open:
+        """Register a definition in the current scope."""
+        parent = self.definitions[self.scope]
+        if kind == "function" and parent.kind in _CLASS_LIKE:
+            kind = "method"
+        qualname = name if self.scope == 0 else f"{parent.qualname}.{name}"
+        found = _Open(len(self.definitions), kind, name, qualname, self.scope)
+        found.ordinal = self.twins.get((kind, qualname), 0)
+        self.twins[kind, qualname] = found.ordinal + 1
+        self.named.add((self.scope, name))
+        outer = self.wrappers.get(node.id, node)
+        found.start_byte, found.end_byte = outer.start_byte, outer.end_byte
+        found.start_line, found.end_line = self.line(outer.start_byte), self.line(max(outer.start_byte, outer.end_byte - 1))
+        found.name_line = self.line(name_node.start_byte)
+        found.name_column = self.column(name_node.start_byte, found.name_line)
+        found.span_end = node.end_byte
+        prefix = self.grammar.spec.private_prefix
+        if prefix and name.startswith(prefix) and not name.endswith("__"):
+            found.modifiers.add("private")
+        self.definitions.append(found)
+        return found
+
+    def on_definition(self, capture: str, node: Node, captures: Captures) -> None:
+        """A named thing; with a body it becomes a scope."""
+        name_node = captures["name"][0]
+        found = self.open_definition(capture[11:], self.builder.text(name_node), node, name_node)
+        body = captures["body"][0] if "body" in captures else None
+        header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
+        found.signature = _one_line(self.builder.slice(node.start_byte, header_end))
+        for modifier in captures:
+            if modifier.startswith("modifier."):
+                found.modifiers.add(modifier[9:])
+        found.modifiers |= self.modifiers.pop(node.id, set())
+        self.add_decorators(found, node)
+        if "returns" in captures:
+            found.returns = self.builder.annotation(captures["returns"][0])
+        for bases in captures.get("bases", ()):
+            for base in bases.named_children:
+                if not base.is_extra:
+                    self.add_base(found, base)
+        for base in captures.get("base", ()):
+            self.add_base(found, base)
+        if "value" in captures:
+            self.bind(name_node, "assign", self.builder.annotation(captures["value"][0]), -1, node, node)
+        if body is not None:
+            found.has_body = True
+            found.body_start, found.body_end = body.start_byte, body.end_byte
+            found.body_hash = self.hash_body(node, name_node)
+            self.stack.append(found)
+        else:
+            found.body_hash = _hash(self.source[node.start_byte : node.end_byte])
+
+    def add_decorators(self, found: _Open, node: Node) -> None:
+        """Decorators met before the definition, and what they say about it."""
+        found.decorators = tuple(self.decorators.pop(node.id, ()))
+        table = self.grammar.spec.decorator_modifiers
+        for term in found.decorators:
+            words = self.dotted(term).split(".")
+            for count in (1, 2):
+                modifier = table.get(".".join(words[-count:]))
+                if modifier:
+                    found.modifiers.add(modifier)
+
+    def add_base(self, found: _Open, base: Node) -> None:
+        """A superclass or a keyword of the class header."""
+        keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
+        value = base.child_by_field_name("value") if keyword is not None else base
+        if value is None:
+            return
+        self.builder.consumed.add(value.id)
+        term = self.builder.term(value)
+        found.bases.append((self.builder.text(keyword) if keyword is not None else "", term))
+        if keyword is None:
+            self.add_reference("inherit", term, value)
+
+    def hash_body(self, node: Node, name_node: Node) -> str:
+        """Hash of everything but the name and the indentation, so that moved and renamed twins are equal."""
+        indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
+        text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
+        return _hash(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
+
+    def dotted(self, term: int) -> str:
+        """`a.b` of a term that is a name, an attribute of one, or a call of either; "" otherwise."""
+        parts: list[str] = []
+        terms = self.builder.terms
+        found = terms[term]
+        if len(found) == 4 and found[0] not in (NAME, ATTR):
+            found = terms[found[1]]
+        while found[0] == ATTR:
+            parts.append(found[2])
+            found = terms[found[1]]
+        if found[0] != NAME:
+            return ""
+        return ".".join([found[1], *reversed(parts)])
+
+    def on_decorator(self, capture: str, node: Node, captures: Captures) -> None:
+        """A decorator stands before its definition; it is kept until that one comes."""
+        self.builder.consumed.add(node.id)
+        self.decorators.setdefault(captures["decorated"][0].id, []).append(self.builder.term(node))
+
+    def on_wrapper(self, capture: str, node: Node, captures: Captures) -> None:
+        """A node around a definition that counts as part of it, with the modifiers it adds."""
+        wrapped = captures["wrapped"][0].id
+        self.wrappers.setdefault(wrapped, node)
+        for modifier in captures:
+            if modifier.startswith("modifier."):
+                self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
+
+    def on_modifier(self, capture: str, node: Node, captures: Captures) -> None:
+        """Something inside a definition that says what it is."""
+        self.stack[-1].modifiers.add(capture[9:])
+
+    def on_doc(self, capture: str, node: Node, captures: Captures) -> None:
+        """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
+        scope = self.definitions[self.scope]
+        if not scope.doc:
+            scope.doc = self.grammar.helper.docstring(self.builder.text(node))
+
+    def on_branch(self, capture: str, node: Node, captures: Captures) -> None:
+        """One more way through the definition."""
+        self.definitions[self.scope].branches += 1
+
+    def on_block(self, capture: str, node: Node, captures: Captures) -> None:
+        """Statements that run together."""
+        self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
+
+    def on_parameter(self, capture: str, node: Node, captures: Captures) -> None:
+        """A parameter belongs to the definition whose header is open."""
+        owner = self.stack[-1]
+        if owner.index == 0 or owner.body_start <= node.start_byte:
+            return
+        kind = capture[10:]
+        if kind == "after_positional":
+            owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]
+            return
+        if kind == "before_keyword":
+            owner.keyword_only = True
+            return
+        if kind == "normal" and owner.keyword_only:
+            kind = "keyword"
+        owner.keyword_only = owner.keyword_only or kind == "rest"
+        annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        default = self.builder.term(captures["default"][0]) if "default" in captures else -1
+        owner.parameters.append(Parameter(self.builder.text(captures["name"][0]), annotation, default, kind))
+
+    # imports
+
+    def on_import(self, capture: str, node: Node, captures: Captures) -> None:
+        """One name an import binds."""
+        text = self.builder.text
+        kind = capture[12:]
+        module_node = captures["import.module"][0] if "import.module" in captures else None
+        module = "".join(text(module_node).split()) if module_node is not None else ""
+        if module_node is not None:
+            literal = self.builder.terms[self.builder.term(module_node)]
+            if literal[0] == STRING:
+                module = literal[1]
+        level = 0
+        if self.grammar.spec.relative_dots:
+            level = len(module) - len(module.lstrip("."))
+            module = module[level:]
+        exported_as = text(captures["import.exported_as"][0]) if "import.exported_as" in captures else ""
+        line = self.line(node.start_byte)
+        names = ["*"] if "import.star" in captures else [text(found) for found in captures.get("import.name", ())] or [""]
+        for name in names:
+            alias = text(captures["import.alias"][0]) if "import.alias" in captures else ""
+            if not alias and name not in ("", "*") and kind != "reexport":
+                alias = name
+            found = Import(self.scope, module, level, name, alias, kind, exported_as, line)
+            self.imports.extend(self.grammar.helper.imports(found))
+
+    # bindings
+
+    def on_binding(self, capture: str, node: Node, captures: Captures) -> None:
+        """A value goes somewhere."""
+        op = capture[8:]
+        builder = self.builder
+        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        extent = captures["extent"][0] if "extent" in captures else node
+        value_node = captures["value"][0] if "value" in captures else None
+        value = builder.term(value_node) if value_node is not None else -1
+        if op in ("return", "yield", "yield_from", "export"):
+            if op == "yield_from":
+                value = builder.add((ITER, value))
+            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, extent)
+            return
+        if value >= 0 and op in ("for", "local"):
+            value = builder.add((ITER, value))
+        elif value >= 0 and op == "with":
+            value = builder.add((ENTER, value))
+        for target in captures.get("target", ()):
+            self.bind(target, op, value, annotation, node, extent)
+
+    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, extent: Node) -> None:
+        """Bind one target, taking patterns apart."""
+        builder = self.builder
+        shape = self.pattern_kinds.get(target.kind_id)
+        if shape == "unpack":
+            children = [child for child in target.named_children if not child.is_extra]
+            whole = builder.terms[value] if value >= 0 else (-1, ())
+            items = whole[1] if whole[0] in (TUPLE, LIST) and len(whole[1]) == len(children) else None
+            for position, child in enumerate(children):
+                starred = self.pattern_kinds.get(child.kind_id) == "splat"
+                if items is not None and not starred:
+                    part = items[position]
+                else:
+                    part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
+                self.bind(child, op, part, -1, statement, extent)
+            return
+        if shape in ("splat", "through"):
+            for child in target.named_children[:1]:
+                self.bind(child, op, value, annotation, statement, extent)
+            return
+        builder.consumed.add(target.id)
+        term = builder.term(target)
+        operator = builder.terms[term][0]
+        self.add_binding(term, op, value, annotation, extent)
+        if operator == ATTR:
+            self.add_reference("write", term, target)
+        elif operator == NAME and op in ("assign", "annotate") and self.definitions[self.scope].kind not in _FUNCTION_LIKE:
+            self.define_variable(target, statement)
+
+    def define_variable(self, target: Node, statement: Node) -> None:
+        """The first binding of a name of a module or a class defines it."""
+        name = self.builder.text(target)
+        if (self.scope, name) in self.named:
+            return
+        found = self.open_definition("variable", name, statement, target)
+        found.signature = _one_line(self.builder.text(statement))
+        found.body_hash = _hash(self.source[target.end_byte : statement.end_byte])
+
+    def add_binding(self, target: int, op: str, value: int, annotation: int, extent: Node) -> None:
+        first = self.line(extent.start_byte)
+        last = self.line(max(extent.start_byte, extent.end_byte - 1)) if op == "local" else first
+        self.bindings.append(Binding(self.scope, target, op, value, annotation, first, last, self.blocks[-1][1]))
+
+    def on_condition(self, capture: str, node: Node, captures: Captures) -> None:
+        """A condition may tell a type where it holds."""
+        builder = self.builder
+        for found in self.grammar.helper.narrowings(builder, node):
+            term, value = builder.term(found.target), builder.term(found.value)
+            self.bindings.append(Binding(self.scope, term, "narrow", value, -1, found.first_line, found.last_line, found.last_line))
+
+    def on_scope(self, capture: str, node: Node, captures: Captures) -> None:
+        """`global` and `nonlocal`."""
+        self.elsewhere[self.scope, self.builder.text(node)] = capture[6:]
+
+    def apply_scope_statements(self) -> None:
+        """Move bindings of names declared global or nonlocal to the scope they live in."""
+        if not self.elsewhere:
+            return
+        terms = self.builder.terms
+        for position, binding in enumerate(self.bindings):
+            target = terms[binding.target]
+            where = self.elsewhere.get((binding.scope, target[1])) if target[0] == NAME else None
+            if where == "global":
+                self.bindings[position] = binding._replace(scope=0)
+            elif where == "nonlocal":
+                scope = self.definitions[binding.scope].parent
+                while scope > 0 and not self.binds(scope, binding.target):
+                    scope = self.definitions[scope].parent
+                self.bindings[position] = binding._replace(scope=max(scope, 0))
+
+    def binds(self, scope: int, target: int) -> bool:
+        """True when a function's own statements or parameters bind the name."""
+        definition = self.definitions[scope]
+        if definition.kind not in _FUNCTION_LIKE:
+            return False
+        name = self.builder.terms[target][1]
+        return any(parameter.name == name for parameter in definition.parameters) or any(
+            binding.scope == scope and binding.target == target for binding in self.bindings
+        )
+
+    # references
+
+    def on_reference(self, capture: str, node: Node, captures: Captures) -> None:
+        """A site where something is used."""
+        kind = capture[10:]
+        if kind == "call":
+            self.add_reference(kind, self.builder.term(node), node)
+        elif kind == "type":
+            self.add_reference(kind, self.builder.annotation(node), node)
+        elif kind == "decorate" or node.id not in self.builder.consumed:
+            self.builder.consumed.add(node.id)
+            self.add_reference(kind, self.builder.term(node), node)
+
+    def add_reference(self, kind: str, term: int, node: Node) -> None:
+        start = node.start_byte
+        line = self.line(start)
+        end = self.line(max(start, node.end_byte - 1))
+        self.references.append(Reference(kind, self.scope, term, line, self.column(start, line), end))
+
+    def useful_references(self) -> list[Reference]:
+        """References without reads of local variables, which lead nowhere."""
+        terms = self.builder.terms
+        local: dict[int, set[str]] = {}
+        for definition in self.definitions:
+            if definition.kind in _FUNCTION_LIKE:
+                local[definition.index] = {parameter.name for parameter in definition.parameters}
+        for binding in self.bindings:
+            if binding.op != "narrow" and terms[binding.target][0] == NAME and (binding.scope in local or binding.op == "local"):
+                local.setdefault(binding.scope, set()).add(terms[binding.target][1])
+        for found in self.imports:
+            if found.scope in local:
+                local[found.scope].discard(found.alias)
+        for scope, name in self.named:
+            if scope in local:
+                local[scope].discard(name)
+
+        def is_local(reference: Reference) -> bool:
+            term = terms[reference.term]
+            if reference.kind != "read" or term[0] != NAME:
+                return False
+            scope = reference.scope
+            while scope >= 0:
+                if scope in local and term[1] in local[scope]:
+                    return True
+                scope = self.definitions[scope].parent
+            return False
+
+        return [reference for reference in self.references if not is_local(reference)]
+
+    def exports(self) -> tuple[str, ...] | None:
+        """Names the module says it exports; None when it does not say, or not literally."""
+        name = self.grammar.spec.exports_name
+        if not name:
+            return None
+        terms = self.builder.terms
+        found: list[str] | None = None
+        for binding in self.bindings:
+            if binding.scope == 0 and terms[binding.target] == (NAME, name) and binding.value >= 0:
+                value = terms[binding.value]
+                if value[0] in (LIST, TUPLE):
+                    found = (found or []) + [terms[item][1] for item in value[1] if terms[item][0] == STRING]
+        return tuple(found) if found is not None else None
+
+
+_mains: dict[str, dict[int, tuple[str, str]]] = {}
+
+
+def _main_capture(captures: Captures) -> tuple[str, str]:
+    """(handler, capture) of a pattern, from the captures of any of its matches."""
+    for prefix in _MAIN:
+        for capture in captures:
+            if capture.startswith(prefix):
+                return prefix.split(".")[0], capture
+    raise AssertionError(f"no pattern of the vocabulary has only the captures {sorted(captures)}")
+
+
+def _position(event: tuple[int, int, int, str, str, Node, Captures]) -> tuple[int, int, int]:
+    return event[:3]
+
+
+def _pattern_kinds(grammar: Grammar) -> dict[int, str]:
+    found = _patterns.get(grammar.spec.name)
+    if found is None:
+        found = {i: shape for node_type, shape in grammar.spec.patterns.items() for i in grammar.kind_ids(node_type)}
+        _patterns[grammar.spec.name] = found
+    return found
+
+
+_patterns: dict[str, dict[int, str]] = {}
+
+
+def _hash(text: bytes) -> str:
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
+    return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"
+
+
+def _count_errors(root: Node) -> tuple[int, int]:
+    """How many ERROR and MISSING nodes there are, and the line of the first."""
+    count = first = 0
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            count += 1
+            first = min(first or node.start_point.row + 1, node.start_point.row + 1)
+        elif node.has_error:
+            pending.extend(node.children)
+    return count, first

@@ -1,0 +1,173 @@
+"""Installed grammars and the query files of `grammars/`: loaded once a process, kept for ever.
+
+The only place that knows which package a grammar comes from. A `Query` is compiled once and never freed:
+one release of the core crashed when queries were made again and again, and compiling costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from tree_sitter import Language, Parser, Query, QueryError, Tree
+
+from graphmem._resources import data_root
+from graphmem.errors import GrammarError
+from graphmem.parsing.language import LanguageSpec, language_spec
+from graphmem.parsing.languages import Helper, helper_named
+
+EXTRACTION_RULES: Final = "1"
+"""Raised by hand whenever `extract` or `terms` would say something else about an unchanged file."""
+
+PARSE_TIMEOUT_MICROS: Final = 5_000_000
+"""A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""
+
+QUERY_FILES: Final = ("definitions.scm", "imports.scm", "types.scm", "references.scm")
+"""In this order, so that for one node a definition is met before the bindings and references inside it."""
+
+CAPTURES: Final = frozenset(
+    {
+        *("definition.class", "definition.interface", "definition.enum", "definition.type"),
+        *("definition.function", "definition.method", "definition.variable"),
+        *("name", "body", "parameters", "returns", "bases", "base", "signature.end", "doc", "doc.of"),
+        *("wrapper", "wrapped", "decorator", "decorated"),
+        *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
+        *("modifier.property", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),
+        *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
+        *("parameter.after_positional", "parameter.before_keyword"),
+        *("annotation", "default"),
+        *("import", "import.module", "import.name", "import.alias", "import.exported_as"),
+        *("import.kind.import", "import.kind.from", "import.kind.require", "import.kind.dynamic"),
+        *("import.kind.reexport", "import.kind.type", "import.star"),
+        *("binding.assign", "binding.annotate", "binding.augment", "binding.for", "binding.with", "binding.except"),
+        *("binding.return", "binding.yield", "binding.delete", "binding.export", "binding.local", "binding.yield_from"),
+        *("target", "value", "extent", "condition"),
+        *("scope.global", "scope.nonlocal", "block", "branch"),
+        *("reference.call", "reference.read", "reference.write", "reference.decorate", "reference.type"),
+        *("reference.raise", "reference.jsx", "reference.implicit"),
+    }
+)
+"""The whole vocabulary; `grammars/README.md` explains each. Names that begin with `_` serve predicates only."""
+
+
+class Grammar:
+    """A language ready to parse: grammar, compiled query, helper, and the version that keys caches."""
+
+    def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
+        self.spec = spec
+        self.language = language
+        self.query = query
+        self.helper = helper
+        self.extraction_version = version_text
+        self._parser = _parser(language)
+
+    def parse(self, source: bytes) -> Tree | None:
+        """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`."""
+        try:
+            return self._parser.parse(source)
+        except ValueError:  # the timeout; the parser would otherwise go on where it stopped
+            self._parser.reset()
+            return None
+
+    def kind_ids(self, node_type: str) -> list[int]:
+        """Every id the grammar uses for a visible node type; aliases give some types several."""
+        count = self.language.node_kind_count
+        return [i for i in range(count) if self.language.node_kind_for_id(i) == node_type and self.language.node_kind_is_named(i)]
+
+
+def _parser(language: Language) -> Parser:
+    parser = Parser(language)
+    with warnings.catch_warnings():
+        # The replacement, a progress callback that cancels, crashes the pinned core.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        parser.timeout_micros = PARSE_TIMEOUT_MICROS
+    return parser
+
+
+def query_text(name: str, file: str) -> str:
+    """The text of one query file, with what its `; inherits: a, b` lines name put in front.
+
+    Raises:
+        GrammarError: the file is not there.
+    """
+    path = data_root() / "grammars" / name / file
+    if not path.is_file():
+        raise GrammarError(f"grammars/{name}/{file} is missing", path=f"grammars/{name}/{file}", line=0)
+    text = path.read_text(encoding="utf-8")
+    inherited = [parent.strip() for match in re.finditer(r"^; inherits: (.+)$", text, re.MULTILINE) for parent in match[1].split(",")]
+    return "".join(query_text(parent, file) for parent in inherited) + text
+
+
+def compile_query(name: str, language: Language) -> tuple[Query, str]:
+    """Compile the four query files of a language as one; also the joined text.
+
+    Raises:
+        GrammarError: a node, field or capture is unknown; names the file and the line in it.
+    """
+    text = ""
+    for file in QUERY_FILES:
+        part = query_text(name, file)
+        try:
+            query = Query(language, part)
+        except QueryError as error:
+            row = re.search(r"row (\d+)", str(error))
+            line = int(row[1]) + 1 if row else 0
+            raise GrammarError(f"grammars/{name}/{file}:{line}: {error}", path=f"grammars/{name}/{file}", line=line) from error
+        _keep.append(query)
+        names = {query.capture_name(i) for i in range(query.capture_count)}
+        unknown = sorted(n for n in names - CAPTURES if not n.startswith("_"))
+        if unknown:
+            path = f"grammars/{name}/{file}"
+            raise GrammarError(f"{path} uses captures outside the vocabulary: {', '.join(unknown)}", path=path, line=0)
+        text += part + "\n"
+    whole = Query(language, text)
+    _keep.append(whole)
+    return whole, text
+
+
+_keep: list[Query] = []  # queries are never freed, see the module's docstring
+
+
+@cache
+def load_grammar(name: str) -> Grammar:
+    """The grammar of a language, compiled on first use in this process.
+
+    Raises:
+        UnsupportedLanguageError: no such folder.
+        GrammarError: the folder or the installed grammar is not usable.
+    """
+    spec = language_spec(name)
+    pack, core = _versions()
+    from tree_sitter_language_pack import get_language
+
+    try:
+        language: Language = get_language(spec.grammar)
+    except LookupError as error:
+        raise GrammarError(f"the installed grammars have no {spec.grammar!r}: {error}", path=f"grammars/{name}", line=0) from error
+    query, text = compile_query(name, language)
+    table = (data_root() / "grammars" / name / "language.toml").read_text(encoding="utf-8")
+    rules = hashlib.blake2b((text + table).encode(), digest_size=6).hexdigest()
+    version_text = f"rules {EXTRACTION_RULES} {rules}; {spec.grammar} of pack {pack}, abi {language.abi_version}; core {core}"
+    return Grammar(spec, language, query, helper_named(spec.helper), version_text)
+
+
+@cache
+def _versions() -> tuple[str, str]:
+    """Versions of the grammar pack and the parser core.
+
+    Raises:
+        GrammarError: a version that is known not to work without network, or to crash.
+    """
+    try:
+        pack, core = version("tree-sitter-language-pack"), version("tree-sitter")
+    except PackageNotFoundError as error:
+        raise GrammarError(f"{error.name} is not installed; reinstall graphmem", path="", line=0) from error
+    if int(pack.split(".")[0]) >= 1:
+        raise GrammarError(f"tree-sitter-language-pack {pack} downloads its grammars; install 0.13.0", path="", line=0)
+    if core.startswith("0.26"):
+        raise GrammarError(f"tree-sitter {core} frees queries twice; install 0.25.2", path="", line=0)
+    return pack, core

@@ -1,0 +1,144 @@
+"""What `grammars/<language>/language.toml` says: plain data, no parser needed to read it.
+
+Discovery asks it which language a file is written in, extraction which node is which operator, and
+resolution which files and functions are tests and which decorators make entry points.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from graphmem._resources import data_root
+from graphmem.errors import GrammarError, UnsupportedLanguageError
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPointRule:
+    """A way into the program that a framework or a convention names.
+
+    A definition is an entry point when every field that is set matches. Patterns are shell patterns
+    (`*` also crosses dots); `decorator` is matched against the decorator as written, without its arguments.
+    """
+
+    kind: str  # main | route | command | test | fixture | export
+    decorator: str = ""
+    name: str = ""
+    path: str = ""
+    modifier: str = ""
+
+    def matches(self, *, decorators: tuple[str, ...], name: str, path: str, modifiers: tuple[str, ...]) -> bool:
+        """True when a definition with these properties is such an entry point."""
+        return (
+            (not self.decorator or any(fnmatchcase(written, self.decorator) for written in decorators))
+            and (not self.name or fnmatchcase(name, self.name))
+            and (not self.path or fnmatchcase(path, self.path))
+            and (not self.modifier or self.modifier in modifiers)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TestRule:
+    """How the tests of a language are recognised: by path, and inside such files by name."""
+
+    paths: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+
+    def is_test_path(self, path: str) -> bool:
+        """True for a file of tests or of helpers that only tests use. `path` is from the root, with '/'."""
+        slashed = "/" + path
+        return any(fnmatchcase(slashed, "*/" + pattern) for pattern in self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageSpec:
+    """One `language.toml`, checked for unknown keys."""
+
+    name: str  # the folder's name
+    grammar: str  # name of the grammar in the installed pack
+    extensions: tuple[str, ...]
+    filenames: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
+    helper: str = ""  # module in graphmem/parsing/languages; "" when the tables suffice
+    rules: str = ""  # name of the resolution rules; "" when files of this language are not resolved across files
+    terms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | splat | through
+    exports_name: str = ""  # module variable that lists what `import *` binds
+    relative_dots: bool = False  # leading dots of an import string are levels
+    private_prefix: str = ""
+    decorator_modifiers: Mapping[str, str] = field(default_factory=dict)
+    tests: TestRule = field(default_factory=TestRule)
+    entry_points: tuple[EntryPointRule, ...] = ()
+
+
+def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
+    known = set(LanguageSpec.__dataclass_fields__) - {"name"}
+    unknown = sorted(set(raw) - known)
+    if unknown:
+        raise GrammarError(f"{origin} has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(known))}", path=origin, line=0)
+    missing = sorted({"grammar", "extensions"} - set(raw))
+    if missing:
+        raise GrammarError(f"{origin} lacks {', '.join(missing)}", path=origin, line=0)
+    raw = dict(raw)
+    tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
+    entries = tuple(EntryPointRule(**entry) for entry in raw.pop("entry_points", ()))
+    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    return LanguageSpec(name=name, tests=TestRule(**tests), entry_points=entries, **plain)
+
+
+@cache
+def languages() -> Mapping[str, LanguageSpec]:
+    """Every language that has a folder, by name, sorted.
+
+    Raises:
+        GrammarError: a `language.toml` is not valid; the message names the file.
+    """
+    found: dict[str, LanguageSpec] = {}
+    root = data_root() / "grammars"
+    for folder in sorted(root.iterdir(), key=lambda entry: entry.name):
+        table = folder / "language.toml"
+        if not folder.is_dir() or not table.is_file():
+            continue
+        origin = f"grammars/{folder.name}/language.toml"
+        try:
+            raw = tomllib.loads(table.read_text(encoding="utf-8"))
+            found[folder.name] = _freeze(folder.name, raw, origin)
+        except (tomllib.TOMLDecodeError, TypeError) as error:
+            raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error
+    return found
+
+
+def language_spec(name: str) -> LanguageSpec:
+    """The language of that name.
+
+    Raises:
+        UnsupportedLanguageError: there is no such folder in `grammars/`.
+    """
+    try:
+        return languages()[name]
+    except KeyError:
+        known = ", ".join(languages())
+        raise UnsupportedLanguageError(f"no grammar folder for {name!r}; known languages: {known}", language=name) from None
+
+
+@cache
+def _by_suffix() -> tuple[dict[str, str], dict[str, str]]:
+    suffixes: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for spec in languages().values():
+        suffixes.update(dict.fromkeys(spec.extensions, spec.name))
+        names.update(dict.fromkeys(spec.filenames, spec.name))
+    return suffixes, names
+
+
+def language_of_path(path: str) -> str:
+    """The language a path's name claims, or "" when none does. Looks at the name only."""
+    suffixes, names = _by_suffix()
+    pure = PurePosixPath(path)
+    return names.get(pure.name) or suffixes.get(pure.suffix.lower(), "")

@@ -1,0 +1,55 @@
+"""One small helper a language, for what a query or a table cannot say."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from graphmem.parsing.facts import Import
+    from graphmem.parsing.terms import TermBuilder
+
+
+class Narrowing(NamedTuple):
+    """Between two lines, inclusive, `target` is known to be a `value`."""
+
+    target: Node
+    value: Node
+    first_line: int
+    last_line: int
+
+
+class Helper:
+    """The default helper: nothing special. Subclass it in `parsing/languages/<name>.py` as `HELPER`."""
+
+    def docstring(self, text: str) -> str:
+        """First paragraph of a documentation text, on one line."""
+        paragraph = text.strip().partition("\n\n")[0]
+        return " ".join(paragraph.split())
+
+    def imports(self, found: Import) -> tuple[Import, ...]:
+        """The facts one import match stands for; most languages keep it as it is."""
+        return (found,)
+
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""
+        return ()
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+        """The term of a node whose table entry is `{op = "helper", method = "<what>"}`.
+
+        Raises:
+            NotImplementedError: the table names something the helper does not know; a test compiles every table.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not know the term {what!r}")
+
+
+def helper_named(name: str) -> Helper:
+    """The helper of `parsing/languages/<name>.py`; the default one for ""."""
+    if not name:
+        return Helper()
+    helper = import_module(f"{__name__}.{name}").HELPER
+    assert isinstance(helper, Helper)  # noqa: S101 - a programming error in a language module
+    return helper
