@@ -1,0 +1,212 @@
+"""How many objects an answer could hold, worked out before anything runs.
+
+Each object counts 1 and leaves count nothing; a list multiplies what is inside it by its size: the
+slicing argument (`first`, `limit`, `k`; for `ids` its length) as given in the document or the
+variables, else the argument's default, else the size assumed in the schema. The schema says so itself, with the
+`@listSize` directive of the GraphQL cost directives specification.
+
+Source:
+    IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import strawberry
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    ListValueNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    Undefined,
+    VariableNode,
+    get_named_type,
+    is_leaf_type,
+)
+from strawberry.schema_directive import Location
+
+
+@strawberry.schema_directive(locations=[Location.FIELD_DEFINITION], name="listSize", description="How long a list may be.")
+class ListSize:
+    """How long a list may be: by the slicing argument, or assumed; for this field or the named ones below it."""
+
+    assumed_size: int | None = strawberry.UNSET
+    slicing_arguments: list[str] | None = strawberry.UNSET
+    sized_fields: list[str] | None = strawberry.UNSET
+
+
+def sized_by(argument: str, *fields: str) -> ListSize:
+    """The list `fields` below this field (or the field itself) hold up to `argument` objects each.
+
+    Deeper ones are written with dots: `impact.hits`.
+    """
+    return ListSize(slicing_arguments=[argument], sized_fields=list(fields) or strawberry.UNSET)
+
+
+def assumed(size: int) -> ListSize:
+    """This list holds about `size` objects, whatever is asked."""
+    return ListSize(assumed_size=size)
+
+
+FieldPath = tuple[str, ...]
+
+
+class _Size(NamedTuple):
+    argument: str | None
+    default: int
+    fields: frozenset[FieldPath]  # empty: the field itself
+
+
+class _Inherited(NamedTuple):
+    """Size an outer field gives to fields below it."""
+
+    size: int
+    fields: frozenset[FieldPath]
+
+    def below(self, name: str) -> _Inherited:
+        """What is left of it inside the field `name`."""
+        rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
+        return _Inherited(self.size, rest) if rest else _NONE
+
+
+_NONE = _Inherited(1, frozenset())
+
+
+class ComplexityMeter:
+    """Measures documents against one schema; immutable, so any thread may use it."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._schema = schema
+        self._sizes = {
+            (type_.name, name): size
+            for type_ in schema.type_map.values()
+            if isinstance(type_, (GraphQLObjectType, GraphQLInterfaceType))
+            for name, field in type_.fields.items()
+            if (size := _declared_size(field)) is not None
+        }
+
+    def measure(self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any] | None) -> int:
+        """Objects the answer to an operation of a valid document could hold.
+
+        Args:
+            document: validated against the schema.
+            operation_name: which operation; None when it is the only one.
+            variables: as the client sent them; those it did not send count with their default.
+        """
+        operation = next(
+            (
+                node
+                for node in document.definitions
+                if isinstance(node, OperationDefinitionNode)
+                and (operation_name is None or (node.name is not None and node.name.value == operation_name))
+            ),
+            None,
+        )
+        if operation is None:  # execution says so in its own words
+            return 0
+        given = dict(variables or {})
+        for definition in operation.variable_definitions or ():
+            if isinstance(definition.default_value, IntValueNode):
+                given.setdefault(definition.variable.name.value, int(definition.default_value.value))
+        root = self._schema.get_root_type(operation.operation)
+        fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+        return _Measure(self._schema, self._sizes, fragments, given).of(operation.selection_set, root, _NONE)
+
+
+class _Measure:
+    """One measurement. Fragments are measured once each way they are entered, so nesting them cannot make it slow."""
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        sizes: Mapping[tuple[str, str], _Size],
+        fragments: Mapping[str, FragmentDefinitionNode],
+        variables: Mapping[str, Any],
+    ) -> None:
+        self._schema = schema
+        self._sizes = sizes
+        self._fragments = fragments
+        self._variables = variables
+        self._known: dict[tuple[str, _Inherited], int] = {}
+
+    def of(self, selection: SelectionSetNode, parent: GraphQLNamedType | None, inherited: _Inherited) -> int:
+        total = 0
+        for node in selection.selections:
+            if isinstance(node, FieldNode):
+                total += self._field(node, parent, inherited)
+            elif isinstance(node, InlineFragmentNode):
+                condition = node.type_condition
+                inner = parent if condition is None else self._schema.get_type(condition.name.value)
+                total += self.of(node.selection_set, inner, inherited)
+            elif isinstance(node, FragmentSpreadNode):
+                total += self._spread(self._fragments[node.name.value], inherited)
+        return total
+
+    def _spread(self, fragment: FragmentDefinitionNode, inherited: _Inherited) -> int:
+        key = (fragment.name.value, inherited)
+        if key not in self._known:
+            self._known[key] = self.of(fragment.selection_set, self._schema.get_type(fragment.type_condition.name.value), inherited)
+        return self._known[key]
+
+    def _field(self, node: FieldNode, parent: GraphQLNamedType | None, inherited: _Inherited) -> int:
+        name = node.name.value
+        if name.startswith("__") or node.selection_set is None:  # introspection has a depth rule of its own
+            return 0
+        if not isinstance(parent, (GraphQLObjectType, GraphQLInterfaceType)):
+            return 0
+        field_type = get_named_type(parent.fields[name].type)
+        if is_leaf_type(field_type):
+            return 0
+        size = self._sizes.get((parent.name, name))
+        own, below = 1, inherited.below(name)
+        if size is not None:
+            slice_ = self._slice(node, size)
+            if size.fields:
+                below = _Inherited(slice_, size.fields)
+            else:
+                own = slice_
+        if (name,) in inherited.fields:
+            own = inherited.size
+        return own * (1 + self.of(node.selection_set, field_type, below))
+
+    def _slice(self, node: FieldNode, size: _Size) -> int:
+        for argument in node.arguments or ():
+            if argument.name.value != size.argument:
+                continue
+            value = argument.value
+            if isinstance(value, IntValueNode):
+                return max(0, int(value.value))
+            if isinstance(value, ListValueNode):
+                return len(value.values)
+            if isinstance(value, VariableNode):
+                given = self._variables.get(value.name.value)
+                if isinstance(given, list):
+                    return len(given)
+                if isinstance(given, int):
+                    return max(0, given)
+        return size.default
+
+
+def _declared_size(field: GraphQLField) -> _Size | None:
+    definition = field.extensions.get("strawberry-definition")
+    for directive in getattr(definition, "directives", ()):
+        if isinstance(directive, ListSize):
+            argument = directive.slicing_arguments[0] if directive.slicing_arguments else None
+            default = directive.assumed_size or 1
+            if argument is not None:
+                value = field.args[argument].default_value
+                default = value if value is not Undefined and isinstance(value, int) else default
+            return _Size(argument, default, frozenset(tuple(path.split(".")) for path in directive.sized_fields or ()))
+    return None

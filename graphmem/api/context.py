@@ -1,0 +1,61 @@
+"""What resolvers are handed: the service, the deadline and the loaders of one operation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import strawberry
+
+from graphmem.api.limits import ServerLimits
+from graphmem.api.loaders import Loaders
+from graphmem.api.progress import ProgressHub
+from graphmem.api.runner import VerbRunner
+from graphmem.api.verbs import Service
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Door:
+    """What lives as long as the server: shared by all requests."""
+
+    def __init__(self, service: Service, limits: ServerLimits) -> None:
+        self.service = service
+        self.limits = limits
+        self.runner = VerbRunner(limits)
+        self.progress = ProgressHub(service)
+
+    def close(self) -> None:
+        """End subscriptions and take no more verbs; the service stays open, it is the caller's."""
+        self.progress.close()
+        self.runner.close()
+
+
+class Operation:
+    """What lives as long as one GraphQL operation."""
+
+    def __init__(self, door: Door) -> None:
+        self.service = door.service
+        self.limits = door.limits
+        self.progress = door.progress
+        self.deadline = asyncio.get_running_loop().time() + door.limits.seconds
+        self.loaders = Loaders(door.service, self.call)
+        self._runner = door.runner
+
+    async def call(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a verb in a thread within what is left of the operation's time.
+
+        Raises:
+            DeadlineError, LimitError: see `VerbRunner.run`; and whatever the verb raises.
+        """
+        return await self._runner.run(self.deadline, verb, *args, **kwargs)
+
+    async def wait_for(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a verb that may take minutes: in a thread of its own and without the deadline."""
+        return await self._runner.run_long(verb, *args, **kwargs)
+
+
+Info: TypeAlias = strawberry.Info[Operation, Any]
+"""The `info` argument of every resolver."""

@@ -1,0 +1,101 @@
+"""The one table from errors to what a client sees.
+
+A refusal (`graphmem.errors`, a broken document, a limit) keeps its sentence, its code and those of
+its facts that are meant for clients. Everything else is INTERNAL: the client gets an id, the log
+gets the id and the traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any, Final
+
+from graphql import GraphQLError
+
+from graphmem.answers import SymbolInfo, to_json
+from graphmem.api.ids import SYMBOL, global_id
+from graphmem.errors import GraphMemError
+
+log = logging.getLogger("graphmem.api")
+
+STATUS: Final[dict[str, int]] = {
+    "BAD_INPUT": 400,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "NOT_FOUND": 404,
+    "AMBIGUOUS": 409,
+    "CONFLICT": 409,
+    "LIMIT": 413,
+    "INTERNAL": 500,
+    "TIMEOUT": 504,
+}
+"""HTTP status of each code, for refusals outside an operation; inside one the status is 200."""
+
+PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
+    "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path"),
+    "NOT_FOUND": ("ref", "suggestions"),
+    "AMBIGUOUS": ("ref", "candidates"),
+    "LIMIT": ("limit", "allowed", "found"),
+    "TIMEOUT": ("seconds",),
+    "CONFLICT": ("owner",),
+}
+"""Facts of an error that go to clients, by code; the others stay in the process."""
+
+_TOKEN_LIMIT = "Document contains more than"  # graphql-core's parser raises a plain syntax error for it
+
+
+def facts_of(error: GraphMemError) -> dict[str, Any]:
+    """The extensions of a refusal: its code and its public facts, candidates as clients know symbols."""
+    known = PUBLIC_FACTS.get(error.code, ())
+    return {"code": error.code, **{name: _public(error.facts[name]) for name in known if name in error.facts}}
+
+
+def _public(value: Any) -> Any:
+    if isinstance(value, SymbolInfo):
+        return {**_camel(to_json(value)), "id": global_id(SYMBOL, value.id), "ref": value.ref}
+    if isinstance(value, (list, tuple)):
+        return [_public(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
+
+
+def _camel(fields: dict[str, Any]) -> dict[str, Any]:
+    def name(text: str) -> str:
+        head, *tail = text.split("_")
+        return head + "".join(part.capitalize() for part in tail)
+
+    return {name(key): value for key, value in fields.items()}
+
+
+class ShapedError(GraphQLError):
+    """An error that is ready for a client; shaping it again changes nothing."""
+
+
+def shape(error: GraphQLError) -> ShapedError:
+    """What a client sees of an error, whatever raised it."""
+    if isinstance(error, ShapedError):
+        return error
+    message, extensions = _say(error)
+    return ShapedError(
+        message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions=extensions
+    )
+
+
+def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
+    origin = error.original_error
+    if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
+        return origin.message, facts_of(origin)
+    if origin is None or isinstance(origin, GraphQLError):
+        if _TOKEN_LIMIT in error.message:
+            return error.message, {"code": "LIMIT", "limit": "tokens"}
+        return error.message, {"code": "BAD_INPUT", **(error.extensions or {})}
+    if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran
+        return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}
+    name = secrets.token_hex(6)
+    log.error("internal error %s at %s", name, ".".join(map(str, error.path or [])) or "the operation", exc_info=origin)
+    return f"Internal error {name}; the server's log has the details under this id.", {"code": "INTERNAL", "id": name}
+
+
+def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
+    """The body of a refusal outside an operation, in the form of a GraphQL answer."""
+    return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

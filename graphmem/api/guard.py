@@ -1,0 +1,51 @@
+"""The extension every operation passes: its limits, its context, and errors ready for clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from strawberry.extensions import SchemaExtension
+from strawberry.types import ExecutionContext
+
+from graphmem.api.complexity import ComplexityMeter
+from graphmem.api.context import Door, Operation
+from graphmem.api.failures import shape
+from graphmem.api.limits import ServerLimits
+from graphmem.api.rules import shape_rules, too_much
+
+
+class Guard(SchemaExtension):
+    """Goes last in the list of extensions: it reads what the validation cache found.
+
+    The complexity depends on the variables, so it is measured for each request and not by a
+    validation rule, whose verdict is cached for the document.
+    """
+
+    def __init__(self, limits: ServerLimits, meter: Callable[[], ComplexityMeter]) -> None:
+        self._limits = limits
+        self._meter = meter
+
+    def on_operation(self) -> Iterator[None]:
+        """Set the token limit and the rules, and give the operation its own deadline and loaders."""
+        context: ExecutionContext = self.execution_context
+        context.parse_options["max_tokens"] = self._limits.tokens
+        context.validation_rules += shape_rules(self._limits.depth, self._limits.aliases)
+        if isinstance(context.context, Door):  # one WebSocket connection runs many operations
+            context.context = Operation(context.context)
+        yield
+
+    def on_validate(self) -> Iterator[None]:
+        """Measure a valid operation."""
+        context = self.execution_context
+        if not context.pre_execution_errors and context.graphql_document is not None:
+            found = self._meter().measure(context.graphql_document, context.operation_name, context.variables)
+            if found > self._limits.complexity:
+                context.pre_execution_errors = [too_much("complexity", self._limits.complexity, found)]
+        yield
+
+    def on_stream_result(self, result: Any) -> Iterator[None]:
+        """Shape the errors of each step of a stream; answers to plain requests are shaped by the view."""
+        if getattr(result, "errors", None):
+            result.errors = [shape(error) for error in result.errors]
+        yield

@@ -1,0 +1,102 @@
+"""Fans the progress of index runs out to any number of subscriptions, with one listening thread."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from graphmem.api.verbs import ProgressFeed, Service
+from graphmem.model import IndexProgress
+
+log = logging.getLogger("graphmem.api")
+
+ENDED: Final = frozenset({"done", "failed"})
+"""Stages after which a run says nothing more."""
+
+_BACKLOG = 64  # steps a slow reader may be behind before older ones are dropped; later ones supersede them
+
+
+class _Subscriber:
+    """One subscription: a queue in its own event loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.queue: asyncio.Queue[IndexProgress | None] = asyncio.Queue(_BACKLOG)
+
+    def put(self, step: IndexProgress | None) -> None:
+        """Add a step; called in the loop."""
+        while self.queue.full():
+            self.queue.get_nowait()
+        self.queue.put_nowait(step)
+
+
+class ProgressHub:
+    """Listens to the service once, from the first subscription on."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._subscribers: list[_Subscriber] = []
+        self._feed: ProgressFeed | None = None
+        self._last: IndexProgress | None = None
+        self._closed = False
+
+    async def steps(self, follow: bool) -> AsyncIterator[IndexProgress]:
+        """Steps of the run under way, beginning with its latest, and of those to come.
+
+        Args:
+            follow: go on after the end of a run; otherwise the first end that comes is the last step.
+        """
+        with self._subscribed() as subscriber:
+            while (step := await subscriber.queue.get()) is not None:
+                yield step
+                if not follow and step.stage in ENDED:
+                    return
+
+    def close(self) -> None:
+        """End every subscription."""
+        with self._lock:
+            self._closed = True
+            feed, self._feed = self._feed, None
+            self._tell(None)
+        if feed is not None:
+            feed.__exit__(None, None, None)
+
+    @contextmanager
+    def _subscribed(self) -> Iterator[_Subscriber]:
+        subscriber = _Subscriber()
+        with self._lock:
+            if self._closed:
+                subscriber.put(None)
+            elif self._last is not None and self._last.stage not in ENDED:
+                subscriber.put(self._last)
+            self._subscribers.append(subscriber)
+            self._listen()
+        try:
+            yield subscriber
+        finally:
+            with self._lock:
+                self._subscribers.remove(subscriber)
+
+    def _listen(self) -> None:
+        """Start the listening thread once; holds the lock."""
+        if self._feed is not None or self._closed:
+            return
+        self._feed = self._service.subscribe_progress()
+        steps = self._feed.__enter__()
+        threading.Thread(target=self._pump, args=(steps,), name="graphmem-progress", daemon=True).start()
+
+    def _pump(self, steps: Iterator[IndexProgress]) -> None:
+        for step in steps:
+            with self._lock:
+                self._last = step
+                self._tell(step)
+
+    def _tell(self, step: IndexProgress | None) -> None:
+        for subscriber in self._subscribers:
+            if not subscriber.loop.is_closed():
+                subscriber.loop.call_soon_threadsafe(subscriber.put, step)

@@ -1,0 +1,27 @@
+"""Which directories a client may have indexed: the project's own, and nothing else on the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphmem.errors import ForbiddenError
+
+
+def within_project(root: str, path: str | None) -> str | None:
+    """The path to index, or None for the project as it is.
+
+    Args:
+        root: of the project; "" before the first index, when there is nothing to compare with.
+        path: what the client sent; relative paths are taken from the root.
+
+    Raises:
+        ForbiddenError: the path is not the project's root, after symlinks are followed.
+    """
+    if path is None or not path:
+        return None
+    if not root:
+        return path
+    asked = (Path(root) / path).resolve()
+    if asked != Path(root).resolve():
+        raise ForbiddenError(f"This server indexes {root} only; serve {path} with a database of its own", path=path)
+    return str(asked)
