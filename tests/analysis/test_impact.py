@@ -1,0 +1,116 @@
+"""What an impact report promises."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.impact import Question, impact
+from graphmem.answers import IndexState
+from graphmem.errors import BadInputError
+
+STATE = IndexState("fresh", 1, "", 0, 0, 0, 0, 0)
+
+
+def ask(view, *refs, **bounds):
+    from graphmem.analysis.refs import resolve_ref
+
+    return impact(view, [node for ref in refs for node in resolve_ref(view, ref)], Question(**bounds), STATE)
+
+
+def refs(hits):
+    return [hit.symbol.ref for hit in hits]
+
+
+def test_a_hit_keeps_depth_best_path_confidence_kinds_and_rules(graph):
+    graph.edge("b.py:mid", "a.py:f", 0.9, rule="import").edge("c.py:top", "b.py:mid", 0.5, rule="unique_name")
+    graph.edge("c.py:top", "a.py:f", 0.35, rule="value", lines="7,9")
+    report = ask(graph.view(), "a.py:f")
+    assert refs(report.hits) == ["b.py:mid", "c.py:top"]
+    top = report.hits[1]
+    assert top.depth == 1  # fewest steps: the direct call
+    assert top.confidence == pytest.approx(0.45)  # but the better path has two
+    assert [(step.src.ref, step.dst.ref, step.rule) for step in top.path] == [
+        ("b.py:mid", "a.py:f", "import"),
+        ("c.py:top", "b.py:mid", "unique_name"),
+    ]
+    assert report.epistemic == "exact"
+
+
+def test_tests_are_listed_apart_and_are_affected_not_broken(graph):
+    graph.edge("b.py:mid", "a.py:f").edge("test_a.py:test_f", "b.py:mid")
+    report = ask(graph.view(), "a.py:f")
+    assert refs(report.hits) == ["b.py:mid"]
+    assert refs(report.tests) == ["test_a.py:test_f"]
+    assert report.tests[0].verdict == "affected"
+    assert report.total == 2
+
+
+def test_verdicts_follow_depth(graph):
+    graph.edge("b.py:one", "a.py:f").edge("c.py:two", "b.py:one").edge("d.py:three", "c.py:two").edge("e.py:four", "d.py:three")
+    report = ask(graph.view(), "a.py:f")
+    assert [hit.verdict for hit in report.hits] == ["will break", "likely", "possible", "possible"]
+    assert report.by_depth == [1, 1, 1, 1]
+
+
+def test_dependencies_are_the_other_direction(graph):
+    graph.edge("b.py:mid", "a.py:f").edge("c.py:top", "b.py:mid")
+    assert refs(ask(graph.view(), "c.py:top", direction="dependencies").hits) == ["b.py:mid", "a.py:f"]
+
+
+def test_a_class_is_its_members_too(graph):
+    graph.symbol("a.py", "C", "class")
+    graph.symbol("a.py", "C.m", "method", parent_id=graph.id("a.py:C"))
+    graph.edge("a.py:C", "a.py:C.m", kind="DEFINES", rule="definition", lines="").edge("b.py:user", "a.py:C.m")
+    assert refs(ask(graph.view(), "C").hits) == ["b.py:user"]
+
+
+def test_a_site_that_calls_the_name_unresolved_is_possible_and_makes_the_answer_a_lower_bound(graph):
+    graph.symbol("a.py", "f")
+    graph.missed("b.py:who", "f", 12)
+    report = ask(graph.view(), "a.py:f")
+    assert report.hits == []
+    assert report.epistemic == "unknown"
+    assert report.risk.level == "unknown"
+    assert [(one.caller.ref, one.line) for one in report.possible] == [("b.py:who", 12)]
+    assert report.causes[0].kind == "unresolved_calls"
+    graph.edge("c.py:sure", "a.py:f")
+    assert ask(graph.view(), "a.py:f").epistemic == "lower_bound"
+
+
+def test_the_budget_cuts_the_list_and_says_so_but_not_the_totals(graph):
+    for number in range(30):
+        graph.edge(f"m{number:02}.py:g", "a.py:f")
+    report = ask(graph.view(), "a.py:f", limit=10)
+    assert len(report.hits) == 10
+    assert report.truncated
+    assert report.total == 30
+    assert report.by_depth == [30]
+    assert sum(group.hits for group in report.by_file) == 30
+    assert [cause.count for cause in report.causes if cause.kind == "budget"] == [20]
+
+
+def test_hits_are_grouped_by_file_and_directory(graph):
+    graph.edge("x/a.py:g", "a.py:f").edge("x/a.py:h", "a.py:f", 0.5).edge("y/b.py:k", "x/a.py:g")
+    report = ask(graph.view(), "a.py:f")
+    assert [(group.name, group.hits, group.min_depth) for group in report.by_module] == [("x", 2, 1), ("y", 1, 2)]
+    assert report.by_file[0].name == "x/a.py"
+
+
+@pytest.mark.parametrize("bounds", [{"max_depth": 0}, {"max_depth": 51}, {"min_confidence": 0}, {"min_confidence": 1.1}, {"limit": 0}, {"direction": "up"}, {"kinds": ("NOPE",)}, {"kinds": ()}])  # fmt: skip
+def test_a_bound_out_of_range_is_refused_with_what_is_allowed(bounds):
+    with pytest.raises(BadInputError, match="allowed is"):
+        Question(**bounds)
+
+
+def test_kinds_limit_the_walk(graph):
+    graph.edge("b.py:caller", "a.py:f").edge("c.py:sub", "a.py:f", kind="REFERENCES")
+    assert refs(ask(graph.view(), "a.py:f", kinds=("REFERENCES",)).hits) == ["c.py:sub"]
+
+
+def test_risk_grows_with_dependents_and_missing_tests(graph):
+    graph.symbol("a.py", "lonely")
+    for number in range(40):
+        graph.edge(f"d{number}/m.py:g", "a.py:busy")
+    view = graph.view()
+    assert ask(view, "a.py:lonely").risk.level == "low"
+    assert ask(view, "a.py:busy").risk.level in ("high", "critical")

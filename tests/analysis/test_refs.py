@@ -1,0 +1,63 @@
+"""What a person types, and what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.refs import resolve_ref
+from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
+
+
+@pytest.fixture
+def view(graph):
+    graph.symbol("pkg/query.py", "<module>", "module", (1, 90))
+    graph.symbol("pkg/query.py", "QuerySet", "class", (10, 60))
+    graph.symbol("pkg/query.py", "QuerySet.filter", "method", (20, 30))
+    graph.symbol("pkg/other.py", "Other.filter", "method", (5, 9))
+    graph.symbol("pkg/other.py", "run", lines=(12, 14))
+    graph.symbol("lib/other.py", "run", lines=(1, 4))
+    return graph.view()
+
+
+@pytest.mark.parametrize(
+    ("ref", "meant"),
+    [
+        ("pkg/query.py:QuerySet.filter", "pkg/query.py:QuerySet.filter"),
+        ("query.py:QuerySet", "pkg/query.py:QuerySet"),
+        ("QuerySet.filter", "pkg/query.py:QuerySet.filter"),
+        ("QuerySet", "pkg/query.py:QuerySet"),
+        ("pkg.query.QuerySet", "pkg/query.py:QuerySet"),
+        ("query.py:25", "pkg/query.py:QuerySet.filter"),
+        ("query.py:12:4", "pkg/query.py:QuerySet"),
+        ("query.py:80", "pkg/query.py:<module>"),
+        ("pkg/other.py:run", "pkg/other.py:run"),
+    ],
+)
+def test_a_reference_means_one_symbol(view, ref, meant):
+    (node,) = resolve_ref(view, ref)
+    assert view.info(node).ref == meant
+
+
+def test_a_path_means_the_file(view):
+    (node,) = resolve_ref(view, "pkg/query.py")
+    assert view.info(node).kind == "file"
+
+
+def test_an_ambiguous_name_answers_with_candidates(view):
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        resolve_ref(view, "filter")
+    assert [one.ref for one in caught.value.candidates] == ["pkg/other.py:Other.filter", "pkg/query.py:QuerySet.filter"]
+    assert caught.value.total == 2
+
+
+def test_an_unknown_name_is_an_error_with_suggestions(view):
+    with pytest.raises(SymbolNotFoundError) as caught:
+        resolve_ref(view, "QuerySett")
+    assert caught.value.suggestions == ["pkg/query.py:QuerySet"]
+    assert "QuerySet" in caught.value.message
+
+
+@pytest.mark.parametrize("ref", ["", "  ", "x" * 1001])
+def test_an_empty_or_endless_reference_is_refused(view, ref):
+    with pytest.raises(BadInputError):
+        resolve_ref(view, ref)
