@@ -1,0 +1,166 @@
+"""How much does an index cost?
+
+    python benchmarks/indexing.py REPOSITORY [REPOSITORY …] [--runs 3]
+
+For each repository: a full index by the command line (process start included), the same again with nothing changed, and
+one changed file; the last two also through a running server, where the CPU is the server's. Beside it, in the same
+run: parse and extract alone in one process, which is the floor of any tool that reads the sources. CPU seconds are
+user + system of the process and its workers; memory is the largest resident size of the process and of its largest worker.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import report
+
+GRAPHMEM = [sys.executable, "-m", "graphmem"]
+FLOOR = """
+import sys, time
+from pathlib import Path
+from graphmem.parsing.discovery import discover
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import languages
+for file in discover(Path(sys.argv[1])).files:
+    if file.language in languages():
+        extract(file.path, to_utf8(Path(file.absolute).read_bytes(), file.language).source, file.language, file.content_hash)
+"""
+
+
+def run(command: list[str]) -> dict[str, Any]:
+    """Run to the end; wall, CPU of it and its children, peak memory, standard output."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    out, err = process.stdout.read(), process.stderr.read()  # type: ignore[union-attr]
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed: {err.decode(errors='replace')[-800:]}")
+    return {
+        "wall": time.perf_counter() - begun,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1024,
+        "out": out.decode(),
+    }
+
+
+def median(runs: list[dict[str, Any]], key: str) -> float:
+    return round(statistics.median(one[key] for one in runs), 3)
+
+
+def cpu_of(pid: int) -> float:
+    """User + system seconds of a living process and its ended children, from /proc."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(int(fields[at]) for at in (11, 12, 13, 14)) / os.sysconf("SC_CLK_TCK")
+
+
+def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
+    """CPU of a running server for an index request with nothing changed, and with one file changed."""
+    command = [*GRAPHMEM, "serve", str(tree), "--db", str(data), "--port", "0"]
+    server = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env={**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+    )
+    try:
+        deadline = time.monotonic() + 600
+        while not (data / "owner.json").exists():
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("the server did not come up")
+            time.sleep(0.1)
+        _settle(server.pid)
+        figures: dict[str, list[float]] = {"unchanged": [], "edit": []}
+        for kind in figures:
+            for number in range(runs + 1):
+                if kind == "edit":
+                    edited.write_text(f"{edited.read_text(encoding='utf-8')}\n\ndef added_{number}():\n    return {number}\n", encoding="utf-8")
+                before = cpu_of(server.pid)
+                subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"], check=True, stdout=subprocess.DEVNULL)
+                _settle(server.pid)
+                figures[kind].append(cpu_of(server.pid) - before)
+        # The first request of each kind warms what later ones keep; it is reported apart.
+        return {kind: {"first": values[0], "median": statistics.median(values[1:])} for kind, values in figures.items()}
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+def _settle(pid: int) -> None:
+    """Wait until the process has been idle for half a second."""
+    last = -1.0
+    while cpu_of(pid) - last > 0.02:
+        last = cpu_of(pid)
+        time.sleep(0.5)
+
+
+def measure(source: Path, runs: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch:
+        tree, data = Path(scratch) / source.name, Path(scratch) / "index"
+        shutil.copytree(source, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".graphmem"))
+        edited = max((path for path in tree.rglob("*.py") if path.stat().st_size < 60_000), key=lambda path: (path.stat().st_size, str(path)))
+        index = [*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"]
+        floor, full, again, edit = [], [], [], []
+        for number in range(runs):
+            shutil.rmtree(data, ignore_errors=True)
+            floor.append(run([sys.executable, "-c", FLOOR, str(tree)]))
+            full.append(run(index))
+            again.append(run(index))
+            with edited.open("a", encoding="utf-8") as file:
+                file.write(f"\n\ndef added_{number}():\n    return {number}\n")
+            edit.append(run(index))
+        summary = json.loads(full[-1]["out"])
+        size = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
+        lines = sum(len(path.read_bytes().splitlines()) for path in tree.rglob("*.py"))
+        return {
+            "files": summary["files"],
+            "kloc": lines / 1000,
+            "floor": {"cpu": median(floor, "cpu"), "peak_mb": median(floor, "peak_mb")},
+            "full": {"cpu": median(full, "cpu"), "wall": median(full, "wall"), "peak_mb": median(full, "peak_mb")},
+            "unchanged": {"cpu": median(again, "cpu"), "wall": median(again, "wall")},
+            "edit": {"cpu": median(edit, "cpu"), "wall": median(edit, "wall")},
+            "server": through_server(tree, data, edited, runs),
+            "index_mb": size / 1e6,
+            "summary": summary,
+        }
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("repositories", type=Path, nargs="+")
+    options.add_argument("--runs", type=int, default=3)
+    arguments = options.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    results = {path.name: measure(path.resolve(), arguments.runs) for path in arguments.repositories}
+    rows = []
+    for name, one in results.items():
+        full = one["full"]
+        rows += [
+            [name, "parse and extract alone", one["floor"]["cpu"], "–", 1.0, one["floor"]["peak_mb"]],
+            [name, "full index", full["cpu"], full["wall"], full["cpu"] / one["floor"]["cpu"], full["peak_mb"]],
+            [name, "nothing changed, own process", one["unchanged"]["cpu"], one["unchanged"]["wall"], one["unchanged"]["cpu"] / full["cpu"], "–"],
+            [name, "one file changed, own process", one["edit"]["cpu"], one["edit"]["wall"], one["edit"]["cpu"] / full["cpu"], "–"],
+            [name, "nothing changed, in the server", one["server"]["unchanged"]["median"], "–", one["server"]["unchanged"]["median"] / full["cpu"], "–"],
+            [name, "one file changed, in the server", one["server"]["edit"]["median"], "–", one["server"]["edit"]["median"] / full["cpu"], "–"],
+        ]
+    report.table(["repository", "what", "CPU s", "wall s", "ratio", "peak MB"], rows)
+    for name, one in results.items():
+        seconds = one["summary"]["seconds"]
+        print(f"\n{name}: {one['files']} files, {one['kloc']:.0f} KLOC of Python, index {one['index_mb']:.0f} MB, ", end="")
+        print(f"{one['files'] / one['full']['wall']:.0f} files/s, {one['kloc'] / one['full']['wall']:.1f} KLOC/s; wall by stage: ", end="")
+        print(", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items()))
+    report.publish("indexing", {"repositories": results}, arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
