@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexSummary
     from graphmem.model import ChunkRow
     from graphmem.parsing.facts import FileFacts
+    from graphmem.parsing.packing import ParsedFile
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
@@ -38,7 +39,11 @@ class IndexOptions:
     """What a run may be told."""
 
     discovery: DiscoveryOptions
-    workers: int  # processes that parse; at least 1
+    workers: int | None  # processes that parse; None: as many as pay
+
+
+# Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
+CACHE_BATCH = 256
 
 
 class _Parsed(NamedTuple):
@@ -117,27 +122,26 @@ class Indexer:
         cancelled: Callable[[], bool],
         *,
         use_cache: bool,
+        with_chunks: bool = True,
     ) -> dict[str, _Parsed]:
         """Facts and chunks of some files, from the cache where it has them."""
         with meter.stage("parse"):
             parsed: dict[str, _Parsed] = {}
             if use_cache:
-                for facts, chunks in self._cache.get_many(files):
-                    parsed[facts.path] = _Parsed(facts, chunks)
+                for known in self._cache.get_many(files, with_chunks=with_chunks):
+                    parsed[known.facts.path] = _Parsed(known.facts, known.chunks)
             missing = [file for file in files if file.path not in parsed]
             on_progress(IndexProgress("parse", len(parsed), len(files), ""))
-            fresh: list[_Parsed] = []
+            fresh: list[ParsedFile] = []
             for one in parse_files(missing, project=self._project, workers=self._options.workers, cancelled=cancelled):
                 parsed[one.facts.path] = _Parsed(one.facts, one.chunks)
-                fresh.append(parsed[one.facts.path])
-                if len(fresh) % 16 == 0:
+                fresh.append(one)
+                if len(parsed) % 16 == 0:
                     on_progress(IndexProgress("parse", len(parsed), len(files), one.facts.path))
-                if len(fresh) >= 256:
+                if len(fresh) >= CACHE_BATCH:
                     self._cache.put_many(fresh)
                     fresh.clear()
             self._cache.put_many(fresh)
-            if cancelled():
-                raise _cancelled()
             on_progress(IndexProgress("parse", len(files), len(files), ""))
         return parsed
 
@@ -159,7 +163,8 @@ class Indexer:
             unchanged = [file for file in found.files if file.path not in parsed]
             facts = {path: one.facts for path, one in parsed.items()}
             if unchanged:
-                facts |= {path: one.facts for path, one in self._parse(meter, unchanged, on_progress, cancelled, use_cache=mode != "full").items()}
+                rest = self._parse(meter, unchanged, on_progress, cancelled, use_cache=True, with_chunks=False)
+                facts |= {path: one.facts for path, one in rest.items()}
             with meter.stage("resolve"):
                 return resolver, resolver.update(facts, ())
         with meter.stage("resolve"):

@@ -6,7 +6,6 @@ dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
 
 from __future__ import annotations
 
-import os
 import threading
 import uuid
 from pathlib import Path
@@ -66,7 +65,7 @@ class GraphMem:
         self._data_dir = data_dir
         self._settings = settings
         self._projections = Projections(store, data_dir)
-        self._cache = FactsCache(data_dir / FACTS)
+        self._cache: FactsCache | None = None
         self._hub = ProgressHub()
         self._vectors = VectorFiller(store, self._projections, settings, data_dir, self._hub.publish)
         self._turn = threading.Lock()  # index runs take turns
@@ -117,7 +116,8 @@ class GraphMem:
         if self._run is not None:
             self._run.join()
         self._projections.close()
-        self._cache.close()
+        if self._cache is not None:
+            self._cache.close()
         self._store.close()
 
     # ---- what is here
@@ -462,9 +462,10 @@ class GraphMem:
                     include_vendored=self._settings.include_vendored,
                     include_generated=self._settings.include_vendored,
                 ),
-                workers=self._settings.workers or os.cpu_count() or 1,
+                workers=self._settings.workers or None,
             )
             project = meta.get("project") or root.name
+            self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
             self._indexer = Indexer(self._store, self._projections, self._cache, root, project, options)
         return self._indexer
 
