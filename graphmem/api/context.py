@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import strawberry
@@ -31,6 +32,15 @@ class Door:
         """End subscriptions and take no more verbs; the service stays open, it is the caller's."""
         self.progress.close()
         self.runner.close()
+
+
+@dataclass(slots=True)
+class Connection:
+    """What lives as long as one request or one WebSocket, which may carry many operations."""
+
+    door: Door
+    authenticated: bool
+    connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message
 
 
 class Operation:

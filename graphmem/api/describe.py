@@ -25,17 +25,19 @@ def field(description: str, **options: Any) -> Any:
     return strawberry.field(description=description, **options)
 
 
-def resolved(graphql_type: Any = None, directives: Sequence[object] = ()) -> Callable[[Callable[..., Any]], Any]:
+def resolved(
+    graphql_type: Any = None, directives: Sequence[object] = (), subscription: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
     """A field worked out by the decorated function, described by its docstring.
 
     Args:
         graphql_type: its type, where the function returns a plain dataclass in its place.
         directives: schema directives of the field.
+        subscription: the function is an async generator whose every item is an answer.
     """
+    make = strawberry.subscription if subscription else strawberry.field
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return strawberry.field(
-            resolver=function, description=inspect.getdoc(function), graphql_type=graphql_type, directives=list(directives)
-        )
+        return make(resolver=function, description=inspect.getdoc(function), graphql_type=graphql_type, directives=list(directives))
 
     return decorate

@@ -42,7 +42,7 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Facts of an error that go to clients, by code; the others stay in the process."""
 
-_TOKEN_LIMIT = "Document contains more than"  # graphql-core's parser raises a plain syntax error for it
+_TOO_LONG = "Document contains more than"  # graphql-core's parser raises a plain syntax error for it
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
@@ -76,9 +76,7 @@ def shape(error: GraphQLError) -> ShapedError:
     if isinstance(error, ShapedError):
         return error
     message, extensions = _say(error)
-    return ShapedError(
-        message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions=extensions
-    )
+    return ShapedError(message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions=extensions)
 
 
 def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
@@ -86,7 +84,7 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
         return origin.message, facts_of(origin)
     if origin is None or isinstance(origin, GraphQLError):
-        if _TOKEN_LIMIT in error.message:
+        if _TOO_LONG in error.message:
             return error.message, {"code": "LIMIT", "limit": "tokens"}
         return error.message, {"code": "BAD_INPUT", **(error.extensions or {})}
     if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran

@@ -9,7 +9,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionContext
 
 from graphmem.api.complexity import ComplexityMeter
-from graphmem.api.context import Door, Operation
+from graphmem.api.context import Connection, Operation
 from graphmem.api.failures import shape
 from graphmem.api.limits import ServerLimits
 from graphmem.api.rules import shape_rules, too_much
@@ -31,8 +31,8 @@ class Guard(SchemaExtension):
         context: ExecutionContext = self.execution_context
         context.parse_options["max_tokens"] = self._limits.tokens
         context.validation_rules += shape_rules(self._limits.depth, self._limits.aliases)
-        if isinstance(context.context, Door):  # one WebSocket connection runs many operations
-            context.context = Operation(context.context)
+        connection: Connection = context.context
+        context.context = Operation(connection.door)
         yield
 
     def on_validate(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -35,7 +35,7 @@ class _Subscriber:
 
 
 class ProgressHub:
-    """Listens to the service once, from the first subscription on."""
+    """Listens to the service once, for all subscriptions."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -45,7 +45,12 @@ class ProgressHub:
         self._last: IndexProgress | None = None
         self._closed = False
 
-    async def steps(self, follow: bool) -> AsyncIterator[IndexProgress]:
+    def start(self) -> None:
+        """Begin to listen before the first subscription, so that it knows of a run under way."""
+        with self._lock:
+            self._listen()
+
+    async def steps(self, follow: bool) -> AsyncGenerator[IndexProgress, None]:
         """Steps of the run under way, beginning with its latest, and of those to come.
 
         Args:

@@ -45,27 +45,32 @@ class Query:
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
+    @staticmethod
     async def project(info: Info) -> answers.Project:
         """The project this database belongs to."""
         return await info.context.call(info.context.service.project)
 
     @resolved(types_index.IndexState)
+    @staticmethod
     async def index_state(info: Info) -> answers.IndexState:
         """How far the answers can be trusted to be of today."""
         return await info.context.call(info.context.service.state)
 
     @resolved(types_symbol.Node | None)
+    @staticmethod
     async def node(info: Info, id: strawberry.ID) -> answers.SymbolInfo | answers.FileInfo | None:  # noqa: A002 - Relay's name
         """The object with a global id; null when it is not there any more."""
         return await _node(info, id)
 
     @resolved(list[types_symbol.Node | None], [sized_by("ids")])
+    @staticmethod
     async def nodes(info: Info, ids: list[strawberry.ID]) -> list[answers.SymbolInfo | answers.FileInfo | None]:
         """Objects by global id, in the order asked."""
         no_more_than(info.context.limits.targets, "ids", list(ids))
         return await asyncio.gather(*(_node(info, one) for one in ids))
 
     @resolved(types_symbol.Symbol | None)
+    @staticmethod
     async def symbol(
         info: Info, ref: str | None = None, file: str | None = None, line: int | None = None, column: int | None = None
     ) -> answers.SymbolInfo:
@@ -79,6 +84,7 @@ class Query:
         return detail.symbol
 
     @resolved(types_symbol.SymbolConnection | None, [sized_by("first", "edges")])
+    @staticmethod
     async def symbols(
         info: Info, query: str = "", kinds: list[SymbolKind] | None = None, first: int = 50, after: str | None = None
     ) -> Rows:
@@ -88,6 +94,7 @@ class Query:
         return rows(found, total, at)
 
     @resolved(types_symbol.FileConnection | None, [sized_by("first", "edges")])
+    @staticmethod
     async def files(info: Info, prefix: str = "", first: int = 50, after: str | None = None) -> Rows:
         """Files of the index whose path begins so, by path."""
         at = page(info.context.limits, first, after)
@@ -95,6 +102,7 @@ class Query:
         return rows(found, total, at)
 
     @resolved(types_report.ImpactReport | None, [sized_by("limit", "hits", "tests")])
+    @staticmethod
     async def impact(
         info: Info,
         targets: list[str],
@@ -116,6 +124,7 @@ class Query:
         )
 
     @resolved(types_report.DiffImpact | None, [sized_by("limit", "impact.hits", "impact.tests")])
+    @staticmethod
     async def impact_of_diff(
         info: Info,
         diff: str | None = None,
@@ -139,12 +148,13 @@ class Query:
         )
 
     @resolved(types_report.PathAnswer | None)
+    @staticmethod
     async def path(
         info: Info,
         from_: Annotated[str, strawberry.argument(name="from")],
         to: str,
         max_depth: int = 10,
-        min_confidence: float = 0.0,
+        min_confidence: float = 0.05,
         kinds: list[EdgeKind] | None = None,
     ) -> answers.PathAnswer:
         """The most confident way in which `from` depends on `to`."""
@@ -158,6 +168,7 @@ class Query:
         )
 
     @resolved(types_report.Subgraph | None, [sized_by("limit", "nodes", "edges")])
+    @staticmethod
     async def subgraph(
         info: Info, seeds: list[str], depth: int = 1, kinds: list[EdgeKind] | None = None, limit: int = 500
     ) -> answers.Subgraph:
@@ -171,6 +182,7 @@ class Query:
         )
 
     @resolved(types_report.SearchAnswer | None, [sized_by("k", "hits")])
+    @staticmethod
     async def search(
         info: Info,
         query: str,
@@ -195,6 +207,7 @@ class Mutation:
     """The root of changes."""
 
     @resolved(types_index.IndexRun)
+    @staticmethod
     async def index(info: Info, path: str | None = None, full: bool = False, wait: bool = False) -> types_index.Run:
         """Bring the index up to date, or build it anew with `full`.
 
@@ -215,15 +228,13 @@ class Mutation:
 class Subscription:
     """The root of subscriptions."""
 
-    @strawberry.subscription(
-        graphql_type=types_index.IndexProgress,
-        description=(
-            "Steps of index runs as they happen, beginning with the latest of a run under way. Ends with the run, "
-            "or goes on to the next ones with `follow`."
-        ),
-    )
-    async def index_progress(self, info: Info, follow: bool = True) -> AsyncIterator[model.IndexProgress]:
-        """See the description."""
+    @resolved(types_index.IndexProgress, subscription=True)
+    @staticmethod
+    async def index_progress(info: Info, follow: bool = True) -> AsyncIterator[model.IndexProgress]:
+        """Steps of index runs as they happen, beginning with the latest of a run under way.
+
+        Ends with the run; with `follow` it goes on to the next ones.
+        """
         async with aclosing(info.context.progress.steps(follow)) as steps:
             async for step in steps:
                 yield step

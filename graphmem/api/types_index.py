@@ -30,6 +30,7 @@ class IndexState:
     note: str
 
     @resolved(IndexStatus)
+    @staticmethod
     def status(parent: strawberry.Parent[answers.IndexState]) -> str:
         """Empty before the first index, indexing while a run is under way."""
         return parent.state
@@ -46,6 +47,7 @@ class Project:
     engine: str = field("the graph database and its version")
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.Project]) -> answers.IndexState:
         """State of the index."""
         return parent.state
@@ -109,36 +111,43 @@ class IndexSummary:
     peak_memory_mb: float
 
     @resolved(list[Count], [assumed(10)])
+    @staticmethod
     def skipped(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Files that were skipped, by reason."""
         return _counts(parent.skipped)
 
     @resolved(list[Count], [assumed(10)])
+    @staticmethod
     def languages(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Files by language."""
         return _counts(parent.languages)
 
     @resolved(list[Count], [assumed(10)])
+    @staticmethod
     def edges_by_kind(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Edges by kind."""
         return _counts(parent.edges_by_kind)
 
     @resolved(list[Count], [assumed(20)])
+    @staticmethod
     def edges_by_rule(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Edges by the rule that resolved them."""
         return _counts(parent.edges_by_rule)
 
     @resolved(list[Count], [assumed(10)])
+    @staticmethod
     def unresolved_by_reason(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Unresolved call sites by reason."""
         return _counts(parent.unresolved_by_reason)
 
     @resolved(list[Duration], [assumed(10)])
+    @staticmethod
     def seconds(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Wall time by stage, in order."""
         return [Row(name, seconds=seconds) for name, seconds in parent.seconds.items()]
 
     @resolved(list[Diagnostic], [assumed(200)])
+    @staticmethod
     def diagnostics(parent: strawberry.Parent[answers.IndexSummary]) -> list[model.Diagnostic]:
         """The first diagnostics; `diagnosticCount` says how many there are."""
         return [model.Diagnostic(**row) for row in parent.diagnostics]

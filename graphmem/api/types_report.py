@@ -31,6 +31,7 @@ class PathStep:
     line: int = field("of the first site, in the file of `src`; 1-based")
 
     @resolved()
+    @staticmethod
     def lines(parent: strawberry.Parent[answers.PathStep]) -> list[int]:
         """The site as a list, as on other edges; empty where a line means nothing."""
         return [parent.line] if parent.line else []
@@ -47,6 +48,7 @@ class ImpactHit:
     path: list[PathStep] = field("the most confident path, from the target outwards", directives=[assumed(3)])
 
     @resolved(strawberry.ID)
+    @staticmethod
     def target(parent: strawberry.Parent[answers.ImpactHit]) -> str:
         """The target the path ends at."""
         return global_id(SYMBOL, parent.target)
@@ -113,6 +115,7 @@ class ImpactReport:
     truncated: bool = field("`hits` and `tests` hold fewer than `total`, because of `limit`")
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.ImpactReport]) -> answers.IndexState:
         """State of the index that answered."""
         return parent.state
@@ -139,6 +142,7 @@ class DiffImpact:
     impact: ImpactReport
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.DiffImpact]) -> answers.IndexState:
         """State of the index that answered."""
         return parent.impact.state
@@ -156,6 +160,7 @@ class PathAnswer:
     epistemic: Epistemic
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.PathAnswer]) -> answers.IndexState:
         """State of the index that answered."""
         return parent.state
@@ -191,12 +196,14 @@ class Subgraph:
     truncated: bool
 
     @resolved(list[SubgraphEdge])
+    @staticmethod
     def edges(parent: strawberry.Parent[answers.Subgraph]) -> list[EdgeOfSubgraph]:
         """Edges among the nodes; use `columns` for more than a few hundred."""
         nodes = parent.nodes
         return [EdgeOfSubgraph(nodes[src], nodes[dst], kind, sure, rule) for src, dst, kind, sure, rule in parent.edges]
 
     @resolved(JSON)
+    @staticmethod
     def columns(parent: strawberry.Parent[answers.Subgraph]) -> Any:
         """The whole piece in columns, compact enough to draw thousands of nodes.
 
@@ -219,6 +226,7 @@ class Subgraph:
         }
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.Subgraph]) -> answers.IndexState:
         """State of the index that answered."""
         return parent.state
@@ -253,11 +261,13 @@ class SearchHit:
     boosted_by: str
 
     @resolved(strawberry.ID)
+    @staticmethod
     def id(parent: strawberry.Parent[answers.SearchHit]) -> str:
         """Identity of the text that was found; `symbol` is the definition it belongs to."""
         return global_id(SYMBOL if parent.kind == "symbol" else "Chunk", parent.id)
 
     @resolved("Symbol | None")
+    @staticmethod
     async def symbol(parent: strawberry.Parent[answers.SearchHit], info: Info) -> answers.SymbolInfo | None:
         """The definition the hit was cut at; null for prose and data."""
         return await info.context.loaders.symbols.load(parent.id)
@@ -289,11 +299,13 @@ class SearchAnswer:
     answered: list[str]
 
     @resolved(list[Missing], [assumed(3)])
+    @staticmethod
     def missing(parent: strawberry.Parent[answers.SearchAnswer]) -> list[MissingRow]:
         """Which did not, and why."""
         return [MissingRow(path, reason) for path, reason in parent.missing.items()]
 
     @resolved(IndexState)
+    @staticmethod
     def index_state(parent: strawberry.Parent[answers.SearchAnswer]) -> answers.IndexState:
         """State of the index that answered."""
         return parent.state

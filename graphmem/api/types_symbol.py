@@ -121,16 +121,16 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 
 
 def _relation(relation: Relation, description: str) -> Any:
-    """A field that pages through one relation of a symbol."""
+    """A field that pages through one relation of a symbol or file, most certain first."""
 
     async def resolve(
-        parent: strawberry.Parent[SymbolInfo], info: Info, first: int = DEFAULT_FIRST, after: str | None = None
+        parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = DEFAULT_FIRST, after: str | None = None
     ) -> Edges:
         return await edges(info.context, parent.id, relation, first, after)
 
     return strawberry.field(
         resolver=resolve,
-        description=f"{description} Most certain first.",
+        description=description,
         graphql_type=SymbolEdgeConnection,
         directives=[sized_by("first", "edges")],
     )
@@ -143,31 +143,37 @@ class SymbolEdge:
     cursor: str
 
     @resolved("Symbol")
+    @staticmethod
     def node(parent: strawberry.Parent[EdgeItem]) -> SymbolInfo:
         """The symbol at the other end."""
         return parent.site.symbol
 
     @resolved(EdgeKind)
+    @staticmethod
     def kind(parent: strawberry.Parent[EdgeItem]) -> str:
         """What the edge means."""
         return parent.site.kind
 
     @resolved()
+    @staticmethod
     def confidence(parent: strawberry.Parent[EdgeItem]) -> float:
         """How certain the edge is, in (0, 1]."""
         return parent.site.confidence
 
     @resolved(EdgeSource)
+    @staticmethod
     def source(parent: strawberry.Parent[EdgeItem]) -> str:
         """Who says so."""
         return parent.site.source
 
     @resolved()
+    @staticmethod
     def rule(parent: strawberry.Parent[EdgeItem]) -> str:
         """The rule that resolved it."""
         return parent.site.rule
 
     @resolved()
+    @staticmethod
     def lines(parent: strawberry.Parent[EdgeItem]) -> list[int]:
         """Where it is written, in the file of the edge's source; 1-based, ascending."""
         return parent.site.lines
@@ -175,12 +181,13 @@ class SymbolEdge:
 
 @gql_type
 class SymbolEdgeConnection:
-    """A page of edges of one relation."""
+    """A page of edges of one relation: most certain first, members in the order they are written."""
 
     edges: list[SymbolEdge]
     page_info: PageInfo
 
     @resolved()
+    @staticmethod
     async def total_count(parent: strawberry.Parent[Edges], info: Info) -> int:
         """How many edges there are in all; counted only when asked for."""
         return len(await info.context.loaders.sites(parent.relation, _EVERY).load(parent.symbol_id))
@@ -217,37 +224,44 @@ class Symbol(Node):
         return isinstance(value, SymbolInfo)
 
     @resolved(strawberry.ID)
+    @staticmethod
     def id(parent: strawberry.Parent[SymbolInfo]) -> str:
         """Opaque; moving the symbol within its file keeps it."""
         return global_id(SYMBOL, parent.id)
 
     @resolved()
+    @staticmethod
     async def doc(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
         """First paragraph of the docstring or comment."""
-        return (await _details(parent, info)).get("doc", "")
+        return str((await _details(parent, info)).get("doc", ""))
 
     @resolved()
+    @staticmethod
     async def modifiers(parent: strawberry.Parent[SymbolInfo], info: Info) -> list[str]:
         """Such as abstract, async, exported, static; sorted."""
         return list((await _details(parent, info)).get("modifiers", ()))
 
     @resolved()
+    @staticmethod
     async def complexity(parent: strawberry.Parent[SymbolInfo], info: Info) -> int:
         """One more than its branching points; 0 for what has no body."""
         return int((await _details(parent, info)).get("complexity", 0))
 
     @resolved("Symbol | None")
+    @staticmethod
     async def parent(parent: strawberry.Parent[SymbolInfo], info: Info) -> SymbolInfo | None:
         """The symbol it is written in."""
         enclosing = (await _details(parent, info)).get("parent", "")
         return await info.context.loaders.symbols.load(enclosing) if enclosing else None
 
     @resolved("File | None")
+    @staticmethod
     async def file(parent: strawberry.Parent[SymbolInfo], info: Info) -> FileInfo | None:
         """The file it is in; null for externals."""
         return await info.context.loaders.files.load(parent.path) if parent.path else None
 
     @resolved("str | None")
+    @staticmethod
     async def source(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
         """Its text as it stands in the file; null with an error when the file changed meanwhile."""
         return await info.context.loaders.sources.load(parent.id)
@@ -270,12 +284,16 @@ class File(Node):
     error_count: int = field("places the parser could not read")
     diagnostic: str = field("why parts of this file are not in the graph; empty when all is")
 
+    members: SymbolEdgeConnection = _relation("members", "The module symbol it defines; its members are the file's outline.")
+    importers: SymbolEdgeConnection = _relation("references", "Who imports it.")
+
     @classmethod
     def is_type_of(cls, value: object, _info: Any) -> bool:
         """Resolvers return `FileInfo`."""
         return isinstance(value, FileInfo)
 
     @resolved(strawberry.ID)
+    @staticmethod
     def id(parent: strawberry.Parent[FileInfo]) -> str:
         """Opaque; the path decides it."""
         return global_id(FILE, parent.id)

@@ -55,9 +55,7 @@ class Service(Protocol):
     def symbol_info(self, ids: list[str]) -> list[SymbolInfo | None]:
         """Symbols by id, in the order asked; None where there is none."""
 
-    def symbols(
-        self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0
-    ) -> tuple[list[SymbolInfo], int]:
+    def symbols(self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> tuple[list[SymbolInfo], int]:
         """A page of the symbols whose name matches, and how many there are."""
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0) -> tuple[list[FileInfo], int]:
@@ -95,7 +93,7 @@ class Service(Protocol):
         """The same for a unified diff or a git range."""
 
     def path(
-        self, source: str, target: str, max_depth: int = 8, min_confidence: float = 0.0, kinds: Sequence[str] | None = None
+        self, source: str, target: str, max_depth: int = 10, min_confidence: float = 0.05, kinds: Sequence[str] | None = None
     ) -> PathAnswer:
         """The most confident dependency path between two symbols."""
 

@@ -1,0 +1,134 @@
+"""Puts the door together: routes, checks in their order, and what lives as long as the server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import orjson
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
+
+import graphmem
+from graphmem.api import page
+from graphmem.api.context import Door
+from graphmem.api.export import export
+from graphmem.api.failures import payload
+from graphmem.api.limits import ServerLimits
+from graphmem.api.operations import load_operations
+from graphmem.api.schema import build_schema
+from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, Token, TokenCheck
+from graphmem.api.verbs import Service
+from graphmem.api.view import GraphQLView, JsonResponse
+
+GRAPHQL_PATH = "/graphql"
+HEALTH_PATH = "/health"
+EXPORT_PATH = "/export.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a server is to be guarded."""
+
+    token: str = field(default="", repr=False)  # what clients must present; empty: nothing
+    allowed_hosts: tuple[str, ...] = ()  # names in `Host` besides localhost and bare addresses
+    allowed_origins: tuple[str, ...] = ()  # sites whose pages may use the server: "https://ide.example.com"
+    persisted_only: bool = False  # serve the operations of queries/operations and no others
+    limits: ServerLimits = field(default_factory=ServerLimits)
+
+
+def build_app(service: Service, options: ServerOptions | None = None) -> Starlette:
+    """The ASGI application over an open service.
+
+    The service stays the caller's: it is not closed with the application.
+
+    Raises:
+        QueryFileError: a file of queries/operations is not usable.
+    """
+    options = options or ServerOptions()
+    door = Door(service, options.limits)
+    token = Token(options.token)
+    view = GraphQLView(
+        build_schema(options.limits), door, load_operations(), token, options.allowed_origins, persisted_only=options.persisted_only
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        door.progress.start()
+        yield
+        door.close()
+
+    app = Starlette(
+        routes=[
+            Route(HEALTH_PATH, health),
+            Route(EXPORT_PATH, export),
+            *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
+            *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
+            Route(page.ASSETS_PATH + "{name}", page.asset),
+        ],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(HostCheck, options.allowed_hosts),
+            Middleware(OriginCheck, options.allowed_origins),
+            Middleware(
+                CORSMiddleware,
+                allow_origins=options.allowed_origins,
+                allow_methods=["GET", "POST"],
+                allow_headers=["authorization", "content-type", "accept"],
+            ),
+            Middleware(TokenCheck, token, (HEALTH_PATH,), page.ASSETS_PATH, GRAPHQL_PATH),
+            Middleware(BodyLimit, options.limits.body_bytes),
+        ],
+        exception_handlers={404: not_found, 405: not_allowed},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.door = door
+    return app
+
+
+class GraphQLOrPage:
+    """GET is a person with a browser, POST a program."""
+
+    def __init__(self, view: GraphQLView) -> None:
+        self._view = view
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the page or the operation."""
+        if scope["method"] == "POST":
+            await self._view(scope, receive, send)
+            return
+        response = await page.page(Request(scope)) if scope["method"] in ("GET", "HEAD") else _not_allowed("GET, POST")
+        await response(scope, receive, send)
+
+
+async def health(request: Request) -> Response:
+    """That this is graphmem and which process; asks for no token and tells nothing about the project."""
+    return _json({"status": "ok", "name": "graphmem", "version": graphmem.__version__, "pid": os.getpid()})
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """Every address that is none."""
+    return _json(payload("NOT_FOUND", f"There is nothing at {request.url.path}; GraphQL is at {GRAPHQL_PATH}"), 404)
+
+
+async def not_allowed(request: Request, error: Exception) -> Response:
+    """A method a route does not have."""
+    return _not_allowed((getattr(error, "headers", None) or {}).get("Allow", "GET"))
+
+
+def _not_allowed(allow: str) -> Response:
+    response = _json(payload("BAD_INPUT", f"Only {allow} is understood here"), 405)
+    response.headers["allow"] = allow
+    return response
+
+
+def _json(body: object, status: int = 200) -> Response:
+    return JsonResponse(orjson.dumps(body), status_code=status)

@@ -1,0 +1,110 @@
+"""Ready-made operations: `queries/operations/*.graphql`, asked for by name or by the hash of their text.
+
+A client that sends `{"operationName": "Impact", "variables": {…}}` without a query means the file's;
+so does one that sends the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from graphql import GraphQLError, OperationDefinitionNode, parse
+
+from graphmem._resources import data_root
+from graphmem.errors import BadInputError, QueryFileError
+
+SUFFIX = ".graphql"
+
+
+@dataclass(frozen=True, slots=True)
+class PersistedOperation:
+    """One file."""
+
+    name: str
+    text: str
+    sha256: str
+
+
+class Operations:
+    """The operations by name and by hash."""
+
+    def __init__(self, operations: Iterator[PersistedOperation]) -> None:
+        self._by_key: dict[str, PersistedOperation] = {}
+        for operation in operations:
+            for key in (operation.name, operation.sha256):
+                if key in self._by_key:
+                    raise QueryFileError(f"two files define the operation {operation.name}; rename one", path=operation.name, line=1)
+                self._by_key[key] = operation
+
+    @property
+    def names(self) -> list[str]:
+        """Names, ascending."""
+        return sorted({operation.name for operation in self._by_key.values()})
+
+    def has(self, text: str) -> bool:
+        """Whether the text is, byte for byte, one of the operations."""
+        return _sha256(text) in self._by_key
+
+    def find(self, request: Mapping[str, Any]) -> PersistedOperation:
+        """The operation a request without a query means.
+
+        Raises:
+            BadInputError: it means none, or one that is not here.
+        """
+        for key in _keys(request):
+            if key in self._by_key:
+                return self._by_key[key]
+            raise BadInputError(
+                f"There is no operation {key!r}; there are {', '.join(self.names)}, or send a query", argument="operationName", value=key
+            )
+        raise BadInputError("The request has neither a query nor the name or id of an operation", argument="query")
+
+
+def _keys(request: Mapping[str, Any]) -> Iterator[str]:
+    extensions = request.get("extensions")
+    persisted = extensions.get("persistedQuery") if isinstance(extensions, dict) else None
+    hashed = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+    for key in (request.get("id"), hashed, request.get("operationName")):
+        if isinstance(key, str) and key:
+            yield key.removeprefix("sha256:")
+
+
+@cache
+def load_operations() -> Operations:
+    """The operations that come with graphmem.
+
+    Raises:
+        QueryFileError: a file does not hold exactly one named operation, is not called like it, or is no GraphQL.
+    """
+    folder = data_root() / "queries" / "operations"
+    files = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")), key=lambda f: f.name
+    )
+    return Operations(read_operation(file.name, file.read_text(encoding="utf-8")) for file in files)
+
+
+def read_operation(file: str, text: str) -> PersistedOperation:
+    """The operation in a file's text.
+
+    Raises:
+        QueryFileError: see `load_operations`.
+    """
+    try:
+        document = parse(text)
+    except GraphQLError as error:
+        line = error.locations[0].line if error.locations else 1
+        raise QueryFileError(f"{file}:{line}: {error.message}", path=file, line=line) from error
+    names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    if len(names) != 1 or not names[0]:
+        raise QueryFileError(f"{file} must hold one named operation, it holds {len(names)}", path=file, line=1)
+    if f"{names[0]}{SUFFIX}" != file:
+        raise QueryFileError(f"{file} defines {names[0]}; a file is called like its operation", path=file, line=1)
+    return PersistedOperation(names[0], text, _sha256(text))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,65 @@
+"""The query page in the browser: static files that were built from npm packages, or a page that says how to build them."""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from graphmem.api.failures import payload
+from graphmem.api.security import PAGE_POLICY
+
+ASSETS_PATH: Final = "/graphql/assets/"
+PAGE: Final = "index.html"
+
+MISSING: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>graphmem: query page not built</title></head>
+<body><h1>The query page was not built</h1>
+<p>The server works: send GraphQL operations as JSON by POST to this address.
+Only this page's assets (GraphiQL) are missing from the installation.</p>
+<p>They are npm packages; with Node.js 18 or newer, build them once in a checkout of graphmem:</p>
+<pre>npm --prefix web ci
+npm --prefix web run build</pre>
+<p>and reload this page; an installed graphmem has to be installed again from that checkout.</p>
+</body></html>
+"""
+
+
+def assets() -> Traversable:
+    """The directory the build writes to."""
+    return files("graphmem.api") / "static" / "graphiql"
+
+
+async def page(request: Request) -> Response:
+    """The page, or what is missing for it."""
+    index = assets() / PAGE
+    if not index.is_file():
+        return HTMLResponse(MISSING)
+    return HTMLResponse(index.read_bytes(), headers={"content-security-policy": PAGE_POLICY, "cache-control": "no-cache"})
+
+
+async def asset(request: Request) -> Response:
+    """A file of the page."""
+    found = _names().get(request.path_params["name"])
+    if found is None:
+        return _not_found()
+    kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
+    return Response(found.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+@cache
+def _names() -> dict[str, Traversable]:
+    # A listing, so that a name in a URL is only ever compared and never made into a path.
+    folder = assets()
+    return {entry.name: entry for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else {}
+
+
+def _not_found() -> Response:
+    import orjson
+
+    return Response(orjson.dumps(payload("NOT_FOUND", "There is no such file")), 404, media_type="application/json")

@@ -1,0 +1,203 @@
+"""GraphQL over HTTP, WebSocket and server-sent events at one address, in JSON only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, cast
+
+import orjson
+from cross_web import AsyncHTTPRequestAdapter, HTTPException
+from graphql import GraphQLFormattedError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from strawberry.asgi import ASGIWebSocketAdapter, GraphQL
+from strawberry.exceptions import ConnectionRejectionError
+from strawberry.http import GraphQLHTTPResponse, GraphQLRequestData
+from strawberry.http.exceptions import NonJsonMessageReceived, WebSocketDisconnected
+from strawberry.schema import BaseSchema
+from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import ErrorMessage, SubscribeMessage
+from strawberry.types import ExecutionResult
+from strawberry.types.execution import PreExecutionError
+from strawberry.types.unset import UnsetType
+
+from graphmem.api.context import Connection, Door
+from graphmem.api.failures import facts_of, payload, shape
+from graphmem.api.operations import Operations
+from graphmem.api.security import AUTHENTICATED, Token, refusal
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+
+
+class JsonResponse(Response):
+    """A body that is JSON already."""
+
+    media_type = "application/json"
+
+
+class _WebSocketAdapter(ASGIWebSocketAdapter):
+    """Sends text frames, which is what the protocol wants (orjson makes bytes), and takes objects only."""
+
+    async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
+        async for message in super().iter_json(ignore_parsing_errors=ignore_parsing_errors):
+            if not isinstance(message, dict):
+                raise NonJsonMessageReceived
+            yield message
+
+    async def send_json(self, message: Mapping[str, object]) -> None:
+        try:
+            await self.ws.send_text(self.view.encode_json_string(message))
+        except (WebSocketDisconnect, RuntimeError) as error:  # RuntimeError: starlette's word for a socket that is closed already
+            raise WebSocketDisconnected from error
+
+
+class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
+    """Knows persisted operations."""
+
+    async def handle_subscribe(self, message: SubscribeMessage) -> None:
+        request = cast("dict[str, Any]", message["payload"])
+        view = cast("GraphQLView", self.view)
+        try:
+            check_request(request)
+            request["query"] = view.query_of(request)
+        except GraphMemError as error:
+            body: list[GraphQLFormattedError] = [{"message": error.message, "extensions": facts_of(error)}]
+            await self.send_message(ErrorMessage(id=message["id"], type="error", payload=body))
+            return
+        await super().handle_subscribe(message)
+
+
+def check_request(request: object) -> None:
+    """See that a request has the shape of one.
+
+    Raises:
+        BadInputError: it has not.
+    """
+    if not isinstance(request, dict):
+        raise BadInputError("Send one operation, as a JSON object", argument="query")
+    for name, kind in (("query", str), ("operationName", str), ("id", str), ("variables", dict), ("extensions", dict)):
+        if not isinstance(request.get(name), (kind, type(None))):
+            raise BadInputError(f"{name} must be {'an object' if kind is dict else 'a string'} or null", argument=name)
+
+
+class GraphQLView(GraphQL[Connection, None]):
+    """The ASGI application behind `/graphql`.
+
+    Args:
+        schema: what it serves.
+        door: handed to every operation.
+        operations: answered to requests that name one.
+        token: the check a WebSocket's first message must pass when its handshake brought no token.
+        allowed_origins: pages elsewhere that may open a WebSocket.
+        persisted_only: refuse every query that is not one of `operations`.
+    """
+
+    websocket_adapter_class = _WebSocketAdapter
+    graphql_transport_ws_handler_class = _WebSocketHandler
+
+    def __init__(
+        self,
+        schema: BaseSchema,
+        door: Door,
+        operations: Operations,
+        token: Token,
+        allowed_origins: tuple[str, ...] = (),
+        persisted_only: bool = False,
+    ) -> None:
+        super().__init__(
+            schema,
+            graphql_ide=None,
+            allow_queries_via_get=False,
+            subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL, GRAPHQL_SSE_PROTOCOL),
+            max_subscriptions_per_connection=door.limits.subscriptions,
+            allowed_origins=allowed_origins,
+        )
+        self._door = door
+        self._operations = operations
+        self._token = token
+        self._persisted_only = persisted_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request; a refusal is JSON of the same form as an answer."""
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            response = await self.run(Request(scope, receive))
+        except HTTPException as error:
+            body = payload("BAD_INPUT", error.reason)
+            response = JsonResponse(orjson.dumps(body), status_code=error.status_code)
+        except GraphMemError as error:
+            response = refusal(error)
+        await response(scope, receive, send)
+
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
+        """What the operations of this request or connection share."""
+        return Connection(self._door, authenticated=bool(request.scope.get(AUTHENTICATED)))
+
+    async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
+        """A single JSON operation.
+
+        Raises:
+            HTTPException: the body is no JSON; 415 for other media types, which a page on another
+                site could send without asking first.
+            BadInputError: it is not one operation, or names one that is not here.
+        """
+        if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415, "Send the operation as application/json")
+        data = cast("dict[str, Any]", self.parse_json(await request.get_body()))
+        check_request(data)
+        transport = self._get_stream_transport_from_headers(request.headers)
+        return GraphQLRequestData(
+            query=self.query_of(data),
+            variables=data.get("variables"),
+            operation_name=data.get("operationName"),
+            extensions=data.get("extensions"),
+            protocol=transport.protocol if transport else "http",
+        )
+
+    def query_of(self, request: Mapping[str, Any]) -> str:
+        """The text a request means: its own, or that of a persisted operation.
+
+        Raises:
+            BadInputError: it names an operation that is not here.
+            ForbiddenError: it brings its own and only persisted ones are served.
+        """
+        query = request.get("query")
+        if not isinstance(query, str) or not query:
+            return self._operations.find(request).text
+        if self._persisted_only and not self._operations.has(query):
+            raise ForbiddenError(f"This server runs its own operations only: {', '.join(self._operations.names)}")
+        return query
+
+    async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
+        """An answer as clients read it; without `data` when nothing was run."""
+        answer: GraphQLHTTPResponse = {}
+        if result.errors:
+            answer["errors"] = [shape(error).formatted for error in result.errors]
+        if not isinstance(result, PreExecutionError):
+            answer["data"] = result.data
+        return answer
+
+    async def on_ws_connect(self, context: Connection) -> UnsetType | dict[str, object] | None:
+        """Ask a connection whose handshake had no token (a browser cannot send one) for it in its first message.
+
+        Raises:
+            ConnectionRejectionError: none or a wrong one came; the socket is closed with 4403.
+        """
+        if not context.authenticated:
+            given = (context.connection_params or {}).get("authorization")
+            if not isinstance(given, str) or not self._token.accepts(given):
+                raise ConnectionRejectionError
+            context.authenticated = True
+        return UnsetType()
+
+    def decode_json(self, data: str | bytes) -> object:
+        """JSON to Python."""
+        return orjson.loads(data)
+
+    def encode_json(self, data: object) -> bytes:
+        """Python to JSON."""
+        return orjson.dumps(data)
