@@ -7,9 +7,10 @@ knows captures and no language.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from tree_sitter import QueryCursor
@@ -81,8 +82,14 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
         GrammarError: its folder is not usable.
     """
     grammar = load_grammar(language)
-    tree = grammar.parse(source)
-    return _Extraction(grammar, path, source, content_hash).run(tree)
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of short-lived matches would set it off a hundred times a file, to find no cycle
+    try:
+        tree = grammar.parse(source)
+        return _Extraction(grammar, path, source, content_hash).run(tree)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Open:
@@ -191,21 +198,6 @@ class _Extraction:
         self.modifiers: dict[int, set[str]] = {}
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
         self.pattern_kinds = _pattern_kinds(grammar)
-        self.handlers: dict[str, Callable[[str, Node, Captures], None]] = {
-            "definition": self.on_definition,
-            "decorator": self.on_decorator,
-            "wrapper": self.on_wrapper,
-            "binding": self.on_binding,
-            "parameter": self.on_parameter,
-            "reference": self.on_reference,
-            "import": self.on_import,
-            "scope": self.on_scope,
-            "condition": self.on_condition,
-            "doc": self.on_doc,
-            "modifier": self.on_modifier,
-            "branch": self.on_branch,
-            "block": self.on_block,
-        }
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Walk the matches in order and close the facts."""
@@ -218,9 +210,7 @@ class _Extraction:
             if tree.root_node.has_error:
                 errors, line = _count_errors(tree.root_node)
                 diagnostics.append(("warning", "syntax", f"{errors} places could not be parsed; what is around them is in the graph", line))
-            for start, kind, capture, node, captures in self.events(tree.root_node):
-                self.enter(start)
-                self.handlers[kind](capture, node, captures)
+            self.walk(tree.root_node)
         self.apply_scope_statements()
         definitions = [definition.close() for definition in self.definitions]
         return FileFacts(
@@ -241,31 +231,37 @@ class _Extraction:
             extraction_version=self.grammar.extraction_version,
         )
 
-    def events(self, root: Node) -> Iterator[tuple[int, str, str, Node, Captures]]:
-        """Matches by start, outer before inner, in the order of the query files for one node."""
-        mains = _mains.setdefault(self.grammar.spec.name, {})
-        found = []
-        for pattern, captures in QueryCursor(self.grammar.query).matches(root):
-            main = mains.get(pattern)
-            if main is None:
-                main = mains[pattern] = _main_capture(captures)
-            node = captures[main[1]][0]
-            found.append((node.start_byte, -node.end_byte, pattern, main[0], main[1], node, captures))
-        found.sort(key=_position)
-        for start, _, _, kind, capture, node, captures in found:
-            if not node.is_extra:
-                yield start, kind, capture, node, captures
+    def walk(self, root: Node) -> None:
+        """Handle the matches by start, outer before inner, in the order of the query files for one node.
 
-    def enter(self, start: int) -> None:
-        """Make `self.scope` the definition whose body holds this byte; headers belong outside."""
-        stack = self.stack
-        while stack[-1].span_end <= start and len(stack) > 1:
-            stack.pop()
+        Keeps `self.scope` the definition whose body holds the match: headers belong outside. This is the inner
+        loop of indexing, hence no call where a comparison does.
+        """
+        found: list[tuple[int, int, int, int, Node, Captures]] = []
+        actions = _actions.setdefault(self.grammar.spec.name, {})
+        for number, (pattern, captures) in enumerate(QueryCursor(self.grammar.query).matches(root)):
+            action = actions.get(pattern)
+            if action is None:
+                action = actions[pattern] = _action(captures)
+            node = captures[action[1]][0]
+            found.append((node.start_byte, -node.end_byte, pattern, number, node, captures))
+        found.sort()  # the number is unique: nodes are never compared
+        stack, blocks = self.stack, self.blocks
         top = stack[-1]
-        self.scope = top.index if top.body_start <= start else top.parent
-        blocks = self.blocks
-        while blocks[-1][0] <= start and len(blocks) > 1:
-            blocks.pop()
+        span_end, body_start, block_end = top.span_end, top.body_start, blocks[-1][0]
+        for start, _, pattern, _, node, captures in found:
+            while span_end <= start and len(stack) > 1:
+                stack.pop()
+                span_end = stack[-1].span_end
+            while block_end <= start and len(blocks) > 1:
+                blocks.pop()
+                block_end = blocks[-1][0]
+            top = stack[-1]
+            body_start = top.body_start
+            self.scope = top.index if body_start <= start else top.parent
+            handler, _, suffix = actions[pattern]
+            handler(self, suffix, node, captures)
+            span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def line(self, byte: int) -> int:
         """1-based line of a byte."""
@@ -314,10 +310,10 @@ class _Extraction:
         self.definitions.append(found)
         return found
 
-    def on_definition(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
         """A named thing; with a body it becomes a scope."""
         name_node = captures["name"][0]
-        found = self.open_definition(capture[11:], self.builder.text(name_node), node, name_node)
+        found = self.open_definition(kind, self.builder.text(name_node), node, name_node)
         body = captures["body"][0] if "body" in captures else None
         header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
         found.signature = _one_line(self.builder.slice(node.start_byte, header_end))
@@ -387,12 +383,14 @@ class _Extraction:
             return ""
         return ".".join([found[1], *reversed(parts)])
 
-    def on_decorator(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
         """A decorator stands before its definition; it is kept until that one comes."""
+        if node.is_extra:  # a comment between decorators
+            return
         self.builder.consumed.add(node.id)
         self.decorators.setdefault(captures["decorated"][0].id, []).append(self.builder.term(node))
 
-    def on_wrapper(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
         """A node around a definition that counts as part of it, with the modifiers it adds."""
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
@@ -400,30 +398,29 @@ class _Extraction:
             if modifier.startswith("modifier."):
                 self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
 
-    def on_modifier(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
         """Something inside a definition that says what it is."""
-        self.stack[-1].modifiers.add(capture[9:])
+        self.stack[-1].modifiers.add(kind)
 
-    def on_doc(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
         """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
         scope = self.definitions[self.scope]
         if not scope.doc:
             scope.doc = self.grammar.helper.docstring(self.builder.text(node))
 
-    def on_branch(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
         """One more way through the definition."""
         self.definitions[self.scope].branches += 1
 
-    def on_block(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_block(self, kind: str, node: Node, captures: Captures) -> None:
         """Statements that run together."""
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
-    def on_parameter(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
         """A parameter belongs to the definition whose header is open."""
         owner = self.stack[-1]
         if owner.index == 0 or owner.body_start <= node.start_byte:
             return
-        kind = capture[10:]
         if kind == "after_positional":
             owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]
             return
@@ -439,10 +436,9 @@ class _Extraction:
 
     # imports
 
-    def on_import(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_import(self, kind: str, node: Node, captures: Captures) -> None:
         """One name an import binds."""
         text = self.builder.text
-        kind = capture[12:]
         module_node = captures["import.module"][0] if "import.module" in captures else None
         module = "".join(text(module_node).split()) if module_node is not None else ""
         if module_node is not None:
@@ -465,13 +461,12 @@ class _Extraction:
 
     # bindings
 
-    def on_binding(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """A value goes somewhere."""
-        op = capture[8:]
         builder = self.builder
         annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
         extent = captures["extent"][0] if "extent" in captures else node
-        value_node = captures["value"][0] if "value" in captures else None
+        value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else -1
         if op in ("return", "yield", "yield_from", "export"):
             if op == "yield_from":
@@ -528,16 +523,16 @@ class _Extraction:
         last = self.line(max(extent.start_byte, extent.end_byte - 1)) if op == "local" else first
         self.bindings.append(Binding(self.scope, target, op, value, annotation, first, last, self.blocks[-1][1]))
 
-    def on_condition(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
         """A condition may tell a type where it holds."""
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
             self.bindings.append(Binding(self.scope, term, "narrow", value, -1, found.first_line, found.last_line, found.last_line))
 
-    def on_scope(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
         """`global` and `nonlocal`."""
-        self.elsewhere[self.scope, self.builder.text(node)] = capture[6:]
+        self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
         """Move bindings of names declared global or nonlocal to the scope they live in."""
@@ -567,22 +562,28 @@ class _Extraction:
 
     # references
 
-    def on_reference(self, capture: str, node: Node, captures: Captures) -> None:
+    def on_reference(self, kind: str, node: Node, captures: Captures) -> None:
         """A site where something is used."""
-        kind = capture[10:]
+        builder = self.builder
         if kind == "call":
-            self.add_reference(kind, self.builder.term(node), node)
+            self.add_reference(kind, builder.term(node), node)
         elif kind == "type":
-            self.add_reference(kind, self.builder.annotation(node), node)
-        elif kind == "decorate" or node.id not in self.builder.consumed:
-            self.builder.consumed.add(node.id)
-            self.add_reference(kind, self.builder.term(node), node)
+            self.add_reference(kind, builder.annotation(node), node)
+        elif kind == "decorate":
+            if not node.is_extra:
+                self.add_reference(kind, builder.term(node), node)
+        elif node.id not in builder.consumed:
+            if kind != "read":
+                builder.consumed.add(node.id)
+            self.add_reference(kind, builder.term(node), node)
 
     def add_reference(self, kind: str, term: int, node: Node) -> None:
-        start = node.start_byte
-        line = self.line(start)
-        end = self.line(max(start, node.end_byte - 1))
-        self.references.append(Reference(kind, self.scope, term, line, self.column(start, line), end))
+        start, end = node.start_byte, node.end_byte
+        starts = self.line_starts
+        line = bisect_right(starts, start)
+        last = line if line == len(starts) or end <= starts[line] else bisect_right(starts, end - 1)
+        column = start - starts[line - 1] if self.builder.ascii is not None else self.column(start, line)
+        self.references.append(Reference(kind, self.scope, term, line, column, last))
 
     def useful_references(self) -> list[Reference]:
         """References without reads of local variables, which lead nowhere."""
@@ -629,20 +630,19 @@ class _Extraction:
         return tuple(found) if found is not None else None
 
 
-_mains: dict[str, dict[int, tuple[str, str]]] = {}
+Action = tuple[Callable[[_Extraction, str, "Node", Captures], None], str, str]
+
+_actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler, main capture, what follows its first word
 
 
-def _main_capture(captures: Captures) -> tuple[str, str]:
-    """(handler, capture) of a pattern, from the captures of any of its matches."""
+def _action(captures: Captures) -> Action:
+    """What to do with the matches of a pattern, from the captures of any of them."""
     for prefix in _MAIN:
         for capture in captures:
             if capture.startswith(prefix):
-                return prefix.split(".")[0], capture
+                handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
+                return handler, capture, capture.removeprefix(prefix)
     raise AssertionError(f"no pattern of the vocabulary has only the captures {sorted(captures)}")
-
-
-def _position(event: tuple[int, int, int, str, str, Node, Captures]) -> tuple[int, int, int]:
-    return event[:3]
 
 
 def _pattern_kinds(grammar: Grammar) -> dict[int, str]:

@@ -103,30 +103,36 @@ def query_text(name: str, file: str) -> str:
 
 
 def compile_query(name: str, language: Language) -> tuple[Query, str]:
-    """Compile the four query files of a language as one; also the joined text.
+    """Compile the query files of a language as one; also the joined text.
 
     Raises:
         GrammarError: a node, field or capture is unknown; names the file and the line in it.
     """
-    text = ""
-    for file in QUERY_FILES:
-        part = query_text(name, file)
-        try:
-            query = Query(language, part)
-        except QueryError as error:
-            row = re.search(r"row (\d+)", str(error))
-            line = int(row[1]) + 1 if row else 0
-            raise GrammarError(f"grammars/{name}/{file}:{line}: {error}", path=f"grammars/{name}/{file}", line=line) from error
-        _keep.append(query)
-        names = {query.capture_name(i) for i in range(query.capture_count)}
-        unknown = sorted(n for n in names - CAPTURES if not n.startswith("_"))
-        if unknown:
-            path = f"grammars/{name}/{file}"
-            raise GrammarError(f"{path} uses captures outside the vocabulary: {', '.join(unknown)}", path=path, line=0)
-        text += part + "\n"
-    whole = Query(language, text)
-    _keep.append(whole)
-    return whole, text
+    parts = {file: query_text(name, file) for file in QUERY_FILES}
+    text = "\n".join(parts.values())
+    try:
+        query = Query(language, text)
+    except QueryError:
+        for file, part in parts.items():
+            _check_part(name, file, part, language)
+        raise
+    _keep.append(query)
+    unknown = sorted({query.capture_name(i) for i in range(query.capture_count)} - CAPTURES)
+    unknown = [capture for capture in unknown if not capture.startswith("_")]
+    if unknown:
+        path = f"grammars/{name}"
+        raise GrammarError(f"{path} uses captures outside the vocabulary: {', '.join(unknown)}", path=path, line=0)
+    return query, text
+
+
+def _check_part(name: str, file: str, part: str, language: Language) -> None:
+    """Compile one file alone, to say where in it the error is."""
+    try:
+        _keep.append(Query(language, part))
+    except QueryError as error:
+        row = re.search(r"row (\d+)", str(error))
+        line = int(row[1]) + 1 if row else 0
+        raise GrammarError(f"grammars/{name}/{file}:{line}: {error}", path=f"grammars/{name}/{file}", line=line) from error
 
 
 _keep: list[Query] = []  # queries are never freed, see the module's docstring

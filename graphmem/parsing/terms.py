@@ -7,6 +7,7 @@ function for each node type, so the inner loop is a dictionary look-up and a cal
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
@@ -173,7 +174,7 @@ def _pick(grammar: Grammar, where: Any) -> Pick:
         if field is None:
             origin = f"grammars/{grammar.spec.name}/language.toml"
             raise GrammarError(f"{origin}: [terms]: the grammar has no field {where!r}", path=origin, line=0)
-        return lambda node: node.child_by_field_id(field)
+        return methodcaller("child_by_field_id", field)  # half the cost of a lambda
     position = int(where)
 
     def by_position(node: Node) -> Node | None:
@@ -210,7 +211,9 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
         attribute = name(node)
         if attribute is None:
             return builder.unknown
-        return builder.add((ATTR, builder.term(base(node)), builder.slice(attribute.start_byte, attribute.end_byte)))
+        start, end, text = attribute.start_byte, attribute.end_byte, builder.ascii
+        found = text[start:end] if text is not None else builder.slice(start, end)
+        return builder.add((ATTR, builder.term(base(node)), found))
 
     return build
 
@@ -258,8 +261,10 @@ def _index(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     def build(builder: TermBuilder, node: Node) -> int:
         if field is not None:
             keys = node.children_by_field_id(field)
-        else:  # the keys stand in a list of their own, after the base
+        elif node.named_child_count > 1:  # the keys stand in a list of their own, after the base
             keys = [key for child in _children(node)[1:] for key in _children(child)]
+        else:
+            keys = []
         items = tuple(builder.term(key) for key in keys[:MAX_ITEMS])
         return builder.add((INDEX, builder.term(base(node)), items[0] if len(items) == 1 else builder.add((TUPLE, items))))
 
