@@ -17,7 +17,7 @@ class ServerLimits:
     """Bounds of one request; frozen and hashable, because validation rules are cached by them."""
 
     depth: int = 12  # nested fields, introspection aside
-    complexity: int = 50_000  # objects an answer could hold, see graphmem.api.complexity
+    complexity: int = 120_000  # objects an answer could hold, see graphmem.api.complexity
     aliases: int = 30
     tokens: int = 4_000  # lexical tokens of the document
     body_bytes: int = 1024 * 1024  # larger diffs are for the command line, which reads them in place

@@ -1,0 +1,127 @@
+// The query page: GraphiQL talking to the server it came from, and to nobody else.
+//
+// The token comes from the address (…/graphql#token=…, which browsers never send anywhere) or from the form,
+// and stays in this tab.
+
+/* global React, ReactDOM, GraphiQL */
+"use strict";
+
+const ENDPOINT = new URL("/graphql", window.location.href).href;
+const TOKEN_KEY = "graphmem-token";
+
+const EXAMPLE = `# Ask the graph of this repository. Ctrl-Space completes, Ctrl-Enter runs, the book at the left shows the schema.
+
+query Overview {
+  project {
+    name
+    root
+    indexState { status files symbols edges }
+  }
+  symbols(first: 5, kinds: [CLASS]) {
+    totalCount
+    edges {
+      node {
+        ref
+        callers(first: 3) { edges { confidence rule lines node { ref } } }
+      }
+    }
+  }
+}
+`;
+
+const fragment = new URLSearchParams(window.location.hash.slice(1));
+if (fragment.has("token")) {
+  sessionStorage.setItem(TOKEN_KEY, fragment.get("token"));
+  history.replaceState(null, "", window.location.pathname + window.location.search);
+}
+
+const form = document.getElementById("token-form");
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(TOKEN_KEY, document.getElementById("token").value);
+  form.hidden = true;
+  render();
+});
+
+function askForToken(answer) {
+  form.hidden = false;
+  document.getElementById("token-error").textContent = sessionStorage.getItem(TOKEN_KEY) ? answer.errors[0].message : "";
+}
+
+async function post(params, options, accept) {
+  const headers = { "content-type": "application/json", accept, ...(options?.headers ?? {}) };
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  if (token && !("Authorization" in headers)) {
+    headers.authorization = `Bearer ${token}`;
+  }
+  return fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify(params) });
+}
+
+async function answer(response) {
+  const body = await response.json();
+  if (response.status === 401) {
+    askForToken(body);
+  }
+  return body;
+}
+
+function isSubscription(params, options) {
+  const operations = (options?.documentAST?.definitions ?? []).filter((node) => node.kind === "OperationDefinition");
+  const chosen = operations.find((node) => !params.operationName || node.name?.value === params.operationName);
+  return chosen?.operation === "subscription";
+}
+
+// Server-sent events over fetch: EventSource can send neither a body nor a token.
+async function* events(params, options) {
+  const response = await post(params, options, "text/event-stream");
+  if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
+    yield await answer(response);
+    return;
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffered = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        return;
+      }
+      buffered += value;
+      for (let end = buffered.indexOf("\r\n\r\n"); end >= 0; end = buffered.indexOf("\r\n\r\n")) {
+        const event = Object.fromEntries(buffered.slice(0, end).split("\r\n").map((line) => line.split(/: ?(.*)/s)));
+        buffered = buffered.slice(end + 4);
+        if (event.event === "next") {
+          yield JSON.parse(event.data);
+        }
+      }
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+async function fetcher(params, options) {
+  if (isSubscription(params, options)) {
+    return events(params, options);
+  }
+  return answer(await post(params, options, "application/json"));
+}
+
+const root = ReactDOM.createRoot(document.getElementById("graphiql"));
+let shown = 0;
+
+function render() {
+  const query = new URLSearchParams(window.location.search).get("query");
+  root.render(
+    React.createElement(GraphiQL, {
+      key: shown++, // a new token means reading the schema again
+      fetcher,
+      defaultQuery: EXAMPLE,
+      ...(query ? { query } : {}),
+      shouldPersistHeaders: false,
+      defaultEditorToolsVisibility: true,
+    }),
+  );
+}
+
+render();
