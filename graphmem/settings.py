@@ -19,6 +19,7 @@ from graphmem.errors import SettingsError
 
 ENV_PREFIX: Final = "GRAPHMEM_"
 PROJECT_FILE: Final = "graphmem.toml"
+DATABASE: Final = "graph.db"  # file of the graph database in the data directory
 DEFAULT_ORIGIN: Final = "default"
 
 # A file that travels with a repository may not hold secrets.
@@ -268,9 +269,14 @@ class Location:
         return self.data_dir / "owner.json"
 
     @property
+    def database(self) -> Path:
+        """The graph database, which is there once something was indexed."""
+        return self.data_dir / DATABASE
+
+    @property
     def exists(self) -> bool:
-        """True when a data directory is there, whatever is in it."""
-        return self.data_dir.is_dir()
+        """True when there is an index."""
+        return self.database.exists()
 
 
 def find_project(start: Path) -> Path:
@@ -313,27 +319,6 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
     if settings.home or (home.is_dir() and not beside.is_dir()):
         return Location(home, root)
     return Location(beside, root)
-
-
-def prepare(location: Location) -> None:
-    """Create the data directory, private to the user and invisible to git.
-
-    Raises:
-        SettingsError: it cannot be created; the sentence names the way out.
-    """
-    directory = location.data_dir
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        ignore = directory / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-    except OSError as reason:
-        raise SettingsError(
-            f"{directory} cannot be created ({reason.strerror}); choose another place with --db, or --home for your own data directory",
-            setting="db",
-            value=str(directory),
-            origin="--db",
-        ) from reason
 
 
 def _user_data_dir(environ: Mapping[str, str]) -> Path:

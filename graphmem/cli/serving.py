@@ -1,0 +1,199 @@
+"""What `graphmem serve` does: own the index, listen at once, bring the index up to date behind it."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import graphmem
+from graphmem.cli.door import Door
+from graphmem.cli.output import plural
+from graphmem.cli.progress import shown_progress
+from graphmem.client import expect_index
+from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
+from graphmem.service import owner
+from graphmem.settings import DEFAULT_ORIGIN, Settings
+
+if TYPE_CHECKING:
+    from graphmem.api.serve import Server
+    from graphmem.service.graphmem import GraphMem
+
+BUSY_PATIENCE_S = 10.0
+
+
+def serve_until_interrupted(here: Door, *, full: bool, no_index: bool) -> None:
+    """Serve until Ctrl-C or SIGTERM.
+
+    The server listens before the first index is there, so that other commands find it and can follow;
+    the address is printed when it can answer.
+
+    Raises:
+        StoreBusyError: somebody serves this index already; the sentence says where.
+        SettingsError: the address needs a token, or cannot be listened on.
+        GraphMemError: the first index could not be made.
+    """
+    settings = here.settings
+    _expect_token(settings)
+    root = here.root_to_index()
+    _refuse_second(here)
+    expect_index(here.location, create=not no_index)
+    from graphmem.api.app import ServerOptions, build_app
+    from graphmem.api.limits import ServerLimits
+    from graphmem.api.serve import Server
+
+    service = _open(here)
+    limits = settings.limits
+    options = ServerOptions(
+        token=settings.token,
+        limits=ServerLimits(
+            depth=limits.depth,
+            complexity=limits.complexity,
+            aliases=limits.aliases,
+            tokens=limits.tokens,
+            body_bytes=limits.body_kb * 1024,
+            seconds=float(limits.seconds),
+        ),
+    )
+    with service:
+        app = build_app(service, options)
+        try:
+            server = Server(app, settings.host, settings.port)
+        except SettingsError:
+            if settings.origin("port") != DEFAULT_ORIGIN:
+                raise
+            server = Server(app, settings.host, 0)  # nobody asked for that port: another project has it
+        _Run(here, service, server, root, full=full, no_index=no_index).until_stopped()
+
+
+class _Run:
+    """One serving: the server in this thread, where signals arrive, the index run beside it."""
+
+    def __init__(self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool) -> None:
+        self._here, self._service, self._server = here, service, server
+        self._root, self._full, self._no_index = root, full, no_index
+        self._address = owner.local_address(server.host, server.port)
+        self._stopping = threading.Event()
+        self._failure: GraphMemError | None = None
+
+    def until_stopped(self) -> None:
+        """Block until the server has ended, then leave nothing behind.
+
+        Raises:
+            GraphMemError: the first index could not be made.
+        """
+        location, settings = self._here.location, self._here.settings
+        mine: list[owner.Owner] = []
+        worker = threading.Thread(target=self._work, name="graphmem-serve-index", daemon=True)
+
+        def on_ready(host: str, port: int) -> None:
+            mine.append(owner.publish(location.owner_file, self._address, settings.token, graphmem.__version__))
+            worker.start()
+
+        try:
+            self._server.run(on_ready)
+        finally:
+            self._stopping.set()
+            if worker.ident is not None:
+                worker.join()
+            for one in mine:
+                owner.withdraw(location.owner_file, one)
+        if self._failure is not None:
+            raise self._failure
+        self._here.output.note("stopped")
+
+    def _work(self) -> None:
+        """Index, say the address when there is something to answer, then follow the vectors."""
+        output = self._here.output
+        had_index = self._service.state().generation > 0
+        if had_index or self._no_index:
+            self._announce()
+        try:
+            if not self._no_index:
+                self._index()
+            else:
+                self._service.fill_vectors()
+        except GraphMemError as failure:
+            if had_index and not isinstance(failure, IndexCancelledError):
+                output.stderr.line(("graphmem: ", "bold red"), f"{failure.message}; serving the previous index")
+            else:
+                self._failure = failure
+                self._server.stop()
+                return
+        if not had_index and not self._no_index:
+            self._announce()
+        self._follow_vectors()
+
+    def _index(self) -> None:
+        output = self._here.output
+        with shown_progress(output) as on_progress:
+            run = self._service.index(self._root, full=self._full, on_progress=on_progress, cancelled=self._stopping.is_set)
+        if not output.quiet:
+            from graphmem.cli.render.index import summary
+
+            summary(output.stderr, run, self._service.project().name)
+
+    def _announce(self) -> None:
+        output = self._here.output
+        if output.quiet:
+            output.line(self._address)
+            return
+        project = self._service.project()
+        there = f"  {plural(project.state.files, 'file')}, {plural(project.state.symbols, 'symbol')}" if project.state.files else ""
+        output.line()
+        output.line((f"graphmem {graphmem.__version__}", "bold"), " serves ", (project.name or "an empty index", "bold"), (there, "dim"))
+        output.line("  GraphQL  ", (f"{self._address}/graphql", "bold cyan"))
+        output.line(("  every graphmem command about this project is answered by it; Ctrl-C ends it", "dim"))
+
+    def _follow_vectors(self) -> None:
+        """A bar for the vectors that are filled in behind the server; searches work before."""
+        output = self._here.output
+        if output.quiet:
+            return
+        with self._service.subscribe_progress() as steps, shown_progress(output) as on_progress:
+            for step in steps:
+                if self._stopping.is_set():
+                    return
+                if step.stage == "embed":
+                    on_progress(step)
+
+
+def _expect_token(settings: Settings) -> None:
+    try:
+        loopback = settings.host == "localhost" or ipaddress.ip_address(settings.host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback and not settings.token:
+        raise SettingsError(
+            f"{settings.host} is not a loopback address: others could read the code; set GRAPHMEM_TOKEN to what they must present",
+            setting="token",
+            value="",
+            origin=settings.origin("host"),
+        )
+
+
+def _refuse_second(here: Door) -> None:
+    serving = owner.find(here.location.owner_file)
+    if serving is not None:
+        raise StoreBusyError(
+            f"this project is served already, at {serving.address} by process {serving.pid}; use that one, or end it first",
+            path=str(here.location.data_dir),
+            owner=serving.pid,
+            address=serving.address,
+        )
+
+
+def _open(here: Door) -> GraphMem:
+    """The index itself; waits for a command that has it open at this moment."""
+    from graphmem.service.graphmem import GraphMem
+
+    deadline = time.monotonic() + BUSY_PATIENCE_S
+    while True:
+        try:
+            return GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings)
+        except StoreBusyError:
+            _refuse_second(here)
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.2)
