@@ -1,0 +1,52 @@
+"""Which embedder there is: decided by what is installed, without importing it and without network."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import NamedTuple
+
+from graphmem.embedding.base import Embedder
+from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.sentence import DEFAULT_MODEL, SentenceEmbedder, packaged_folder
+from graphmem.errors import SettingsError
+
+SETTINGS = ("auto", "sentence-transformers", "hashed", "none")
+
+
+class Choice(NamedTuple):
+    """An embedder, or none, and why."""
+
+    embedder: Embedder | None
+    reason: str  # one sentence for `doctor` and for the answers of a search
+
+
+def choose(setting: str = "auto", model: str = "", *, threads: int = 1) -> Choice:
+    """The embedder to use.
+
+    Order of "auto": the named model, the packaged default, hashed features.
+
+    Args:
+        setting: auto, sentence-transformers, hashed or none.
+        model: folder or cached name of a sentence-transformers model; "" for the packaged one.
+        threads: processor threads of one call.
+
+    Raises:
+        SettingsError: another setting, or one that names what is not installed.
+    """
+    if setting not in SETTINGS:
+        raise SettingsError(f"embedder must be one of {', '.join(SETTINGS)}, not {setting!r}", setting="embedder", value=setting)
+    if setting == "none":
+        return Choice(None, "embedding is switched off")
+    if setting == "hashed":
+        return Choice(HashedEmbedder(), "hashed features, as configured: no model")
+    library = importlib.util.find_spec("sentence_transformers") is not None
+    if library and model:
+        return Choice(SentenceEmbedder(model, threads=threads), f"{model}, as configured")
+    if library and packaged_folder() is not None:
+        return Choice(SentenceEmbedder(threads=threads), f"{DEFAULT_MODEL.model_id} from an installed package")
+    missing = "sentence-transformers" if not library else DEFAULT_MODEL.package.replace("_", "-")
+    if setting == "sentence-transformers" or model:
+        raise SettingsError(
+            f"{missing} is not installed; install it, or set embedder to auto", setting="embedder", value=setting, missing=missing
+        )
+    return Choice(HashedEmbedder(), f"hashed features, because {missing} is not installed")

@@ -1,0 +1,76 @@
+"""Vectors without a model: hashed words and letter triples.
+
+Near spellings and shared words come close, meanings do not; it needs no download and no memory, gives the same
+bytes everywhere, and says in its name what it is.
+
+Source: Weinberger et al. 2009, feature hashing with a sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+
+from graphmem.embedding.base import F32
+from graphmem.projection.text import normalise
+
+_TRIPLE_WEIGHT: Final = 0.3  # of one letter triple beside its word
+_MAX_WORDS: Final = 512
+
+
+class HashedEmbedder:
+    """Feature hashing of words and their letter triples into `dim` numbers of unit length (zeros for a text without words)."""
+
+    def __init__(self, dim: int = 384) -> None:
+        self._dim = dim
+
+    @property
+    def model_id(self) -> str:
+        """Says that there is no model."""
+        return f"hashed-words-{self._dim}"
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self._dim
+
+    @property
+    def normalised(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def max_tokens(self) -> int:
+        """Words read of a text."""
+        return _MAX_WORDS
+
+    def encode(self, texts: Sequence[str]) -> F32:
+        """Vectors of shape (len(texts), dim)."""
+        vectors = np.zeros((len(texts), self._dim), np.float32)
+        for row, text in enumerate(texts):
+            counts = Counter(normalise(text).split()[:_MAX_WORDS])
+            for word, count in counts.items():
+                weight = 1 + math.log(count)
+                for slot, value in _features(word, self._dim):
+                    vectors[row, slot] += weight * value
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.maximum(length, np.finfo(np.float32).tiny)
+        return vectors
+
+
+@lru_cache(maxsize=100_000)
+def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
+    """(slot, value) of a word and of its letter triples."""
+    framed = f"<{word}>"
+    parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]
+    features = []
+    for part, weight in parts:
+        number = int.from_bytes(blake2b(part.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+        features.append((number % dim, weight if number >> 63 else -weight))
+    return tuple(features)

@@ -1,0 +1,84 @@
+"""One normaliser for everything that is searched by words: documents and queries go through the same function.
+
+Identifiers are kept whole and also split (`getUserName` -> getusername get user name; `HTTPServer2` -> httpserver2 http
+server2; `x86_64` -> x86_64 x86 64), case is folded, digits are kept, underscores at the ends fall away, scripts written
+without spaces become overlapping pairs. What is left is words separated by spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+")
+# HTTPServer2 -> HTTP, Server2; a run of digits of its own is a part.
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*")
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_MAX_WORD: Final = 64  # characters; longer ones are keys, hashes and encoded data, which nobody types
+
+
+class _Expansions(dict[str, str]):
+    """Expansion of each word met, worked out once; emptied when it grows beyond what a repository's vocabulary needs."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > 400_000:
+            self.clear()
+        expansion = self[word] = " ".join(_expand(word))
+        return expansion
+
+
+_expansions = _Expansions()
+
+
+def normalise(text: str) -> str:
+    """The words of a text, as they are indexed and looked for; order and repetition are kept, so counts mean something."""
+    return " ".join([expansion for expansion in map(_expansions.__getitem__, _WORD.findall(text)) if expansion])
+
+
+def query_words(text: str) -> list[str]:
+    """The distinct words of a query, in order of first appearance."""
+    return list(dict.fromkeys(normalise(text).split()))
+
+
+@lru_cache(maxsize=4096)
+def identifier_parts(word: str) -> tuple[str, ...]:
+    """The parts of one identifier in lower case: ("get", "user", "name")."""
+    return tuple(_parts(word.strip("_")))
+
+
+def _expand(word: str) -> list[str]:
+    word = word.strip("_")
+    if not word or len(word) > _MAX_WORD:
+        return []
+    parts = _parts(word)
+    whole = word.casefold()
+    if len(parts) < 2:
+        return parts or [whole]
+    return parts if _UNSPACED.search(word) else [whole, *parts]
+
+
+def _parts(word: str) -> list[str]:
+    if word.isascii():
+        return [part.lower() for part in _PART.findall(word)]
+    parts: list[str] = []
+    for piece in word.split("_"):
+        at = 0
+        for run in _UNSPACED.finditer(piece):
+            parts += _cased(piece[at : run.start()])
+            signs = run.group()
+            parts += [signs[i : i + 2] for i in range(max(1, len(signs) - 1))]
+            at = run.end()
+        parts += _cased(piece[at:])
+    return parts
+
+
+def _cased(piece: str) -> list[str]:
+    """Split before an upper-case letter that follows a lower-case one, in any script."""
+    parts, start = [], 0
+    for i in range(1, len(piece)):
+        if piece[i].isupper() and not piece[i - 1].isupper():
+            parts.append(piece[start:i])
+            start = i
+    parts.append(piece[start:])
+    return [part.casefold() for part in parts if part]
