@@ -35,14 +35,15 @@ STATUS: Final[dict[str, int]] = {
 PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path"),
     "NOT_FOUND": ("ref", "suggestions"),
-    "AMBIGUOUS": ("ref", "candidates"),
+    "AMBIGUOUS": ("ref", "candidates", "total"),
     "LIMIT": ("limit", "allowed", "found"),
     "TIMEOUT": ("seconds",),
     "CONFLICT": ("owner",),
 }
 """Facts of an error that go to clients, by code; the others stay in the process."""
 
-_TOO_LONG = "Document contains more than"  # graphql-core's parser raises a plain syntax error for it
+# graphql-core's parser raises plain syntax errors for its limits; their words are all there is to tell them by.
+_PARSER_LIMITS: Final = {"Document contains more than": "tokens", "Document is nested too deeply": "depth"}
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def facts_of(error: GraphMemError) -> dict[str, Any]:
 
 def _public(value: Any) -> Any:
     if isinstance(value, SymbolInfo):
-        return {**_camel(to_json(value)), "id": global_id(SYMBOL, value.id), "ref": value.ref}
+        return {**_camel(to_json(value)), "id": global_id(SYMBOL, value.id), "kind": value.kind.upper(), "ref": value.ref}
     if isinstance(value, (list, tuple)):
         return [_public(item) for item in value]
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
@@ -84,8 +85,9 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
         return origin.message, facts_of(origin)
     if origin is None or isinstance(origin, GraphQLError):
-        if _TOO_LONG in error.message:
-            return error.message, {"code": "LIMIT", "limit": "tokens"}
+        for words, limit in _PARSER_LIMITS.items():
+            if words in error.message:
+                return error.message, {"code": "LIMIT", "limit": limit}
         return error.message, {"code": "BAD_INPUT", **(error.extensions or {})}
     if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran
         return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}

@@ -17,11 +17,13 @@ from strawberry.exceptions import ConnectionRejectionError
 from strawberry.http import GraphQLHTTPResponse, GraphQLRequestData
 from strawberry.http.exceptions import NonJsonMessageReceived, WebSocketDisconnected
 from strawberry.schema import BaseSchema
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import ErrorMessage, SubscribeMessage
 from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
+from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
 from graphmem.api.context import Connection, Door
@@ -157,6 +159,37 @@ class GraphQLView(GraphQL[Connection, None]):
             extensions=data.get("extensions"),
             protocol=transport.protocol if transport else "http",
         )
+
+    async def execute_single(
+        self,
+        request: Request,
+        request_adapter: AsyncHTTPRequestAdapter,
+        sub_response: Response,
+        context: Connection,
+        root_value: None,
+        request_data: GraphQLRequestData,
+    ) -> ExecutionResult:
+        """Run a query or mutation.
+
+        Raises:
+            BadInputError: the document has no such operation, or it is a subscription, which one answer cannot hold.
+        """
+        try:
+            return await self.schema.execute(
+                request_data.query,
+                variable_values=request_data.variables,
+                context_value=context,
+                operation_name=request_data.operation_name,
+                allowed_operation_types=(OperationType.QUERY, OperationType.MUTATION),
+                operation_extensions=request_data.extensions,
+            )
+        except CannotGetOperationTypeError as error:
+            raise BadInputError(error.as_http_error_reason(), argument="operationName", value=request_data.operation_name) from error
+        except InvalidOperationTypeError as error:
+            raise BadInputError(
+                "Subscriptions need a stream: ask with `Accept: text/event-stream`, or over a graphql-transport-ws WebSocket",
+                argument="query",
+            ) from error
 
     def query_of(self, request: Mapping[str, Any]) -> str:
         """The text a request means: its own, or that of a persisted operation.
