@@ -82,10 +82,14 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
         GrammarError: its folder is not usable.
     """
     grammar = load_grammar(language)
+    return extract_parsed(path, source, grammar, grammar.parse(source), content_hash)
+
+
+def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
+    """As `extract`, for a caller that has parsed because it needs the tree too; None where parsing took too long."""
     collecting = gc.isenabled()
     gc.disable()  # thousands of short-lived matches would set it off a hundred times a file, to find no cycle
     try:
-        tree = grammar.parse(source)
         return _Extraction(grammar, path, source, content_hash).run(tree)
     finally:
         if collecting:

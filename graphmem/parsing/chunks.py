@@ -1,0 +1,269 @@
+"""Third product of a file: pieces of text to search and embed.
+
+Code is cut where its definitions begin and end; a definition is only divided when it is larger than
+what an embedding model reads, and then between statements with its signature repeated. Neighbours too
+small to be found on their own share a chunk. Nothing of a code file is left out but blank lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from tree_sitter import Tree
+
+from graphmem.model import MODULE_QUALNAME, ChunkRow, SymbolKind, chunk_id, symbol_id
+from graphmem.parsing.facts import Definition, FileFacts
+from graphmem.parsing.prose import Passage, data_passages, is_data, is_prose, plain_passages, prose_passages
+from graphmem.parsing.statements import statement_pieces
+
+BYTES_PER_TOKEN: Final = 4
+"""Measured on code with the default model's tokenizer: 3.97 characters a token."""
+
+CHUNK_RULES: Final = "1"
+"""Raised by hand whenever an unchanged file would be cut otherwise."""
+
+_DOC_LENGTH: Final = 120  # characters of a docstring that go before the parts of a divided definition
+_LINES_IN_PREFIX: Final = re.compile(r" \| Lines: \d+-\d+")
+_COMMENT_LINE: Final = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|%|;)")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """How large chunks are. Tokens are estimated as bytes / 4.
+
+    Attributes:
+        max_tokens: of prefix and text together: what the embedding model reads; >= 64.
+        small_tokens: definitions below this share a chunk with their neighbours.
+        max_lines: of a chunk in a file without definitions.
+        max_data_tokens: of a data file, all its chunks together; the rest is not searchable.
+    """
+
+    max_tokens: int = 256
+    small_tokens: int = 96
+    max_lines: int = 100
+    max_data_tokens: int = 2048
+
+
+class _Unit(NamedTuple):
+    """A span inside a container: a definition with its comments, or what stands between two (index -1)."""
+
+    start: int
+    end: int
+    definition: int
+
+
+def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions | None = None, tree: Tree | None = None) -> list[ChunkRow]:
+    """The chunks of one file, in the order of the text.
+
+    Args:
+        facts: what extraction said about the file; without definitions the file counts as text.
+        source: the UTF-8 bytes the facts' spans point into.
+        project: part of the ids.
+        options: sizes.
+        tree: the syntax tree of `source`; without one, definitions that must be divided are cut at lines alone.
+    """
+    options = options or ChunkOptions()
+    writer = _Writer(facts, source, project)
+    if len(facts.definitions) > 1:
+        _CodeCutter(facts, source, options, tree, writer).cut()
+    else:
+        _cut_text(facts, source, options, writer)
+    return writer.rows
+
+
+def hash_of_text(prefix: str, text: str) -> str:
+    """blake2b-128 of the prefix without its line numbers and of the text: equal for code that only moved."""
+    return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class _Writer:
+    """Turns spans into rows; numbers the chunks of an anchor."""
+
+    def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
+        self.facts = facts
+        self.source = source
+        self.project = project
+        self.rows: list[ChunkRow] = []
+        self.ordinals: Counter[str] = Counter()
+        self.line_ends = [match.start() for match in re.finditer(rb"\n", source)]
+
+    def line(self, position: int) -> int:
+        return bisect_right(self.line_ends, position - 1) + 1
+
+    def write(
+        self, start: int, end: int, *, kind: str, label: str, title: str, anchor: str, symbol: str, opening: str = "", doc: str = ""
+    ) -> None:
+        """Add a chunk of source[start:end]; blank spans are dropped, blank lines at both ends cut off."""
+        body = self.source[start:end]
+        end = start + len(body.rstrip())
+        if end == start:
+            return
+        start += body.rfind(b"\n", 0, len(body) - len(body.lstrip())) + 1  # the first line keeps its indentation
+        text = self.source[start:end].decode("utf-8", "replace")
+        first, last = self.line(start), self.line(end - 1)
+        prefix = f"File: {self.facts.path} | {label} | Lines: {first}-{last}" + (f" | {doc}" if doc else "")
+        text = opening + text
+        ordinal = self.ordinals[anchor]
+        self.ordinals[anchor] += 1
+        self.rows.append(
+            ChunkRow(
+                chunk_id(self.project, self.facts.path, anchor, ordinal),
+                self.facts.path,
+                symbol,
+                kind,
+                title,
+                first,
+                last,
+                prefix,
+                text,
+                hash_of_text(prefix, text),
+            )
+        )
+
+
+class _CodeCutter:
+    """Cuts one file with definitions."""
+
+    def __init__(self, facts: FileFacts, source: bytes, options: ChunkOptions, tree: Tree | None, writer: _Writer) -> None:
+        self.facts = facts
+        self.source = source
+        self.writer = writer
+        self.tree = tree
+        self.small = options.small_tokens * BYTES_PER_TOKEN
+        # What the prefix takes is not there for the text.
+        self.limit = max(options.max_tokens - (len(facts.path) + 60) // BYTES_PER_TOKEN, options.max_tokens // 2) * BYTES_PER_TOKEN
+        self.inside = self._nesting()
+
+    def cut(self) -> None:
+        self._container(0, 0, len(self.source))
+
+    def _nesting(self) -> list[list[int]]:
+        """Definitions that can be cut at, below the one whose span holds them; by span, as a prototype's method lies outside its class."""
+        definitions = self.facts.definitions
+        inside: list[list[int]] = [[] for _ in definitions]
+        order = sorted(range(1, len(definitions)), key=lambda i: (definitions[i].start_byte, -definitions[i].end_byte, i))
+        stack: list[int] = []
+        for i in order:
+            one = definitions[i]
+            if one.kind == SymbolKind.VARIABLE and one.end_byte - one.start_byte < self.small:
+                continue
+            while stack and definitions[stack[-1]].end_byte <= one.start_byte:
+                stack.pop()
+            inside[stack[-1] if stack else 0].append(i)
+            stack.append(i)
+        return inside
+
+    def _units(self, container: int, start: int, end: int) -> list[_Unit]:
+        units: list[_Unit] = []
+        position = start
+        for i in self.inside[container]:
+            one = self.facts.definitions[i]
+            if one.end_byte <= position:
+                continue
+            begin = max(position, self._with_comments(position, one.start_byte))
+            if self.source[position:begin].strip():
+                units.append(_Unit(position, begin, -1))
+            line_end = self.source.find(b"\n", one.end_byte, end)
+            position = end if line_end < 0 else line_end + 1
+            if self.source[one.end_byte : position].strip(b" \t\r\n;,)"):  # something else goes on in that line
+                position = one.end_byte
+            units.append(_Unit(begin, position, i))
+        if self.source[position:end].strip():
+            units.append(_Unit(position, end, -1))
+        return units
+
+    def _with_comments(self, floor: int, start: int) -> int:
+        """Where a definition begins counting its indentation and the comment right above it."""
+        line = self.source.rfind(b"\n", 0, start) + 1
+        if line < floor or self.source[line:start].strip():
+            return start
+        while line > floor:
+            above = self.source.rfind(b"\n", 0, line - 1) + 1
+            if above < floor or not _COMMENT_LINE.match(self.source, above, line):
+                break
+            line = above
+        return line
+
+    def _container(self, container: int, start: int, end: int) -> None:
+        group: list[_Unit] = []
+        for unit in self._units(container, start, end):
+            size = unit.end - unit.start
+            alone = unit.definition >= 0 and size >= self.small
+            if group and (alone or unit.end - group[0].start > self.limit):
+                self._group(container, group)
+                group = []
+            if not alone and size <= self.limit:
+                group.append(unit)
+            elif unit.definition < 0:
+                self._divided(container, unit.start, unit.end)
+            elif size <= self.limit:
+                self._write(unit.definition, unit.start, unit.end)
+            elif self.inside[unit.definition]:
+                self._container(unit.definition, unit.start, unit.end)
+            else:
+                self._divided(unit.definition, unit.start, unit.end)
+        if group:
+            self._group(container, group)
+
+    def _group(self, container: int, group: list[_Unit]) -> None:
+        """One chunk for neighbours: named after them in a module; in a class after the class, unless it begins with the only one."""
+        named = [unit.definition for unit in group if unit.definition >= 0]
+        start, end = group[0].start, group[-1].end
+        if named and container == 0:
+            title = ", ".join(dict.fromkeys(self.facts.definitions[i].qualname for i in named))
+            self._write(named[0], start, end, title)
+        else:
+            self._write(named[0] if len(named) == 1 and group[0].definition >= 0 else container, start, end)
+
+    def _divided(self, index: int, start: int, end: int) -> None:
+        limit = self.limit - min(len(self.facts.definitions[index].signature), self.limit // 4)
+        for a, b in statement_pieces(self.tree, self.source, start, end, limit):
+            self._write(index, a, b)
+
+    def _write(self, index: int, start: int, end: int, title: str = "") -> None:
+        one = self.facts.definitions[index]
+        if index == 0:
+            name = self.facts.path.rpartition("/")[2]
+            self.writer.write(start, end, kind="code", label="module", title=name, anchor=MODULE_QUALNAME, symbol="")
+            return
+        # Does the text begin before the definition's name? Then it carries the signature itself.
+        is_whole = self.writer.line(start) <= one.name_line
+        opening = "" if is_whole or not one.signature else f"{one.signature}\n…\n"
+        self.writer.write(
+            start,
+            end,
+            kind="code",
+            label=f"{one.kind}: {title or one.qualname}",
+            title=title or one.qualname,
+            anchor=one.qualname,
+            symbol=_symbol_id(self.writer.project, self.facts.path, one),
+            opening=opening,
+            doc="" if is_whole else one.doc[:_DOC_LENGTH],
+        )
+
+
+def _symbol_id(project: str, path: str, one: Definition) -> str:
+    return symbol_id(project, path, one.qualname, one.kind, one.ordinal)
+
+
+def _cut_text(facts: FileFacts, source: bytes, options: ChunkOptions, writer: _Writer) -> None:
+    name = facts.path.rpartition("/")[2]
+    limit = max(options.max_tokens - (len(facts.path) + 40) // BYTES_PER_TOKEN, options.max_tokens // 2) * BYTES_PER_TOKEN
+    passages: list[Passage]
+    if is_data(name):
+        kind = "data"
+        passages = data_passages(source, limit, options.max_lines, options.max_data_tokens * BYTES_PER_TOKEN)
+    elif is_prose(name):
+        kind = "prose"
+        passages = prose_passages(source, limit, options.max_lines, options.small_tokens * BYTES_PER_TOKEN)
+    else:
+        kind = "code"
+        passages = plain_passages(source, 0, len(source), limit, options.max_lines)
+    for start, end, heading in passages:
+        label = f"section: {heading}" if heading else kind
+        writer.write(start, end, kind=kind, label=label, title=heading or name, anchor=heading or name, symbol="")

@@ -1,0 +1,70 @@
+"""What the bytes of a file say before it is parsed: its interpreter, and whether a person wrote it."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import Final
+
+from graphmem.parsing.language import languages
+
+_OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_LINE_LIMIT: Final = 250  # mean bytes a line; hand-written code stays below 80
+_LONGEST_LINE: Final = 5000  # bytes; one line this long and half of its file is data or a bundle
+_GENERATED: Final = re.compile(
+    rb"""^[ \t]*(?:\#|//|/\*|\*|--|;|<!--|%|\(\*|\"\"\"|''')[^\n]*?
+    (?:@generated\b
+      |(?:auto-?generated|automatically[ ]generated|machine[- ]generated)\ by
+      |\bgenerated\b[^\n]{0,120}(?:\n[^\n]{0,120}){0,3}?do[ ]not[ ](?:edit|modify|change)
+      |do[ ]not[ ](?:edit|modify|change)[^\n]{0,80}(?:\n[^\n]{0,80})?\bgenerated\b)""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_HEAD: Final = 2048  # bytes in which a marker must stand
+
+
+def read_regular(absolute: str, limit: int) -> bytes | int | str:
+    """The bytes of a regular file; its size when that is over the limit; else a reason to skip it."""
+    descriptor = os.open(absolute, _OPEN_FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return "absent" if stat.S_ISDIR(status.st_mode) else "special"
+        if status.st_size > limit:
+            return status.st_size
+        # One byte more than the size: the end is seen in the same call, and a file that grows meanwhile is noticed.
+        data = os.read(descriptor, status.st_size + 1)
+        while len(data) != status.st_size and len(data) <= limit:
+            more = os.read(descriptor, limit + 1 - len(data))
+            if not more:
+                break
+            data += more
+        return data if len(data) <= limit else len(data)
+    finally:
+        os.close(descriptor)
+
+
+def language_of_script(data: bytes) -> str:
+    """The language of a script that names its interpreter in the first line, or ""."""
+    if not data.startswith(b"#!"):
+        return ""
+    first = data[2 : data.find(b"\n")].decode("utf-8", "replace").replace("/env ", "/").replace("-S ", "").split()
+    program = first[0].rpartition("/")[2] if first else ""
+    known = {name: spec.name for spec in languages().values() for name in spec.interpreters}
+    return known.get(program) or known.get(program.rstrip("0123456789."), "")
+
+
+def made_by_machine(data: bytes, language: str, name: str) -> str:
+    """Whether it is "generated", "minified" or neither (""): judged by content, and only where it is code."""
+    if language == "text" and not name.endswith((".css", ".js", ".html")):
+        return ""
+    if _GENERATED.search(data, 0, _HEAD):
+        return "generated"
+    mean = len(data) / (data.count(b"\n") + 1)
+    if mean > _LINE_LIMIT and len(data) > 2 * _LONGEST_LINE:
+        return "minified"
+    if mean > 100 and len(data) > _LONGEST_LINE:
+        longest = max(map(len, data.split(b"\n")))
+        if longest > _LONGEST_LINE and longest * 2 > len(data):
+            return "minified"
+    return ""

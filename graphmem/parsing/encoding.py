@@ -1,0 +1,100 @@
+"""Bytes of a file as UTF-8, whatever they were written in.
+
+Everything after this stage counts in UTF-8 bytes of the text without its byte order mark, so a
+definition's span can be cut out of what `to_utf8` answers and of nothing else.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final, NamedTuple
+
+_MARKS: Final = (
+    # UTF-32 first: its little-endian mark begins with UTF-16's.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# PEP 263: a comment in one of the first two lines; the first one must be a comment or blank for the second to count.
+_DECLARED: Final = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
+
+
+class Utf8Text(NamedTuple):
+    """A text as UTF-8 bytes and how it was read."""
+
+    source: bytes  # valid UTF-8, without byte order mark
+    encoding: str  # Python's name of the encoding the file was written in; "utf-8-sig" for UTF-8 with a mark
+    note: str  # "" or one sentence: what a reader should know about the reading
+
+
+def is_marked_wide(data: bytes) -> bool:
+    """True when the bytes begin with a UTF-16 or UTF-32 mark, so NUL bytes do not make the file binary."""
+    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+
+
+def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
+    """The same text as UTF-8 bytes; never fails.
+
+    Tried in order: a byte order mark, the encoding a Python file declares (PEP 263), UTF-8, and
+    Latin-1, which reads anything and says so in `note`.
+
+    Args:
+        data: the bytes of the file.
+        language: folder in `grammars/`; only "python" may declare its encoding.
+    """
+    if data.startswith(codecs.BOM_UTF8):
+        return _marked_utf8(data[len(codecs.BOM_UTF8) :])
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return _marked_wide(data[len(mark) :], name)
+    declared_problem = ""
+    if language == "python" and (match := _DECLARED.match(data[:512])):
+        declared = match[1].decode("ascii", "replace")
+        text, declared_problem = _declared(data, declared)
+        if text is not None:
+            return text
+    if _is_utf8(data):
+        return Utf8Text(data, "utf-8", declared_problem)
+    note = declared_problem or "it is not valid UTF-8"
+    return Utf8Text(data.decode("latin-1").encode("utf-8"), "iso8859-1", f"{note}; read as Latin-1, so letters beyond ASCII may be wrong")
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _marked_utf8(rest: bytes) -> Utf8Text:
+    if _is_utf8(rest):
+        return Utf8Text(rest, "utf-8-sig", "")
+    repaired = rest.decode("utf-8", "replace").encode("utf-8")
+    return Utf8Text(repaired, "utf-8-sig", "it is marked as UTF-8 but holds invalid bytes; they are replaced")
+
+
+def _marked_wide(rest: bytes, name: str) -> Utf8Text:
+    try:
+        return Utf8Text(rest.decode(name).encode("utf-8"), name, "")
+    except UnicodeError:
+        repaired = rest.decode(name, "replace").encode("utf-8", "replace")
+        return Utf8Text(repaired, name, f"it is marked as {name} but holds invalid units; they are replaced")
+
+
+def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
+    """The text in the declared encoding, or None and what is wrong with the declaration."""
+    try:
+        # A trial decode, because codecs.lookup also knows codecs that are not text encodings (hex, zlib).
+        name = codecs.lookup(declared).name
+        text = data.decode(name)
+        utf8 = data if name == "utf-8" else text.encode("utf-8")
+    except LookupError:
+        return None, f"it declares the encoding {declared!r}, which Python does not know"
+    except UnicodeError:
+        return None, f"it declares the encoding {declared!r}, which its bytes do not follow"
+    return Utf8Text(utf8, name, ""), ""

@@ -1,0 +1,177 @@
+"""What was extracted before, by content: a second start, or a switch back to an old branch, parses nothing again.
+
+One SQLite file of compressed rows. Losing it costs time and nothing else, so damage is answered with an
+empty cache and a note, never with an error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.parsing.discovery import FoundFile
+from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, collector_paused, extraction_key, pack, unpack_chunks, unpack_facts
+
+_MATCH: Final = "path = ? AND content_hash = ? AND extraction = ? AND project = ?"
+
+
+class FactsCache:
+    """Facts and chunks of a project's files by content. For one thread at a time.
+
+    Args:
+        path: the SQLite file; made when missing, replaced when damaged or of another format.
+        project: whose files; ids of chunks depend on it.
+
+    Attributes:
+        notes: one sentence for each time something stored could not be used.
+    """
+
+    def __init__(self, path: Path, project: str) -> None:
+        self.path = path
+        self.project = project
+        self.notes: list[str] = []
+        self._connection: sqlite3.Connection | None = None
+        self._open()
+
+    def __enter__(self) -> FactsCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def get_many(self, files: Iterable[FoundFile], *, with_chunks: bool = True) -> list[ParsedFile]:
+        """What is known of some files, in their order; unknown ones are left out.
+
+        Args:
+            files: by path, content hash and language.
+            with_chunks: False leaves the chunks empty, which is cheaper: an unchanged file's are in the graph.
+        """
+        with collector_paused():
+            return [parsed for file in files if (parsed := self._get(file, with_chunks)) is not None]
+
+    def put_many(self, parsed: Iterable[ParsedFile]) -> None:
+        """Keep what was parsed, in one transaction; where the disk refuses, the cache stays as it was, with a note."""
+        rows = (
+            (
+                one.facts.path,
+                one.facts.content_hash,
+                extraction_key(one.facts.language),
+                self.project,
+                *(one.packed or pack(one.facts, one.chunks)),
+            )
+            for one in parsed
+        )
+        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def prune(self, keep: Iterable[tuple[str, str]]) -> int:
+        """Forget every other entry of this project.
+
+        Args:
+            keep: (path, content hash) of the files as they are now.
+
+        Returns:
+            How many entries were forgotten.
+        """
+        kept = set(keep)
+        try:
+            gone = [
+                row for row in self._select("SELECT path, content_hash FROM facts WHERE project = ?", (self.project,)) if row not in kept
+            ]
+        except sqlite3.Error as error:
+            self._failed(error)
+            return 0
+        statement = "DELETE FROM facts WHERE path = ? AND content_hash = ? AND project = ?"
+        return len(gone) if not gone or self._execute_many(statement, ((*row, self.project) for row in gone)) else 0
+
+    def _get(self, file: FoundFile, with_chunks: bool) -> ParsedFile | None:
+        columns = "facts, chunks" if with_chunks else "facts, NULL"
+        key = (file.path, file.content_hash, extraction_key(file.language), self.project)
+        try:
+            row = next(self._select(f"SELECT {columns} FROM facts WHERE {_MATCH}", key), None)  # noqa: S608 - literals above
+        except sqlite3.Error as error:
+            self._failed(error)
+            return None
+        if row is None:
+            return None
+        try:
+            chunks = unpack_chunks(row[1]) if with_chunks else []
+            return ParsedFile(unpack_facts(row[0]), chunks, Packed(*row) if with_chunks else None)
+        except (zlib.error, ValueError, EOFError, TypeError) as error:
+            self.notes.append(f"The entry for {file.path} in {self.path} is damaged ({error}); the file is parsed again")
+            return None
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = _connected(self.path)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self.notes.append(f"The cache of parsed files ({self.path}) was damaged ({error}) and starts empty")
+                self._remove_files()
+                self._connection = _connected(self.path)
+        except (sqlite3.Error, OSError) as error:
+            self.notes.append(f"The cache of parsed files ({self.path}) cannot be used ({error}); files are parsed at every start")
+
+    def _remove_files(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+
+    def _select(self, statement: str, values: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        return iter(()) if self._connection is None else self._connection.execute(statement, values)
+
+    def _execute_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> bool:
+        if self._connection is None:
+            return False
+        try:
+            with self._connection as transaction:
+                transaction.executemany(statement, rows)
+        except sqlite3.Error as error:
+            self._failed(error)
+            return False
+        return True
+
+    def _failed(self, error: sqlite3.Error) -> None:
+        self.notes.append(f"The cache of parsed files ({self.path}) failed ({error}); files are parsed again")
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            self.close()
+            self._remove_files()
+            self._open()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=5, check_same_thread=False)
+    try:
+        _prepare(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # No durability is needed: a lost transaction is parsed again.
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE name IN ('facts', 'format') ORDER BY name").fetchall()
+    if tables == [("facts",), ("format",)] and connection.execute("SELECT value FROM format").fetchall() == [(FORMAT,)]:
+        return
+    with connection:
+        connection.execute("DROP TABLE IF EXISTS facts")
+        connection.execute("DROP TABLE IF EXISTS format")
+        connection.execute("CREATE TABLE format (value TEXT NOT NULL)")
+        connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
+        connection.execute(
+            "CREATE TABLE facts (path TEXT NOT NULL, content_hash TEXT NOT NULL, extraction TEXT NOT NULL, project TEXT NOT NULL, "
+            "facts BLOB NOT NULL, chunks BLOB NOT NULL, PRIMARY KEY (path, content_hash, extraction, project))"
+        )

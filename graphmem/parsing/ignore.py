@@ -1,0 +1,108 @@
+"""Which paths are left out by name: ignore files, vendored folders, caches, binaries, lock files.
+
+Names are looked at below the root only, so indexing a folder that itself lies in `site-packages` works.
+"""
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pathspec import GitIgnoreSpec
+
+GRAPHMEM_IGNORE: Final = ".graphmemignore"
+GIT_IGNORE: Final = ".gitignore"
+
+# Never source, whoever asks: version control's own folders and what tools leave behind.
+CACHE_FOLDERS: Final = frozenset(
+    ".bzr .eggs .git .gradle .graphmem .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .parcel-cache .pnpm-store .pytest_cache "
+    ".ruff_cache .svn .terraform .tox .yarn __pycache__".split()
+)
+# Other people's code kept in the tree.
+VENDORED_FOLDERS: Final = frozenset(
+    ".venv Carthage Pods _vendor _vendored bower_components jspm_packages node_modules site-packages third-party third_party "
+    "thirdparty vendor venv virtualenv".split()
+)
+BINARY_SUFFIXES: Final = frozenset(
+    "3gp 7z a aac ai apk arrow avi avif bin bmp bz2 class crx db dbf deb dex dll dmg doc docx dylib ear egg eot exe feather flac gif gpg "
+    "gz h5 heic icns ico img ipa iso jar jks jp2 jpeg jpg keystore lib lockb lz4 lzma m4a m4v mmdb mo mov mp3 mp4 mpeg mpg node npy npz "
+    "o obj odp ods odt ogg onnx opus otf p12 parquet pbm pdf pfx pickle pkl png ppt pptx psd pt pth pyc pyd pyo rar rpm safetensors shp "
+    "shx so sqlite sqlite3 swf tar tgz tif tiff ttf wasm wav webm webp whl wma wmv woff woff2 xls xlsx xz z zip zst".split()
+)
+# Catalogues of translated sentences: hundreds of copies of one text, of no use to a question about code.
+TRANSLATION_SUFFIXES: Final = frozenset(("po", "pot", "xlf", "xliff"))
+LOCK_FILES: Final = frozenset(
+    "Cargo.lock Gemfile.lock Pipfile.lock bun.lock composer.lock flake.lock go.sum gradle.lockfile mix.lock npm-shrinkwrap.json "
+    "package-lock.json packages.lock.json pdm.lock pnpm-lock.yaml poetry.lock pubspec.lock uv.lock yarn.lock".split()
+)
+_MINIFIED_ENDINGS: Final = (".min.js", ".min.css", ".min.mjs", ".min.cjs", "-min.js", ".bundle.js", ".js.map", ".css.map", ".mjs.map")
+
+
+class IgnoreRules:
+    """Ignore files of a tree, each binding for what lies below it; the deepest one that speaks decides."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, GitIgnoreSpec] = {}
+
+    def add(self, folder: str, lines: Iterable[str]) -> None:
+        """Take in the patterns of an ignore file.
+
+        Args:
+            folder: where it lies, from the root, with '/'; "" for the root.
+            lines: its lines, in gitignore's language.
+        """
+        spec = GitIgnoreSpec.from_lines(lines)
+        if len(spec):
+            held = self._specs.get(folder)
+            self._specs[folder] = spec if held is None else held + spec
+
+    def decide(self, path: str) -> bool | None:
+        """True: left out. False: taken in by a `!` pattern. None: no pattern speaks of it.
+
+        Args:
+            path: from the root, with '/'; folders end in '/'.
+        """
+        if not self._specs:
+            return None
+        folder = path.rstrip("/")
+        while folder:
+            folder = folder.rpartition("/")[0]
+            spec = self._specs.get(folder)
+            if spec is not None:
+                verdict = spec.check_file(path[len(folder) + 1 :] if folder else path).include
+                if verdict is not None:
+                    return bool(verdict)
+        return None
+
+    def decide_below(self, path: str) -> bool | None:
+        """As `decide`, but a folder that is left out takes everything below it along, as git does."""
+        if not self._specs:
+            return None
+        position = path.find("/")
+        while position >= 0:
+            if self.decide(path[: position + 1]):
+                return True
+            position = path.find("/", position + 1)
+        return self.decide(path)
+
+
+def folder_reason(name: str) -> str:
+    """Why a folder of this name is left out: "cache", "vendored", "generated" or ""."""
+    if name in CACHE_FOLDERS:
+        return "cache"
+    if name in VENDORED_FOLDERS:
+        return "vendored"
+    return "generated" if name.endswith((".egg-info", ".dist-info")) else ""
+
+
+def file_reason(name: str) -> str:
+    """Why a file of this name is left out without reading it: "binary", "generated", "minified", "translation" or ""."""
+    suffix = name.rpartition(".")[2].lower()
+    if suffix in BINARY_SUFFIXES:
+        return "binary"
+    if suffix in TRANSLATION_SUFFIXES:
+        return "translation"
+    if name in LOCK_FILES:
+        return "generated"
+    return "minified" if name.endswith(_MINIFIED_ENDINGS) else ""

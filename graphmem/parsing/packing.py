@@ -1,0 +1,109 @@
+"""A parsed file as bytes: what travels between processes and lies in the facts cache."""
+
+from __future__ import annotations
+
+import gc
+import marshal
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any, Final, NamedTuple
+
+from graphmem.model import ChunkRow
+from graphmem.parsing.chunks import CHUNK_RULES
+from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
+from graphmem.parsing.grammar import load_grammar
+
+# Bytes made by another version of Python or with other fields are not read at all.
+FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(
+    ",".join(kind._fields) for kind in (FileFacts, Definition, Parameter, Import, Binding, Reference, ChunkRow)
+)
+_PARAMETERS: Final = Definition._fields.index("parameters")
+_TERMS: Final = FileFacts._fields.index("terms")
+_REFERENCES: Final = FileFacts._fields.index("references")
+
+# `_make` would check the length of every row in Python.
+_facts = partial(tuple.__new__, FileFacts)
+_definition = partial(tuple.__new__, Definition)
+_parameter = partial(tuple.__new__, Parameter)
+_import = partial(tuple.__new__, Import)
+_binding = partial(tuple.__new__, Binding)
+_reference = partial(tuple.__new__, Reference)
+_chunk = partial(tuple.__new__, ChunkRow)
+
+
+class Packed(NamedTuple):
+    """Facts and chunks of a file as compressed bytes, apart, because an unchanged file's chunks are rarely wanted."""
+
+    facts: bytes
+    chunks: bytes
+
+
+class ParsedFile(NamedTuple):
+    """What parsing gives for one file."""
+
+    facts: FileFacts
+    chunks: list[ChunkRow]
+    packed: Packed | None = None  # the same as bytes, when they were made anyway
+
+
+@cache
+def extraction_key(language: str) -> str:
+    """Everything but the content that decides what parsing says about a file of this language."""
+    version = load_grammar(language).extraction_version if language != "text" else "text"
+    return f"{version}; chunks {CHUNK_RULES}"
+
+
+def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
+    """Make bytes of a file's facts and chunks."""
+    # marshal is several times faster than pickle but knows exact tuples only.
+    after = _PARAMETERS + 1
+    plain = (
+        *facts[: _TERMS + 1],
+        [(*one[:_PARAMETERS], tuple(map(tuple, one.parameters)), *one[after:]) for one in facts.definitions],
+        list(map(tuple, facts.imports)),
+        list(map(tuple, facts.bindings)),
+        list(map(tuple, facts.references)),
+        *facts[_REFERENCES + 1 :],
+    )
+    # Level 1: three times smaller for a tenth of the time parsing took; higher levels gain little.
+    return Packed(zlib.compress(marshal.dumps(plain), 1), zlib.compress(marshal.dumps(list(map(tuple, chunks))), 1))
+
+
+def unpack_facts(data: bytes) -> FileFacts:
+    """The facts `pack` was given."""
+    plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
+    after = _PARAMETERS + 1
+    definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]
+    return _facts(
+        (
+            *plain[: _TERMS + 1],
+            [
+                _definition((*one[:_PARAMETERS], tuple(map(_parameter, one[_PARAMETERS])), *one[after:]) if one[_PARAMETERS] else one)
+                for one in definitions
+            ],
+            list(map(_import, imports)),
+            list(map(_binding, bindings)),
+            list(map(_reference, references)),
+            *plain[_REFERENCES + 1 :],
+        )
+    )
+
+
+def unpack_chunks(data: bytes) -> list[ChunkRow]:
+    """The chunks `pack` was given."""
+    return list(map(_chunk, marshal.loads(zlib.decompress(data))))  # noqa: S302 - as above
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No cyclic collection meanwhile: unpacking makes millions of tuples, none of them in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

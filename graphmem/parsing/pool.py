@@ -1,0 +1,219 @@
+"""Parsing many files on several processors, so that no file can take the others down.
+
+Workers are programs of their own (`worker.py`) rather than a `multiprocessing` pool: nothing is forked
+while a database is open, a script that indexes at its top level is not imported again, and a worker
+that crashes or runs out of time costs the one file it was at. Batches are small and results are bytes
+until they are asked for, so memory does not grow with the repository.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final, cast
+
+from graphmem.errors import IndexCancelledError, IndexingError
+from graphmem.model import IndexProgress
+from graphmem.parsing.discovery import FoundFile
+from graphmem.parsing.packing import Packed, ParsedFile, collector_paused, pack, unpack_chunks, unpack_facts
+from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
+
+BATCH: Final = 32
+"""Files a worker is given at a time; it always has one batch more waiting."""
+
+SMALL_SET: Final = 64
+"""Sets below this many files are parsed in this process, unless they are large for their number."""
+
+SMALL_SET_BYTES: Final = 2 << 20
+
+TIME_LIMIT_S: Final = 20.0
+"""Seconds one file may take. The parser gives up by itself after five; this is for everything else."""
+
+_BOOT: Final = "import sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import main; main(sys.argv[2], float(sys.argv[3]))"
+_POLL_S: Final = 0.1  # how often `cancelled` is asked while nothing arrives
+
+
+def default_workers() -> int:
+    """Processes that parse: as many as there are processors to use, as this one only unpacks what they send (a tenth of their time)."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def parse_files(
+    files: Sequence[FoundFile],
+    *,
+    project: str,
+    workers: int | None = None,
+    on_progress: Callable[[IndexProgress], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    time_limit_s: float = TIME_LIMIT_S,
+) -> Iterator[ParsedFile]:
+    """Facts and chunks of files, each as soon as it is there.
+
+    Closing the iterator, or an exception in its consumer's loop, ends the workers.
+
+    Args:
+        files: what discovery found.
+        project: part of the chunks' ids.
+        workers: processes to start; None takes `default_workers()`.
+        on_progress: told after every file, stage "parse".
+        cancelled: asked before every file and ten times a second.
+        time_limit_s: seconds one file may take in a worker.
+
+    Returns:
+        One result a file, in no particular order. A file that could not be parsed has no definitions and a
+        diagnostic with the code "unreadable", "crashed" or "timeout".
+
+    Raises:
+        IndexCancelledError: `cancelled` said so.
+        IndexingError: workers cannot be started at all.
+    """
+    ask = cancelled or (lambda: False)
+    tell = on_progress or (lambda _: None)
+    is_small = len(files) < SMALL_SET and sum(file.size_bytes for file in files) < SMALL_SET_BYTES
+    found = _here(files, project) if is_small else _Pool(files, project, workers or default_workers(), time_limit_s, ask).results()
+    for done, parsed in enumerate(found, 1):
+        tell(IndexProgress("parse", done, len(files), parsed.facts.path))
+        yield parsed
+        if ask():
+            raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+
+
+def _here(files: Sequence[FoundFile], project: str) -> Iterator[ParsedFile]:
+    for file in files:
+        parsed = parse_file(file, project)
+        yield parsed._replace(packed=pack(parsed.facts, parsed.chunks))
+
+
+class _Worker:
+    """One process, the files it has not answered yet, and where its complaints go."""
+
+    def __init__(self, project: str, time_limit_s: float) -> None:
+        import graphmem
+
+        self.complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
+        package = str(Path(graphmem.__file__).resolve().parent.parent)
+        self.process = subprocess.Popen(
+            # -P: a file named like a library in the working directory must not be imported.
+            [sys.executable, "-P", "-c", _BOOT, package, project, str(time_limit_s)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            bufsize=0,  # a selector sees the pipe, not what a buffer would hold back
+            process_group=0,  # Ctrl-C is for this process, which then ends its workers
+        )
+        self.input = cast("IO[bytes]", self.process.stdin)
+        self.output = cast("IO[bytes]", self.process.stdout)
+        self.pending: deque[FoundFile] = deque()
+        self.is_ready = False
+
+    def give(self, batch: list[FoundFile]) -> None:
+        self.pending.extend(batch)
+        with suppress(BrokenPipeError):  # it died; the end of its output is noticed next, and `pending` knows what it owes
+            send(self.input, marshal.dumps([tuple(file) for file in batch]))
+
+    def answer(self) -> bytes | None:
+        return receive(self.output)
+
+    def complaint(self) -> str:
+        self.complaints.seek(0)
+        lines = self.complaints.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def end(self) -> int:
+        """Kill and reap it; answers how it had ended."""
+        self.process.kill()
+        code = self.process.wait()
+        for stream in (self.input, self.output, self.complaints):
+            stream.close()
+        return code
+
+
+class _Pool:
+    """The workers of one call."""
+
+    def __init__(self, files: Sequence[FoundFile], project: str, workers: int, time_limit_s: float, ask: Callable[[], bool]) -> None:
+        self.project = project
+        self.time_limit_s = time_limit_s
+        self.ask = ask
+        self.waiting: deque[FoundFile] = deque(files)
+        self.wanted = min(workers, -(-len(files) // BATCH))
+        self.selector = selectors.DefaultSelector()
+        self.living: list[_Worker] = []
+
+    def results(self) -> Iterator[ParsedFile]:
+        try:
+            for _ in range(self.wanted):
+                self._start()
+            while self.living:
+                for key, _ in self.selector.select(_POLL_S):
+                    parsed = self._received(key.data)
+                    if parsed is not None:
+                        yield parsed
+                if self.ask():
+                    raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+        finally:
+            for worker in list(self.living):
+                self._forget(worker)
+            self.selector.close()
+
+    def _start(self) -> None:
+        worker = _Worker(self.project, self.time_limit_s)
+        self.living.append(worker)
+        self.selector.register(worker.output, selectors.EVENT_READ, worker)
+        self._feed(worker)
+
+    def _feed(self, worker: _Worker) -> None:
+        """Keep one batch waiting at the worker; end it when there is nothing left."""
+        while self.waiting and len(worker.pending) <= BATCH:
+            worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
+        if not worker.pending:
+            self._forget(worker)
+
+    def _forget(self, worker: _Worker) -> int:
+        self.living.remove(worker)
+        self.selector.unregister(worker.output)
+        return worker.end()
+
+    def _received(self, worker: _Worker) -> ParsedFile | None:
+        message = worker.answer()
+        if message is None:
+            return self._buried(worker)
+        if not worker.is_ready:
+            worker.is_ready = message == READY
+            return None
+        packed = Packed(*marshal.loads(message))  # noqa: S302 - from a process this one started
+        with collector_paused():
+            parsed = ParsedFile(unpack_facts(packed.facts), unpack_chunks(packed.chunks), packed)
+        worker.pending.popleft()
+        self._feed(worker)
+        return parsed
+
+    def _buried(self, worker: _Worker) -> ParsedFile | None:
+        """A worker died: blame the file it was at, hand its others to a new one."""
+        complaint = worker.complaint()
+        was_ready = worker.is_ready
+        self.living.remove(worker)
+        self.selector.unregister(worker.output)
+        code = worker.process.wait()
+        worker.end()
+        if not was_ready:
+            raise IndexingError(f"A parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
+        culprit = worker.pending.popleft() if worker.pending else None
+        self.waiting.extendleft(reversed(worker.pending))
+        if self.waiting:
+            self._start()
+        if culprit is None:
+            return None
+        if code == -signal.SIGALRM:
+            return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return without_facts(culprit, "crashed", f"the parser ended on it ({how}{': ' + complaint if complaint else ''})")

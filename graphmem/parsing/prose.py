@@ -1,0 +1,121 @@
+"""Cutting what is not code: documentation by heading, data files up to a bound, everything else by lines."""
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from graphmem.parsing.statements import line_pieces
+
+_DATA_SUFFIXES: Final = frozenset(
+    "cfg conf csv dae env geojson gml gpx har ini ipynb json json5 jsonc jsonl kml ldif list lock ndjson plist properties ps reg resx snap "
+    "sum svg toml topojson tsv xml xsd yaml yml".split()
+)
+_PROSE_SUFFIXES: Final = frozenset("adoc asciidoc htm markdown md mdown mdx org pod rdoc rst tex text textile txt wiki".split())
+_HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
+_FENCE: Final = re.compile(r"[ \t]{0,3}(```+|~~~+)")
+_HEADING_LENGTH: Final = 80  # characters of a heading that are kept
+
+
+class Passage(NamedTuple):
+    """A span of a text and the heading it stands under ("" for none)."""
+
+    start: int
+    end: int
+    heading: str
+
+
+def is_data(name: str) -> bool:
+    """True for file names of data: read by programs, bounded when chunked."""
+    return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
+
+
+def is_prose(name: str) -> bool:
+    """True for file names of text for people; names without an ending (README, LICENSE) in capitals count."""
+    stem, dot, suffix = name.rpartition(".")
+    return suffix.lower() in _PROSE_SUFFIXES if dot and stem else name.isupper()
+
+
+def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: int, heading: str = "") -> list[Passage]:
+    """Spans of at most `limit` bytes and `max_lines` lines, cut at blank lines where there are some."""
+    passages = []
+    for a, b in line_pieces(source, start, end, limit):
+        position = a
+        while source.count(b"\n", position, b) > max_lines:
+            cut = position
+            for _ in range(max_lines):
+                cut = source.find(b"\n", cut, b) + 1
+            blank = source.rfind(b"\n\n", position + (cut - position) // 2, cut) + 1
+            cut = blank if blank > position else cut
+            passages.append(Passage(position, cut, heading))
+            position = cut
+        passages.append(Passage(position, b, heading))
+    return passages
+
+
+def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
+    """As `plain_passages`, of the first `bound` bytes only."""
+    end = len(source)
+    if end > bound:
+        newline = source.rfind(b"\n", 0, bound) + 1
+        end = newline or bound
+        while 0 < end < len(source) and source[end] & 0xC0 == 0x80:
+            end -= 1
+    return plain_passages(source, 0, end, limit, max_lines)
+
+
+def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
+    """One passage a section; sections below `small` bytes go together with the next, those over `limit` are cut at paragraphs."""
+    passages: list[Passage] = []
+    start, heading = 0, ""
+    sections = [*_sections(source), (len(source), "")]
+    for position, next_heading in sections:
+        last = position == len(source)
+        if not heading and not source[start:position].strip():
+            start, heading = position, next_heading
+            continue
+        if position - start < small and not last:
+            heading = heading or next_heading
+            continue
+        passages.extend(plain_passages(source, start, position, limit, max_lines, heading))
+        start, heading = position, next_heading
+    return passages
+
+
+def _sections(source: bytes) -> list[tuple[int, str]]:
+    """Where sections begin and their headings with the ones above: "Guide > Install". Markdown's two styles and reStructuredText's."""
+    found: list[tuple[int, str]] = []
+    styles: list[str] = []  # underline characters by level, in order of appearance, as reStructuredText has it
+    trail: list[tuple[int, str]] = []
+    fence = ""
+    position = 0
+    above, above_at = "", 0
+    lines = source.decode("utf-8", "replace").split("\n")
+    in_front_matter = bool(lines) and lines[0].rstrip() == "---"
+    for number, line in enumerate(lines):
+        size = len(line.encode("utf-8")) + 1
+        if in_front_matter:
+            in_front_matter = number == 0 or line.rstrip() != "---"
+        elif opened := _FENCE.match(line):
+            fence = ("" if opened[1].startswith(fence) else fence) if fence else opened[1]
+        elif not fence:
+            level, title, at = 0, "", position
+            if match := _HEADING.match(line):
+                level, title = len(match[1]), match[2]
+            elif (match := _UNDERLINE.match(line)) and _is_underlined(above, line):
+                if match[1] not in styles:
+                    styles.append(match[1])
+                level, title, at = styles.index(match[1]) + 1, above, above_at
+            if title:
+                trail = [entry for entry in trail if entry[0] < level]
+                trail.append((level, title.strip()[:_HEADING_LENGTH]))
+                found.append((at, " > ".join(name for _, name in trail)))
+        above, above_at = line, position
+        position += size
+    return found
+
+
+def _is_underlined(title: str, underline: str) -> bool:
+    return bool(title.strip()) and not title[0].isspace() and len(underline.rstrip()) >= len(title.rstrip()) and not _UNDERLINE.match(title)

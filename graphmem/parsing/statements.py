@@ -1,0 +1,84 @@
+"""Where an over-long span of code may be cut: between statements, then between lines, never inside a character."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tree_sitter import Node, Tree
+
+_MAX_DEPTH = 60  # deeper nesting is cut by lines; keeps the walk inside Python's stack
+
+
+def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """Cut a span into consecutive pieces of at most `limit` bytes, at the outermost boundaries that do.
+
+    Args:
+        tree: the syntax tree of `source`; None cuts by lines alone.
+        source: UTF-8 bytes of the whole file.
+        start: first byte of the span.
+        end: one past its last byte.
+        limit: bytes a piece may have; > 0.
+
+    Returns:
+        Half-open byte ranges that together are exactly the span, in order.
+    """
+    if end - start <= limit:
+        return [(start, end)]
+    count = -(-(end - start) // limit)
+    limit = min(limit, (end - start) * 9 // (8 * count))  # pieces of about one size rather than a last one of a line
+    cuts = [start]
+    if tree is not None:
+        smallest = tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
+        if smallest is not None:
+            _Walk(source, cuts, start, end, limit).visit(smallest, 0)
+    cuts.append(end)
+    return [piece for a, b in pairwise(cuts) for piece in line_pieces(source, a, b, limit)]
+
+
+class _Walk:
+    """Greedy packing of a node's children into pieces; a child too large for one is opened."""
+
+    def __init__(self, source: bytes, cuts: list[int], start: int, end: int, limit: int) -> None:
+        self.source = source
+        self.cuts = cuts
+        self.start = start
+        self.end = end
+        self.limit = limit
+
+    def visit(self, node: Node, depth: int) -> None:
+        for child in node.children:
+            if child.end_byte <= self.start:
+                continue
+            if child.start_byte >= self.end:
+                return
+            if min(child.end_byte, self.end) - self.cuts[-1] <= self.limit:
+                continue
+            boundary = _line_start(self.source, child.start_byte)
+            # A piece worth having ends before this child; a lone signature is not, so its body is opened instead.
+            if boundary - self.cuts[-1] > self.limit // 3:
+                self.cuts.append(boundary)
+            if min(child.end_byte, self.end) - self.cuts[-1] > self.limit and child.child_count and depth < _MAX_DEPTH:
+                self.visit(child, depth + 1)
+
+
+def _line_start(source: bytes, position: int) -> int:
+    """The beginning of the line when only blanks stand before `position`, else -1."""
+    start = source.rfind(b"\n", 0, position) + 1
+    return start if not source[start:position].strip() else -1
+
+
+def line_pieces(source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """Cut a span at line ends, preferring blank lines in the last third; a line over the limit is cut between characters."""
+    pieces = []
+    while end - start > limit:
+        cut = source.rfind(b"\n\n", start + limit * 2 // 3, start + limit) + 1
+        if cut <= start:
+            cut = source.rfind(b"\n", start + 1, start + limit) + 1
+        if cut <= start:
+            cut = start + limit
+            while source[cut] & 0xC0 == 0x80:
+                cut -= 1
+        pieces.append((start, cut))
+        start = cut
+    pieces.append((start, end))
+    return pieces

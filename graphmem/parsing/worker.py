@@ -1,0 +1,119 @@
+"""One file from bytes to facts and chunks, and the process that does it for many.
+
+A worker reads batches from its standard input and answers one message a file, in order, on its standard
+output; so the first file without an answer is the one a dead worker was at. It knows nothing of the
+database and is started as a new program, never forked. Its life ends with its input, and an alarm
+that nothing handles ends it when a file takes too long, even inside the parser.
+"""
+
+from __future__ import annotations
+
+import gc
+import marshal
+import os
+import signal
+import struct
+import sys
+from pathlib import Path
+from typing import IO, Final
+
+from graphmem.errors import GraphMemError
+from graphmem.parsing.chunks import chunk
+from graphmem.parsing.discovery import FoundFile, content_hash
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.extract import extract_parsed
+from graphmem.parsing.facts import FileFacts
+from graphmem.parsing.grammar import load_grammar
+from graphmem.parsing.packing import ParsedFile, pack
+
+READY: Final = b"ready"
+_LENGTH: Final = struct.Struct("<I")
+
+
+def parse_file(file: FoundFile, project: str) -> ParsedFile:
+    """Read a file and say everything about it; never raises for what is in the file.
+
+    The facts carry the hash of the bytes that were read now, in case the file changed since discovery.
+    """
+    try:
+        return _parsed(file, Path(file.absolute).read_bytes(), project)
+    except OSError as error:
+        return without_facts(file, "unreadable", f"it could not be read: {error.strerror}")
+    except GraphMemError:
+        raise  # a grammar that does not load concerns every file
+    except Exception as error:  # noqa: BLE001 - whatever one strange file brings about stays with that file, and is shown
+        return without_facts(file, "crashed", f"extraction failed on it: {type(error).__name__}: {error}")
+
+
+def _parsed(file: FoundFile, data: bytes, project: str) -> ParsedFile:
+    text = to_utf8(data, file.language)
+    hashed = content_hash(data)
+    tree = None
+    if file.language == "text":
+        facts = _text_facts(file, hashed, text.source)
+    else:
+        grammar = load_grammar(file.language)
+        tree = grammar.parse(text.source)
+        facts = extract_parsed(file.path, text.source, grammar, tree, hashed)
+    chunks = chunk(facts, text.source, project, tree=tree)
+    diagnostics = facts.diagnostics
+    if text.note:
+        diagnostics = (*diagnostics, ("note", "encoding", text.note, 0))
+    if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < facts.lines:
+        diagnostics = (*diagnostics, ("note", "cut", f"only its first {chunks[-1].end_line:,} lines are searchable", chunks[-1].end_line))
+    return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics), chunks)
+
+
+def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
+    """What stands for a file that could not be parsed: its path and one diagnostic, no definitions."""
+    diagnostics = (("error", code, message, 0),)
+    return ParsedFile(
+        FileFacts(file.path, file.language, file.content_hash, file.size_bytes, 0, "", [], [], [], [], [], None, 0, diagnostics, ""), []
+    )
+
+
+def _text_facts(file: FoundFile, hashed: str, source: bytes) -> FileFacts:
+    lines = source.count(b"\n") + (not source.endswith(b"\n") and bool(source))
+    return FileFacts(file.path, file.language, hashed, len(source), lines, "", [], [], [], [], [], None, 0, (), "")
+
+
+def send(stream: IO[bytes], message: bytes) -> None:
+    """Write one message with its length in front."""
+    stream.write(_LENGTH.pack(len(message)) + message)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """The next message, or None at the end of the stream, also when it ends inside a message."""
+    head = _exactly(stream, _LENGTH.size)
+    return None if head is None else _exactly(stream, _LENGTH.unpack(head)[0])
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes | None:
+    parts = []
+    while size:
+        part = stream.read(size)  # a pipe gives what it has, not what was asked for
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def main(project: str, time_limit_s: float) -> None:
+    """Serve batches until the input ends."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
+    os.dup2(2, 1)  # whatever a library prints must not end up between the messages
+    gc.freeze()
+    gc.disable()  # nothing here makes cycles but an exception now and then
+    send(sink, READY)
+    while (message := receive(source)) is not None:
+        for row in marshal.loads(message):  # noqa: S302 - from the process that started this one
+            signal.setitimer(signal.ITIMER_REAL, time_limit_s)
+            file = FoundFile(*row)
+            parsed = parse_file(file, project)
+            packed = pack(parsed.facts, parsed.chunks)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            send(sink, marshal.dumps(tuple(packed)))
+        gc.collect()
