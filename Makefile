@@ -84,25 +84,25 @@ $(VENV)/.stamp-venv:
 	@if [ -z "$(PYTHON)" ]; then echo "graphmem needs Python 3.11 or newer; name it with PYTHON=<path>" >&2; exit 1; fi
 	@echo "creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian it is the package python3-venv" >&2; exit 1; }
-	@$(PIP) install -q --upgrade "pip>=25.1"
+	@$(PIP) install -qq --upgrade "pip>=25.1"
 	@touch $@
 
 $(VENV)/.stamp-torch: $(VENV)/.stamp-venv
 ifneq ($(TORCH),)
 	@if $(BIN)/python -c 'import importlib.metadata as m; m.version("torch")' 2>/dev/null; then :; \
-	elif [ "$(TORCH)" = "torch==2.13.0" ] && $(PIP) install -q "$(TORCH)+cpu" 2>/dev/null; then echo "installed $(TORCH)+cpu"; \
-	else echo "installing $(TORCH)"; $(PIP) install -q "$(TORCH)"; fi
+	elif [ "$(TORCH)" = "torch==2.13.0" ] && $(PIP) install -qq "$(TORCH)+cpu" 2>/dev/null; then echo "installed $(TORCH)+cpu"; \
+	else echo "installing $(TORCH)"; $(PIP) install -qq "$(TORCH)"; fi
 endif
 	@touch $@
 
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
-	@echo "installing graphmem and what it needs into $(VENV)"
-	@$(PIP) install -q -c $(PINS) -e .
+	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
+	@$(PIP) install -qq -c $(PINS) -e .
 	@touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-runtime
 	@echo "installing what the tests need"
-	@$(PIP) install -q -c $(PINS) --group dev
+	@$(PIP) install -qq -c $(PINS) --group dev
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES)

@@ -29,13 +29,17 @@ app.command()(manage.config)
 app.command()(manage.version)
 
 
-@app.callback()
-def _program(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and end.")] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         manage.version()
         raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")] = False,
+) -> None:
+    del version  # its callback did it
 
 
 def run() -> None:

@@ -1,0 +1,121 @@
+"""One owner: the file that says who serves an index, and what happens to it when that process is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import OwnerUnreachableError
+from graphmem.service import owner
+
+
+class _Health(BaseHTTPRequestHandler):
+    pid = os.getpid()
+
+    def do_GET(self) -> None:
+        body = json.dumps({"status": "ok", "pid": self.pid}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+@pytest.fixture
+def health() -> Iterator[str]:
+    """An HTTP server that answers like a graphmem of this process."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Health)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_file_is_for_its_user_only_and_says_who_serves(tmp_path: Path, health: str) -> None:
+    path = tmp_path / "owner.json"
+    published = owner.publish(path, health, "secret", "1.0")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert owner.find(path) == published
+    assert published.pid == os.getpid()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["owner.json"]
+
+
+def test_an_owner_whose_process_ended_is_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "owner.json"
+    ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = owner.process_start(ended.pid)
+    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", ended.pid, started, "", "1.0")._asdict()))
+    ended.communicate(b"\n")
+    assert started
+    assert owner.find(path) is None
+
+
+def test_a_process_number_given_to_somebody_else_is_not_the_owner(tmp_path: Path) -> None:
+    path = tmp_path / "owner.json"
+    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", os.getpid(), "another-boot:1", "", "1.0")._asdict()))
+    assert owner.find(path) is None
+
+
+def test_another_program_on_the_port_is_not_the_owner(tmp_path: Path, health: str) -> None:
+    path = tmp_path / "owner.json"
+    path.write_text(json.dumps(owner.Owner(health, 2**22 - 1, "", "", "1.0")._asdict()))
+    assert owner.find(path) is None
+
+
+def test_an_owner_that_lives_and_does_not_answer_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "owner.json"
+    owner.publish(path, "http://127.0.0.1:1", "", "1.0")
+    with pytest.raises(OwnerUnreachableError) as failure:
+        owner.find(path, patience_s=0.3)
+    assert failure.value.pid == os.getpid()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}', "null"])
+def test_a_broken_file_names_nobody(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "owner.json"
+    path.write_text(text)
+    assert owner.find(path) is None
+
+
+def test_withdrawing_leaves_a_successor_alone(tmp_path: Path, health: str) -> None:
+    path = tmp_path / "owner.json"
+    first = owner.publish(path, health, "", "1.0")
+    second = owner.publish(path, health, "", "2.0")
+    owner.withdraw(path, first)
+    assert owner.read(path) == second
+    owner.withdraw(path, second)
+    assert not path.exists()
+
+
+def test_the_proxies_of_the_environment_are_not_asked(tmp_path: Path, health: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    path = tmp_path / "owner.json"
+    published = owner.publish(path, health, "", "1.0")
+    assert owner.find(path) == published
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8"),
+        ("0.0.0.0", "http://127.0.0.1:8"),
+        ("::1", "http://[::1]:8"),
+        ("::", "http://[::1]:8"),
+        ("box", "http://box:8"),
+    ],
+)
+def test_the_address_is_one_this_machine_can_reach(host: str, address: str) -> None:
+    assert owner.local_address(host, 8) == address
