@@ -30,13 +30,7 @@ def impact(output: Output, report: ImpactReport, top: int) -> None:
 
 def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
     """What a diff touches, then what that could break."""
-    what = (
-        "the given diff"
-        if answer.base == "diff"
-        else f"{answer.base}..{answer.head}"
-        if answer.head
-        else f"the working tree against {answer.base}"
-    )
+    what = "the given diff" if answer.base == "diff" else f"{answer.head} since {answer.base}"
     output.line(
         ("Impact of ", common.HEADING),
         (what, common.NAME),
@@ -94,7 +88,6 @@ def _heading(output: Output, report: ImpactReport) -> None:
 
 
 def _verdict(output: Output, report: ImpactReport) -> None:
-    tests = sum(1 for _ in report.tests)
     noun = "dependent" if report.direction == "dependents" else "dependency"
     many = "dependents" if report.direction == "dependents" else "dependencies"
     risk = report.risk
@@ -102,7 +95,6 @@ def _verdict(output: Output, report: ImpactReport) -> None:
         "  risk ",
         (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
         f" {risk.score:.0f} of 100   {plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
-        f", {plural(tests, 'test')} among them" if tests else "",
         (f"   depth ≤ {report.max_depth}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
     )
     if risk.reasons:
@@ -119,17 +111,21 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
         _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
     if report.tests:
         _group(output, "Tests to run", "affected", report.tests, top)
-    if len(report.by_module) > 1:
-        shown = report.by_module[:_GROUPS_SHOWN]
-        more = len(report.by_module) - len(shown)
-        output.line()
-        output.line(
-            ("Where  ", common.HEADING),
-            "   ".join(f"{group.name or '.'} {group.hits:,}" for group in shown),
-            (f"   and {more:,} more" if more else "", common.DIM),
-        )
+    _where(output, report)
     _certainty(output, report)
     output.line(common.state_line(report.state))
+
+
+def _where(output: Output, report: ImpactReport) -> None:
+    """The directories and files that hold most of it, tests included."""
+    groups = [(title, table) for title, table in (("Directories", report.by_module), ("Files", report.by_file)) if len(table) > 1]
+    if groups:
+        output.line()
+    for title, table in groups:
+        shown = table[:_GROUPS_SHOWN]
+        more = len(table) - len(shown)
+        counts = "  ".join(f"{group.name} {group.hits:,}" for group in shown)
+        output.line((f"{title:<13}", common.HEADING), counts, (f"  and {more:,} more" if more else "", common.DIM))
 
 
 def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: int) -> None:
