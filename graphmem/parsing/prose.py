@@ -89,7 +89,7 @@ def _sections(source: bytes) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     styles: list[str] = []  # underline characters by level, in order of appearance, as reStructuredText has it
     trail: list[tuple[int, str]] = []
-    fence = ""
+    fence, has_hashes = "", False
     position = 0
     above, above_at = "", 0
     lines = source.decode("utf-8", "replace").split("\n")
@@ -103,11 +103,13 @@ def _sections(source: bytes) -> list[tuple[int, str]]:
         elif not fence:
             level, title, at = 0, "", position
             if match := _HEADING.match(line):
-                level, title = len(match[1]), match[2]
+                level, title, has_hashes = len(match[1]), match[2], True
             elif (match := _UNDERLINE.match(line)) and _is_underlined(above, line):
                 if match[1] not in styles:
                     styles.append(match[1])
-                level, title, at = styles.index(match[1]) + 1, above, above_at
+                # Markdown's underlines have fixed levels; a "#" heading tells that it is Markdown.
+                level = styles.index(match[1]) + 1 if not has_hashes else 1 + (match[1] == "-")
+                title, at = above, above_at
             if title:
                 trail = [entry for entry in trail if entry[0] < level]
                 trail.append((level, title.strip()[:_HEADING_LENGTH]))
