@@ -42,8 +42,12 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Facts of an error that go to clients, by code; the others stay in the process."""
 
-# graphql-core's parser raises plain syntax errors for its limits; their words are all there is to tell them by.
-_PARSER_LIMITS: Final = {"Document contains more than": "tokens", "Document is nested too deeply": "depth"}
+# graphql-core has plain errors for its own limits; their words are all there is to tell them by.
+_CORE_LIMITS: Final = {
+    "Document contains more than": "tokens",
+    "Document is nested too deeply": "depth",
+    "Maximum introspection depth exceeded": "depth",
+}
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
@@ -85,7 +89,7 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
         return origin.message, facts_of(origin)
     if origin is None or isinstance(origin, GraphQLError):
-        for words, limit in _PARSER_LIMITS.items():
+        for words, limit in _CORE_LIMITS.items():
             if words in error.message:
                 return error.message, {"code": "LIMIT", "limit": limit}
         return error.message, {"code": "BAD_INPUT", **(error.extensions or {})}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from graphql import DocumentNode, GraphQLError, OperationDefinitionNode
 from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionContext
 
@@ -36,13 +37,20 @@ class Guard(SchemaExtension):
         yield
 
     def on_validate(self) -> Iterator[None]:
-        """Measure a valid operation."""
+        """Refuse a valid document that does not say which operation to run, or one that is too complex."""
         context = self.execution_context
         if not context.pre_execution_errors and context.graphql_document is not None:
-            found = self._meter().measure(context.graphql_document, context.operation_name, context.variables)
-            if found > self._limits.complexity:
-                context.pre_execution_errors = [too_much("complexity", self._limits.complexity, found)]
+            if error := self._refusal(context, context.graphql_document):
+                context.pre_execution_errors = [error]
         yield
+
+    def _refusal(self, context: ExecutionContext, document: DocumentNode) -> GraphQLError | None:
+        # Strawberry would run the first of several operations; the specification says not to guess.
+        operations = sum(isinstance(node, OperationDefinitionNode) for node in document.definitions)
+        if operations > 1 and context._provided_operation_name is None:
+            return GraphQLError("The document holds several operations; say which one to run in operationName")
+        found = self._meter().measure(document, context.operation_name, context.variables)
+        return too_much("complexity", self._limits.complexity, found) if found > self._limits.complexity else None
 
     def on_stream_result(self, result: Any) -> Iterator[None]:
         """Shape the errors of each step of a stream; answers to plain requests are shaped by the view."""

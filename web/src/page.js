@@ -9,20 +9,35 @@
 const ENDPOINT = new URL("/graphql", window.location.href).href;
 const TOKEN_KEY = "graphmem-token";
 
-const EXAMPLE = `# Ask the graph of this repository. Ctrl-Space completes, Ctrl-Enter runs, the book at the left shows the schema.
+const EXAMPLE = `# Ask the graph of this repository.
+# Ctrl-Space completes, Ctrl-Enter runs,
+# the book on the left shows the schema.
 
 query Overview {
   project {
     name
-    root
-    indexState { status files symbols edges }
+    indexState {
+      status
+      files
+      symbols
+      edges
+    }
   }
   symbols(first: 5, kinds: [CLASS]) {
     totalCount
     edges {
       node {
         ref
-        callers(first: 3) { edges { confidence rule lines node { ref } } }
+        callers(first: 3) {
+          edges {
+            confidence
+            rule
+            lines
+            node {
+              ref
+            }
+          }
+        }
       }
     }
   }

@@ -1,0 +1,229 @@
+"""Every limit is configurable, refuses with its name, and costs nothing on repeated requests."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from graphql import parse
+from strawberry.extensions import parser_cache, validation_cache
+
+from graphmem.api.complexity import ComplexityMeter
+from graphmem.api.limits import ServerLimits
+from graphmem.api.schema import DOCUMENTS, build_schema
+
+LIMITS = ServerLimits()
+METER = ComplexityMeter(build_schema(LIMITS)._schema)
+
+
+def refused_for(client, limit, query, **variables):
+    error = client.refused(query, **variables)
+    assert error["extensions"]["code"] == "LIMIT", error
+    assert error["extensions"]["limit"] == limit
+    return error["extensions"]
+
+
+def test_depth(limited):
+    client = limited(depth=3)
+    assert client.ask("{ project { indexState { files } } }")
+    facts = refused_for(client, "depth", "{ symbols { edges { node { name } } } }")
+    assert (facts["allowed"], facts["found"]) == (3, 4)
+
+
+def test_depth_counts_through_fragments(limited):
+    client = limited(depth=3)
+    refused_for(
+        client,
+        "depth",
+        "{ symbols { ...C } } fragment C on SymbolConnection { edges { ...E } } fragment E on SymbolListEdge { node { name } }",
+    )
+
+
+def test_introspection_is_deeper_than_the_limit_and_allowed(limited):
+    from graphql import get_introspection_query
+
+    assert limited(depth=3).ask(get_introspection_query())["__schema"]
+
+
+def test_endless_introspection_is_refused(client):
+    query = "{ __schema { types " + "{ fields { type " * 6 + "{ name }" + " } }" * 6 + " } }"
+    errors = client.post({"query": query}).json()["errors"]
+    assert {(error["extensions"]["code"], error["extensions"]["limit"]) for error in errors} == {("LIMIT", "depth")}
+
+
+def test_aliases(limited):
+    client = limited(aliases=2)
+    assert client.ask("{ a: indexState { files } b: indexState { files } }")
+    facts = refused_for(client, "aliases", "{ a: indexState { x: files } b: indexState { files } }")
+    assert (facts["allowed"], facts["found"]) == (2, 3)
+
+
+def test_aliases_of_a_fragment_count_at_every_spread(limited):
+    refused_for(
+        limited(aliases=3),
+        "aliases",
+        "{ indexState { ...F } project { indexState { ...F } } } fragment F on IndexState { a: files b: files }",
+    )
+
+
+def test_tokens(limited):
+    client = limited(tokens=20)
+    assert client.ask("{ indexState { files } }")
+    refused_for(client, "tokens", "{ indexState { " + "files " * 20 + "} }")
+
+
+def test_a_document_nested_beyond_reading_is_refused(client):
+    refused_for(client, "depth", "{ " + "a { " * 500 + "b" + " }" * 501)
+
+
+def test_complexity_multiplies_page_sizes(limited):
+    client = limited(complexity=1_000)
+    query = "query ($n: Int!) { symbols(first: $n) { edges { node { callers(first: 10) { edges { node { name } } } } } } }"
+    assert client.ask(query, n=10)
+    facts = refused_for(client, "complexity", query, n=100)
+    assert facts["found"] == 1 + 100 * (1 + 1 + 1 + 10 * 2)
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "objects"),
+    [
+        ("{ project { name } }", {}, 1),
+        ("{ symbols(first: 7) { edges { node { name } } } }", {}, 1 + 7 * 2),
+        ("query ($n: Int = 4) { symbols(first: $n) { edges { node { name } } } }", {}, 1 + 4 * 2),
+        ("query ($n: Int = 4) { symbols(first: $n) { edges { node { name } } } }", {"n": 9}, 1 + 9 * 2),
+        ("{ symbols { edges { node { name } } } }", {}, 1 + 50 * 2),
+        ('{ impact(targets: ["a"], limit: 30) { hits { symbol { name } } } }', {}, 1 + 30 * 2),
+        ('{ impactOfDiff(diff: "", limit: 30) { impact { tests { symbol { name } } } } }', {}, 2 + 30 * 2),
+        ('{ search(query: "a", k: 9) { hits { parts { path } } } }', {}, 1 + 9 * (1 + 3)),
+        ('{ nodes(ids: ["a", "b", "c"]) { id } }', {}, 3),
+        ("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ["a"] * 12}, 12),
+        ("{ symbols(first: 2) { ...P } } fragment P on SymbolConnection { edges { node { name } } }", {}, 1 + 2 * 2),
+        ("{ ... on Query { symbols(first: 2) { edges { cursor } } } }", {}, 1 + 2),
+        ("query A { project { name } } query B { symbols(first: 2) { edges { cursor } } }", {}, 3),
+    ],
+)
+def test_objects_are_counted_by_the_sizes_asked_for(query, variables, objects):
+    document = parse(query)
+    name = "B" if "query B" in query else None
+    assert METER.measure(document, name, variables) == objects
+
+
+def test_fragments_that_multiply_are_measured_at_once(limited):
+    # Each fragment spreads the next one twice: 2^60 fields when written out.
+    fragments = "".join(f" fragment F{i} on IndexState {{ ...F{i + 1} ...F{i + 1} }}" for i in range(60))
+    query = "{ indexState { ...F0 } }" + fragments + " fragment F60 on IndexState { a: files }"
+    began = time.perf_counter()
+    facts = refused_for(limited(), "aliases", query)
+    assert facts["found"] == 2**60
+    assert time.perf_counter() - began < 5
+
+
+def test_a_body_over_the_limit_is_refused_by_its_length_and_while_it_comes(limited):
+    client = limited(body_bytes=1_000)
+    small = client.post({"query": "{ indexState { files } }"})
+    assert small.status_code == 200
+    large = client.post({"query": "{ indexState { files } }", "variables": {"x": "y" * 2_000}})
+
+    def pieces():
+        for _ in range(20):
+            yield b" " * 100
+
+    chunked = client.http.post("/graphql", content=pieces(), headers={"content-type": "application/json"})
+    for response in (large, chunked):
+        assert response.status_code == 413
+        facts = response.json()["errors"][0]["extensions"]
+        assert (facts["code"], facts["limit"], facts["allowed"]) == ("LIMIT", "body_bytes", 1_000)
+
+
+def test_time(limited):
+    error = limited(seconds=1e-6).refused('{ impact(targets: ["Router"]) { total } }')
+    assert error["extensions"]["code"] == "TIMEOUT"
+    assert error["extensions"]["seconds"] == 1e-6
+
+
+def test_a_verb_that_takes_long_does_not_hold_up_others(service, serve):
+    class Slow:
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def project(self):
+            time.sleep(1.0)
+            return service.project()
+
+    client = serve(service=Slow())
+    import threading
+
+    done = []
+    thread = threading.Thread(target=lambda: done.append(client.ask("{ project { name } }")))
+    thread.start()
+    time.sleep(0.2)
+    began = time.perf_counter()
+    assert client.http.get("/health").status_code == 200
+    assert client.ask("{ indexState { files } }")
+    assert time.perf_counter() - began < 0.7
+    thread.join()
+    assert done
+
+
+@pytest.mark.parametrize(
+    ("limit", "query"),
+    [
+        ("first", "{ files(first: 11) { totalCount } }"),
+        ("first", '{ symbol(ref: "compile_path") { callers(first: 11) { totalCount } } }'),
+        ("limit", '{ impact(targets: ["Router"], limit: 11) { total } }'),
+        ("limit", '{ subgraph(seeds: ["Router"], limit: 11) { truncated } }'),
+        ("k", '{ search(query: "a", k: 11) { query } }'),
+        ("targets", "{ impact(targets: [%s]) { total } }" % ('"Router" ' * 11)),
+        ("seeds", "{ subgraph(seeds: [%s]) { truncated } }" % ('"Router" ' * 11)),
+        ("ids", "{ nodes(ids: [%s]) { id } }" % ('"U3ltYm9sOjA=" ' * 11)),
+    ],
+)
+def test_sizes_of_arguments(limited, limit, query):
+    facts = refused_for(limited(page=10, hits=10, results=10, targets=10), limit, query)
+    assert (facts["allowed"], facts["found"]) == (10, 11)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ files(first: -1) { totalCount } }",
+        '{ files(after: "nonsense") { totalCount } }',
+        "{ impact(targets: []) { total } }",
+        '{ impact(targets: ["Router"], maxDepth: -1) { total } }',
+        '{ impact(targets: ["Router"], minConfidence: 7) { total } }',
+        '{ impact(targets: ["Router"], direction: SIDEWAYS) { total } }',
+        '{ search(query: "a", k: 99999999999) { query } }',
+        '{ symbol(ref: "") { id } }',
+    ],
+)
+def test_arguments_that_mean_nothing_are_bad_input(client, query):
+    assert client.refused(query)["extensions"]["code"] == "BAD_INPUT"
+
+
+def test_the_validation_cache_hits_with_every_limit_on(client):
+    parsed = parser_cache._get_parse_cache(DOCUMENTS)
+    validated = validation_cache._get_validate_cache(DOCUMENTS)
+    query = "query CacheProbe { indexState { generation files } }"
+    client.ask(query)
+    before = parsed.cache_info(), validated.cache_info()
+    for _ in range(10):
+        client.ask(query)
+    after = parsed.cache_info(), validated.cache_info()
+    assert [now.hits - then.hits for then, now in zip(before, after, strict=True)] == [10, 10]
+    assert [now.misses - then.misses for then, now in zip(before, after, strict=True)] == [0, 0]
+
+
+def test_too_many_waiting_verbs_are_refused_and_do_not_pile_up(service, serve):
+    class Slow:
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def project(self):
+            time.sleep(0.3)
+            return service.project()
+
+    client = serve(service=Slow(), limits=ServerLimits(threads=1, pending=2))
+    body = client.answer("{ a: project { name } b: project { name } c: project { name } }")
+    (error,) = body["errors"]
+    assert (error["extensions"]["code"], error["extensions"]["limit"]) == ("LIMIT", "pending")
+    assert client.ask("{ project { name } }")

@@ -1,0 +1,206 @@
+"""The query page works in a browser with no internet, and says so when it was not built."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from websockets.sync.client import connect
+
+from graphmem.api import page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-sync",
+    "--no-first-run",
+    "--remote-debugging-port=0",
+    "--window-size=1400,900",
+]
+
+
+def in_browser(test):
+    """Marks a test that needs Chromium and the built page."""
+    skip = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+    return pytest.mark.browser(skip(test))
+
+
+TOKEN = "open sesame"
+
+
+class Tab:
+    """A page in Chromium, over the DevTools protocol."""
+
+    def __init__(self, socket):
+        self._socket = socket
+        self._numbers = itertools.count(1)
+        self.events = []
+
+    def call(self, method, **params):
+        number = next(self._numbers)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while (message := json.loads(self._socket.recv(timeout=30))).get("id") != number:
+            self.events.append(message)
+        return message["result"]
+
+    def open(self, address):
+        for domain in ("Network", "Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=address)
+
+    def value(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        return result["result"].get("value")
+
+    def until(self, expression, seconds=20):
+        """The value of an expression as soon as it is true."""
+        deadline = time.monotonic() + seconds
+        while not (value := self.value(expression)):
+            assert time.monotonic() < deadline, f"{expression} stays {value!r}; {self.troubles()}"
+            time.sleep(0.05)
+        return value
+
+    def requested(self):
+        return [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+
+    def troubles(self):
+        """What the browser complained about."""
+        return [event["params"] for event in self.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
+
+    def screenshot(self, path):
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+
+@contextmanager
+def chromium(profile):
+    # A name server that is not there: whatever the page may want from elsewhere fails, as it would offline.
+    process = subprocess.Popen(
+        [CHROMIUM, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={profile}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "HOME": str(profile)},
+    )
+    try:
+        port_file = profile / "DevToolsActivePort"
+        deadline = time.monotonic() + 30
+        while not (port_file.exists() and port_file.read_text().count("\n")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        port = port_file.read_text().split()[0]
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/json") as answer:
+            tab = next(one for one in json.load(answer) if one["type"] == "page")
+        with connect(tab["webSocketDebuggerUrl"], max_size=None, proxy=None) as socket:
+            yield Tab(socket)
+            socket.send(json.dumps({"id": 0, "method": "Browser.close"}))
+        process.wait(10)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+RUN = "document.querySelector('.graphiql-execute-button')"
+RESULT = "document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue()"
+
+
+@in_browser
+def test_the_page_renders_and_runs_a_query_without_asking_anybody_else(client, service, tmp_path):
+    need_assets()
+    with chromium(tmp_path) as tab:
+        tab.open(f"{client.address}/graphql")
+        tab.until(f"!!{RUN}")
+        assert "query Overview" in tab.value("document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.getValue()")
+        tab.value(f"{RUN}.click()")
+        shown = json.loads(tab.until(RESULT))
+        if picture := os.environ.get("GRAPHMEM_TEST_SCREENSHOT"):
+            tab.screenshot(Path(picture))
+        elsewhere = [url for url in tab.requested() if not url.startswith((client.address + "/", "data:"))]
+        troubles = tab.troubles()
+    assert shown["data"]["project"]["indexState"]["files"] == service.state().files
+    assert shown["data"]["symbols"]["totalCount"] > 0
+    assert elsewhere == []
+    assert troubles == []
+
+
+def need_assets():
+    if not (page.assets() / page.PAGE).is_file():
+        pytest.skip("the query page is not built: npm --prefix web ci && npm --prefix web run build")
+
+
+@in_browser
+def test_the_page_takes_the_token_from_the_address_or_asks_for_it(serve, tmp_path):
+    need_assets()
+    client = serve(token=TOKEN)
+    with chromium(tmp_path) as tab:
+        tab.open(f"{client.address}/graphql")
+        tab.until("!document.getElementById('token-form').hidden")
+        tab.value(f"document.getElementById('token').value = {json.dumps(TOKEN)}; document.querySelector('#token-form button').click()")
+        tab.until("document.getElementById('token-form').hidden")
+        tab.until(f"!!{RUN}")
+        tab.value(f"{RUN}.click()")
+        assert "errors" not in json.loads(tab.until(RESULT))
+
+        tab.value("sessionStorage.clear()")
+        tab.call("Page.navigate", url="about:blank")
+        tab.call("Page.navigate", url=f"{client.address}/graphql?again#token={TOKEN.replace(' ', '%20')}")
+        tab.until(f"!!{RUN}")
+        tab.value(f"{RUN}.click()")
+        assert "errors" not in json.loads(tab.until(RESULT))
+        assert TOKEN not in tab.value("decodeURIComponent(window.location.href)")
+
+
+@in_browser
+def test_the_page_shows_a_subscription(client, tmp_path):
+    need_assets()
+    with chromium(tmp_path) as tab:
+        tab.open(f"{client.address}/graphql?query=subscription%7BindexProgress(follow%3Afalse)%7Bstage%7D%7D")
+        tab.until(f"!!{RUN}")
+        tab.value(f"{RUN}.click()")
+        deadline = time.monotonic() + 10
+        while not client.door.progress._subscribers:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        client.ask("mutation { index { runId } }")
+        tab.until(f"({RESULT} ?? '').includes('done')")
+
+
+def test_the_page_s_files_name_no_other_address():
+    need_assets()
+    for name in ("index.html", "page.js", "page.css"):
+        text = (page.assets() / name).read_text(encoding="utf-8")
+        assert "http://" not in text
+        assert "https://" not in text
+
+
+def test_without_its_assets_the_page_says_how_to_get_them_and_everything_else_works(client, monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "assets", lambda: tmp_path)
+    response = client.http.get("/graphql")
+    assert response.status_code == 200
+    assert "npm --prefix web ci" in response.text
+    assert client.ask("{ project { name } }")
+
+
+def test_the_lock_file_pins_bytes_and_no_registry():
+    web = Path(__file__).parents[2] / "web"
+    lock = json.loads((web / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name: one for name, one in lock["packages"].items() if name}
+    assert all("resolved" not in one for one in packages.values())
+    assert all(one["integrity"].startswith("sha512-") for one in packages.values())
+    wanted = json.loads((web / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert all(packages[f"node_modules/{name}"]["version"] == version for name, version in wanted.items())

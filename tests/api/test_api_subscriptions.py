@@ -1,0 +1,183 @@
+"""News of index runs over WebSocket and server-sent events."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+SUBSCRIBE = {"operationName": "IndexProgress", "variables": {"follow": False}}
+
+
+class Socket:
+    """A graphql-transport-ws client."""
+
+    def __init__(self, client):
+        self._connection = connect(f"ws://127.0.0.1:{client.port}/graphql", subprotocols=["graphql-transport-ws"], proxy=None)
+
+    def __enter__(self):
+        self.raw = self._connection.__enter__()
+        self.send(type="connection_init")
+        assert self.receive()["type"] == "connection_ack"
+        return self
+
+    def __exit__(self, *error):
+        self._connection.__exit__(*error)
+
+    def send(self, **message):
+        self.raw.send(json.dumps(message))
+
+    def receive(self):
+        return json.loads(self.raw.recv(timeout=20))
+
+    def run(self, number, payload):
+        """Everything an operation says until it is complete."""
+        self.send(id=number, type="subscribe", payload=payload)
+        said = []
+        while (message := self.receive())["type"] == "next":
+            said.append(message["payload"])
+        assert message["type"] in ("complete", "error"), message
+        return said if message["type"] == "complete" else message["payload"]
+
+
+def steps_over_sse(client, ready):
+    with client.http.stream("POST", "/graphql", json=SUBSCRIBE, headers={"accept": "text/event-stream"}) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        ready.set()
+        events = [line for line in response.iter_lines() if line.startswith("data: {")]
+    return [json.loads(line[6:])["data"]["indexProgress"] for line in events]
+
+
+def steps_over_websocket(client, ready):
+    with Socket(client) as socket:
+        socket.send(id="1", type="subscribe", payload=SUBSCRIBE)
+        socket.send(type="ping")
+        assert socket.receive()["type"] == "pong"  # the subscription was read before it
+        ready.set()
+        said = []
+        while (message := socket.receive())["type"] == "next":
+            said.append(message["payload"]["data"]["indexProgress"])
+        assert message == {"id": "1", "type": "complete"}
+    return said
+
+
+@pytest.mark.parametrize("transport", [steps_over_sse, steps_over_websocket])
+def test_a_run_is_followed_to_its_end_by_every_subscriber(client, transport):
+    heard, ready = {}, [threading.Event(), threading.Event()]
+    listeners = [threading.Thread(target=lambda i=i: heard.update({i: transport(client, ready[i])})) for i in range(2)]
+    for listener in listeners:
+        listener.start()
+    for one in ready:
+        assert one.wait(10)
+    subscribed(client, 2)
+    run = client.ask("mutation { index(full: true) { runId indexState { status } } }")["index"]
+    assert run["runId"]
+    for listener in listeners:
+        listener.join(60)
+    assert set(heard) == {0, 1}
+    for steps in heard.values():
+        assert steps[-1]["stage"] == "done"
+        assert {"discover", "parse", "write"} <= {step["stage"] for step in steps}
+
+
+def subscribed(client, number):
+    """Wait until the server has taken in that many subscriptions."""
+    import time
+
+    hub = client.door.progress
+    deadline = time.monotonic() + 10
+    while len(hub._subscribers) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_run_that_is_waited_for_answers_with_its_summary(client, service):
+    body = client.post({"operationName": "Index", "variables": {"wait": True}}).json()["data"]["index"]
+    assert body["summary"]["mode"] == "unchanged"
+    assert body["summary"]["files"] == service.state().files
+    assert [stage["name"] for stage in body["summary"]["seconds"]]
+
+
+def test_queries_run_over_a_websocket_with_the_same_limits_and_errors(client):
+    with Socket(client) as socket:
+        (answer,) = socket.run("1", {"query": "{ project { name } }"})
+        assert answer["data"]["project"]["name"]
+        (answer,) = socket.run("2", {"query": '{ symbol(ref: "no such thing") { id } }'})
+        assert answer["errors"][0]["extensions"]["code"] == "NOT_FOUND"
+        (error,) = socket.run(
+            "3", {"query": "{ symbols(first: 1000) { edges { node { callers(first: 1000) { edges { node { id } } } } } } }"}
+        )
+        assert error["extensions"]["code"] == "LIMIT"
+        (error,) = socket.run("4", {"operationName": "Nonsense"})
+        assert error["extensions"]["code"] == "BAD_INPUT"
+        (error,) = socket.run("5", {"query": "{ project { name } }", "variables": []})
+        assert error["extensions"]["code"] == "BAD_INPUT"
+
+
+def test_answers_over_a_websocket_are_not_those_of_an_earlier_operation(client, service):
+    """A connection lives long; what it has looked up does not."""
+    with Socket(client) as socket:
+        query = {"query": '{ symbol(ref: "compile_path") { doc } indexState { generation } }'}
+        (first,) = socket.run("1", query)
+        service.index(full=True)
+        (second,) = socket.run("2", query)
+    assert second["data"]["indexState"]["generation"] > first["data"]["indexState"]["generation"]
+    assert second["data"]["symbol"] == first["data"]["symbol"]
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[]", '"text"', "{}", '{"type": "nonsense"}', '{"type": "subscribe", "id": "1"}'])
+def test_a_message_that_is_none_closes_the_connection_and_nothing_else(client, text):
+    with Socket(client) as socket:
+        socket.raw.send(text)
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.raw.recv(timeout=5)
+        assert closed.value.rcvd.code == 4400
+    assert client.ask("{ project { name } }")
+
+
+def test_subscriptions_of_a_connection_are_limited(limited):
+    with Socket(limited(subscriptions=2)) as socket:
+        for number in "123":
+            socket.send(id=number, type="subscribe", payload={"operationName": "IndexProgress"})
+        message = socket.receive()
+        assert (message["id"], message["type"]) == ("3", "error")
+
+
+def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
+    import asyncio
+
+    from graphmem.api.progress import ProgressHub
+    from graphmem.model import IndexProgress
+    from graphmem.service.progress import ProgressHub as Source
+
+    class Service:
+        def __init__(self):
+            self.source = Source()
+
+        def subscribe_progress(self):
+            return self.source.feed()
+
+    async def listen():
+        service = Service()
+        hub = ProgressHub(service)
+        steps = hub.steps(follow=False)
+        first = asyncio.ensure_future(anext(steps))
+        await asyncio.sleep(0.05)
+        service.source.publish(IndexProgress("parse", 0, 500, ""))
+        await first
+        for done in range(500):
+            service.source.publish(IndexProgress("parse", done, 500, ""))
+            if done % 50 == 0:
+                await asyncio.to_thread(lambda: None)
+        service.source.publish(IndexProgress("done", 1, 1, ""))
+        await asyncio.sleep(0.1)
+        rest = [step async for step in steps]
+        hub.close()
+        return rest
+
+    rest = asyncio.run(listen())
+    assert rest[-1].stage == "done"
+    assert len(rest) < 200
