@@ -17,6 +17,18 @@ _PART: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MAX_WORD: Final = 64  # characters; longer ones are keys, hashes and encoded data, which nobody types
 
+# English function words: they say nothing in a question, and are looked for only when nothing else is asked.
+STOP_WORDS: Final = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but by can cannot
+    could did do does doing don down during each few for from further had has have having he her here hers herself him himself his
+    how i if in into is it its itself just let me more most my myself no nor not now of off on once only or other our ours
+    ourselves out over own same she should so some such than that the their theirs them themselves then there these they this
+    those through to too under until up us use used uses using very was we were what when where which while who whom why will with
+    would you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - a list of 150 quoted words reads worse
+)
+
 
 class _Expansions(dict[str, str]):
     """Expansion of each word met, worked out once; emptied when it grows beyond what a repository's vocabulary needs."""

@@ -1,0 +1,543 @@
+"""The `words` projection: chunks and symbols searchable by word, in one SQLite file beside the database.
+
+Two FTS5 tables without contents (`chunk_words`, `symbol_words`: each has its own statistics, as a symbol is a line and a
+chunk a page) over normalised text, ranked by BM25; and one table `entries` with what stands behind each row, its text
+compressed, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows and changes
+in the same transaction; a reader sees the generation it was opened for until it is dropped, whatever is written meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sqlite3
+import threading
+import time
+import weakref
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import DeadlineError
+from graphmem.model import MODULE_QUALNAME, GraphDelta
+from graphmem.projection.text import STOP_WORDS, normalise, query_words
+
+FORMAT: Final = 1  # raise it when the tables or the normaliser change: the file is then built again
+CHUNKS: Final = "chunks"
+SYMBOLS: Final = "symbols"
+
+_TABLES: Final = {CHUNKS: "chunk_words", SYMBOLS: "symbol_words"}
+_WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
+_POSTINGS: Final = 12_000  # rows one query may score: about 12 ms
+_GUESSES: Final = 3  # unknown words of one query for which near ones are looked up: a few ms each
+_READERS: Final = 2
+_STEPS: Final = 2_000  # of SQLite's machine between looks at the clock
+_BATCH: Final = 2_000
+_TOKENIZER: Final = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
+
+_SCHEMA: Final = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE entries (
+    rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, path INTEGER NOT NULL, symbol TEXT NOT NULL,
+    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, text BLOB NOT NULL
+);
+CREATE VIRTUAL TABLE chunk_words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
+CREATE VIRTUAL TABLE symbol_words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
+"""
+_INDEXES: Final = """
+CREATE INDEX entries_path ON entries (path);
+CREATE INDEX entries_text_hash ON entries (text_hash) WHERE text_hash <> '';
+"""
+
+
+class Entry(NamedTuple):
+    """What stands behind a row: a chunk, or a symbol (kind "symbol", `text` its signature and documentation)."""
+
+    id: str
+    kind: str  # code | prose | data | symbol
+    path: str
+    symbol: str  # id of the definition a chunk was cut at, a symbol's own id; ""
+    title: str
+    start_line: int
+    end_line: int
+    text_hash: str  # "" for symbols
+    text: str
+
+
+class WordHit(NamedTuple):
+    """One row that answers."""
+
+    id: str
+    score: float  # BM25, positive, larger is better; only comparable within one answer
+
+
+class WordAnswer(NamedTuple):
+    """Hits, best first, ties by id; and what was made of the query."""
+
+    hits: list[WordHit]
+    left_out: list[str]  # words in too many rows to be scored beside the rarer ones
+    replaced: dict[str, list[str]]  # words that no row has -> the nearest ones that were used instead
+
+
+class DamagedWordsError(Exception):
+    """SQLite finds the file damaged; it has to be built again."""
+
+
+class WordIndex:
+    """One generation of the word index. Safe to share between threads.
+
+    Make one with `build` or `open`; `patched` writes a delta and returns the reader of the new generation, while
+    this one goes on answering as before. One writer at a time.
+    """
+
+    def __init__(self, path: Path, generation: int) -> None:
+        self.path = path
+        self.generation = generation
+        self._rows_with: dict[tuple[str, str], int] = {}
+        self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        connections = [_reader(path) for _ in range(_READERS)]
+        for connection in connections:
+            self._readers.put(connection)
+        self.close = weakref.finalize(self, _close_all, connections)
+
+    # ---- making, changing, keeping
+
+    @classmethod
+    def build(cls, folder: Path, generation: int, chunks: Any, symbols: Any, progress: Callable[[int], None] | None = None) -> WordIndex:
+        """Index everything into a new file in `folder`.
+
+        Args:
+            folder: where `words-*.sqlite` lies.
+            generation: of the store the rows come from.
+            chunks: Arrow table of ChunkRow.
+            symbols: Arrow table of SymbolRow.
+            progress: told how many rows are in, every few thousand.
+
+        Raises:
+            OSError, sqlite3.OperationalError: the disk refused; what was there is untouched.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"words-{generation}-{time.time_ns():x}.sqlite"
+        part = path.with_suffix(".part")
+        try:
+            db = sqlite3.connect(part, isolation_level=None)
+            try:
+                # Nobody else sees the file, and it only gets its name when it is whole.
+                db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")
+                for statement in _SCHEMA.strip().split(";\n"):
+                    db.execute(statement.rstrip(";"))
+                count = 0
+                for rows in (_chunk_entries(chunks), _symbol_entries(symbols)):
+                    for batch in _batches(rows):
+                        _insert(db, batch, count + 1)
+                        count += len(batch)
+                        if progress is not None:
+                            progress(count)
+                for statement in _INDEXES.strip().split(";\n"):
+                    db.execute(statement.rstrip(";"))
+                _set_meta(db, generation)
+                for table in _TABLES.values():
+                    db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")  # noqa: S608 - our own table names
+                db.execute("COMMIT")
+            finally:
+                db.close()
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return cls(path, generation)
+
+    @classmethod
+    def open(cls, folder: Path, generation: int) -> WordIndex | None:
+        """The saved index of this generation, or None when there is none that is whole (build it again)."""
+        for path in sorted(folder.glob("words-*.sqlite"), reverse=True):
+            try:
+                db = sqlite3.connect(path)
+                try:
+                    meta = dict(db.execute("SELECT key, value FROM meta"))
+                    if meta != {"generation": str(generation), "format": str(FORMAT)}:
+                        continue
+                    if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                        continue
+                finally:
+                    db.close()
+                return cls(path, generation)
+            except sqlite3.DatabaseError:
+                continue
+        return None
+
+    def patched(self, delta: GraphDelta, generation: int) -> WordIndex:
+        """Write a delta in one transaction and return the reader of the new generation.
+
+        Scores are those of an index built anew from the store.
+
+        Raises:
+            DamagedWordsError: the file is damaged, or of another generation than this reader.
+            sqlite3.OperationalError: the disk refused; the file is as it was.
+        """
+        self._bring_up_to_date()
+        gone = [*delta.removed_chunks, *delta.removed_symbols, *(row.id for row in delta.chunks), *(row.id for row in delta.symbols)]
+        with _damage_named():
+            db = _writer(self.path)
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
+                    raise DamagedWordsError(f"{self.path} is not of generation {self.generation}")
+                for ids in _batches(dict.fromkeys(gone)):
+                    _delete(db, ids)
+                first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
+                fresh = {row.id: row for row in delta.chunks}
+                named = {row.id: row for row in delta.symbols}
+                for batch in _batches([*map(_of_chunk, fresh.values()), *map(_of_symbol, named.values())]):
+                    _insert(db, batch, first)
+                    first += len(batch)
+                _set_meta(db, generation)
+                db.execute("COMMIT")
+            finally:
+                db.close()
+        return WordIndex(self.path, generation)
+
+    def delete_files(self) -> None:
+        """Remove this index from the disk; readers that are still open keep what they have."""
+        for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
+            self.path.with_name(name).unlink(missing_ok=True)
+
+    # ---- asking
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        corpus: str = CHUNKS,
+        *,
+        kinds: Collection[str] = (),
+        paths: Sequence[str] = (),
+        forgiving: bool = True,
+        deadline: float | None = None,
+    ) -> WordAnswer:
+        """The best rows for the words of a query, any of which may be missing.
+
+        Words in so many rows that scoring them would take too long are left out beside rarer ones, and said to be.
+
+        Args:
+            query: any text; normalised as the rows were. English stop words count only when there is nothing else.
+            k: hits wanted; fewer when fewer rows have any of the words.
+            corpus: CHUNKS or SYMBOLS.
+            kinds: only chunks of these kinds; all when empty.
+            paths: only rows of these files, and below these directories; all when empty.
+            forgiving: look for longer or misspelt forms of words that no row has; of the first few of them.
+            deadline: of time.monotonic().
+
+        Raises:
+            DeadlineError: it was not done in time.
+            DamagedWordsError: the file is damaged.
+        """
+        words = query_words(query)
+        words = [word for word in words if word not in STOP_WORDS] or words
+        with self._reading(deadline) as db:
+            counts = {word: self._count(db, corpus, word) for word in words}
+            unknown = [word for word, count in counts.items() if not count][: _GUESSES if forgiving else 0]
+            replaced = {word: _nearest(db, corpus, word) for word in unknown}
+            replaced = {word: near for word, near in replaced.items() if near}
+            for near in replaced.values():
+                counts |= {word: self._count(db, corpus, word) for word in near}
+            used, left_out = _affordable({word: count for word, count in counts.items() if count})
+            if not used:
+                return WordAnswer([], left_out, replaced)
+            table = _TABLES[corpus]
+            conditions, values = _filters(kinds, paths)
+            sql = (
+                f"SELECT e.id, -bm25({table}, {_WEIGHTS}) AS score FROM {table} JOIN entries e ON e.rowid = {table}.rowid "  # noqa: S608
+                f"WHERE {table} MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
+            )
+            hits = db.execute(sql, (" OR ".join(f'"{word}"' for word in used), *values, k)).fetchall()
+        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced)
+
+    def entries(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """What stands behind some rows; ids that are not here are left out."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, Entry] = {}
+        with self._reading(None) as db:
+            for batch in _batches(wanted, 500):
+                for row in db.execute(f"{_SELECT} WHERE e.id IN ({_marks(batch)})", batch):
+                    found[row[1]] = _entry(row[1:])
+        return found
+
+    def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
+        """Ids of the chunks with these text hashes, ascending, that pass the filters."""
+        conditions, values = _filters(kinds, paths)
+        found: dict[str, list[str]] = {}
+        with self._reading(None) as db:
+            for batch in _batches(sorted(hashes), 500):
+                sql = f"SELECT e.text_hash, e.id FROM entries e WHERE e.text_hash IN ({_marks(batch)}){conditions} ORDER BY e.id"  # noqa: S608
+                for text_hash, key in db.execute(sql, (*batch, *values)):
+                    found.setdefault(text_hash, []).append(key)
+        return found
+
+    def hashes(self, *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> list[str]:
+        """Distinct text hashes of the chunks that pass the filters, ascending."""
+        conditions, values = _filters(kinds, paths)
+        with self._reading(None) as db:
+            sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE e.text_hash <> ''{conditions} ORDER BY e.text_hash"  # noqa: S608
+            return [row[0] for row in db.execute(sql, values)]
+
+    def chunk_keys(self) -> list[tuple[str, str, str]]:
+        """(id, text hash, symbol id) of every chunk, by id: what the filler of vectors goes through."""
+        with self._reading(None) as db:
+            return db.execute("SELECT id, text_hash, symbol FROM entries WHERE text_hash <> '' ORDER BY id").fetchall()
+
+    def counts(self) -> dict[str, int]:
+        """Numbers of chunks and symbols."""
+        with self._reading(None) as db:
+            symbols, chunks = db.execute(
+                "SELECT count(*) FILTER (WHERE kind = 'symbol'), count(*) FILTER (WHERE kind <> 'symbol') FROM entries"
+            ).fetchone()
+        return {CHUNKS: chunks, SYMBOLS: symbols}
+
+    # ---- inside
+
+    def _count(self, db: sqlite3.Connection, corpus: str, word: str) -> int:
+        """Rows that have a word; remembered for the life of this reader."""
+        key = corpus, word
+        if key not in self._rows_with:
+            table = _TABLES[corpus]
+            sql = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
+            self._rows_with[key] = db.execute(sql, (f'"{word}"',)).fetchone()[0]
+        return self._rows_with[key]
+
+    @contextmanager
+    def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
+        """One of the connections that see this generation, stopped at the deadline."""
+        try:
+            db = self._readers.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise DeadlineError("the word index was busy until the deadline", seconds=0) from None
+        late = threading.Event()
+        if deadline is not None:
+
+            def check() -> int:
+                if time.monotonic() > deadline:
+                    late.set()
+                return late.is_set()
+
+            db.set_progress_handler(check, _STEPS)
+        try:
+            with _damage_named():
+                yield db
+        except sqlite3.OperationalError as error:
+            if late.is_set():
+                raise DeadlineError("the word index did not answer in time", seconds=0) from error
+            raise
+        finally:
+            db.set_progress_handler(None, 0)
+            self._readers.put(db)
+
+    def _bring_up_to_date(self) -> None:
+        """Empty the write-ahead log before writing: readers that pin a place in it would make it grow for ever.
+
+        Nothing was written since these readers were opened, so that they see the same rows afterwards.
+        """
+        connections = [self._readers.get() for _ in range(_READERS)]
+        try:
+            with _damage_named():
+                for db in connections:
+                    db.execute("ROLLBACK")
+                connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                for db in connections:
+                    _pin(db)
+        finally:
+            for db in connections:
+                self._readers.put(db)
+
+
+_SELECT: Final = (
+    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.text "
+    "FROM entries e JOIN paths p ON p.number = e.path"
+)
+
+
+def _writer(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000")
+    return db
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    db = _writer(path)
+    for table in _TABLES.values():
+        db.execute(f"CREATE VIRTUAL TABLE temp.{table}_vocabulary USING fts5vocab(main, {table}, row)")
+    db.execute("PRAGMA query_only = ON")
+    _pin(db)
+    return db
+
+
+def _pin(db: sqlite3.Connection) -> None:
+    """Begin to see the rows as they are now, and only those."""
+    db.execute("BEGIN")
+    db.execute("SELECT count(*) FROM meta").fetchone()
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    """SQLite's word for a damaged file as ours; its other errors pass."""
+    try:
+        yield
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise DamagedWordsError(str(error)) from error
+
+
+def _batches(rows: Iterable[Any], size: int = _BATCH) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
+    """SQL conditions on `e`, beginning with AND, and their values. A directory stands for what lies below it."""
+    conditions, values = "", []
+    if kinds:
+        conditions += f" AND e.kind IN ({_marks(list(kinds))})"
+        values += sorted(kinds)
+    if paths:
+        either = []
+        for path in paths:
+            clean = path.rstrip("/")
+            either.append("path = ? OR (path > ? AND path < ?)")
+            values += [clean, f"{clean}/", f"{clean}0"]  # "0" comes right after "/"
+        conditions += f" AND e.path IN (SELECT number FROM paths WHERE {' OR '.join(either)})"  # noqa: S608
+    return conditions, values
+
+
+def _affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
+    """(words to score, words to leave out): the rarest first while the rows to score stay within the budget, one at least."""
+    used: list[str] = []
+    left_out: list[str] = []
+    spent = 0
+    for word, count in sorted(counts.items(), key=lambda item: (item[1], item[0])):
+        if used and spent + count > _POSTINGS:
+            left_out.append(word)
+        else:
+            used.append(word)
+            spent += count
+    return used, left_out
+
+
+def _nearest(db: sqlite3.Connection, corpus: str, word: str) -> list[str]:
+    """Indexed words a missing one may have meant, commonest first.
+
+    Those that begin with it; if there are none, those one edit away beyond the third letter.
+    """
+    table = f"{_TABLES[corpus]}_vocabulary"
+    if len(word) < 3:
+        return []
+    begin = f"SELECT term, doc FROM temp.{table} WHERE term >= ? AND term < ?"  # noqa: S608
+    longer = db.execute(begin, (word, f"{word}\U0010ffff")).fetchall()
+    if longer:
+        return [term for term, _ in sorted(longer, key=lambda row: (-row[1], row[0]))[:5]]
+    if len(word) < 5:
+        return []
+    head = word[:3]
+    alike = db.execute(begin, (head, f"{head}\U0010ffff")).fetchall()
+    return [term for term, _ in sorted((row for row in alike if _one_edit(word, row[0])), key=lambda row: (-row[1], row[0]))[:3]]
+
+
+def _one_edit(a: str, b: str) -> bool:
+    """True when one letter more, less, other or exchanged with its neighbour makes one word of the other."""
+    if abs(len(a) - len(b)) > 1:
+        return False
+    i = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    if len(a) == len(b):
+        return a[i + 1 :] == b[i + 1 :] or (a[i : i + 2] == b[i : i + 2][::-1] and a[i + 2 :] == b[i + 2 :])
+    return a[i + 1 :] == b[i:] if len(a) > len(b) else a[i:] == b[i + 1 :]
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    text = row[8]
+    if isinstance(text, bytes):
+        text = zlib.decompress(text).decode("utf-8", "surrogatepass")
+    return Entry._make((*row[:8], text))
+
+
+def _of_chunk(row: Any) -> Entry:
+    return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, row.text)
+
+
+def _of_symbol(row: Any) -> Entry:
+    title = row.name if row.qualname == MODULE_QUALNAME else row.qualname
+    text = f"{row.signature}\n{row.doc}" if row.doc else row.signature
+    return Entry(row.id, "symbol", row.path, row.id, title, row.start_line, row.end_line, "", text)
+
+
+def _chunk_entries(table: Any) -> Iterator[Entry]:
+    names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "text"]
+    for batch in table.select(names).to_batches(max_chunksize=_BATCH):
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield Entry._make(row)
+
+
+def _symbol_entries(table: Any) -> Iterator[Entry]:
+    names = ["id", "path", "name", "qualname", "signature", "doc", "start_line", "end_line"]
+    for batch in table.select(names).to_batches(max_chunksize=_BATCH):
+        for key, path, name, qualname, signature, doc, start, end in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            title = name if qualname == MODULE_QUALNAME else qualname
+            yield Entry(key, "symbol", path, key, title, start, end, "", f"{signature}\n{doc}" if doc else signature)
+
+
+def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
+    """Rows `first`, `first` + 1, … of the table and their words."""
+    kept: list[tuple[Any, ...]] = []
+    words: dict[str, list[tuple[Any, ...]]] = {CHUNKS: [], SYMBOLS: []}
+    here = sorted({entry.path for entry in entries})
+    db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
+    number: dict[str, int] = {}
+    for part in _batches(here, 500):
+        number.update(db.execute(f"SELECT path, number FROM paths WHERE path IN ({_marks(part)})", part))  # noqa: S608
+    for rowid, entry in enumerate(entries, first):
+        symbol = entry.kind == "symbol"
+        text: Any = entry.text if symbol else zlib.compress(entry.text.encode("utf-8", "surrogatepass"), 1)
+        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:8], text))
+        words[SYMBOLS if symbol else CHUNKS].append((rowid, *_searched(entry)))
+    db.executemany(f"INSERT INTO entries VALUES ({_marks(kept[0])})" if kept else "", kept)  # noqa: S608
+    for corpus, rows in words.items():
+        db.executemany(f"INSERT INTO {_TABLES[corpus]}(rowid, title, text, path) VALUES (?, ?, ?, ?)", rows)  # noqa: S608
+
+
+def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
+    """Take rows out of both tables; FTS5 wants exactly the text that went in."""
+    for part in _batches(ids, 500):
+        rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
+        for row in rows:
+            entry = _entry(row[1:])
+            table = _TABLES[SYMBOLS if entry.kind == "symbol" else CHUNKS]
+            sql = f"INSERT INTO {table}({table}, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)"  # noqa: S608
+            db.execute(sql, (row[0], *_searched(entry)))
+        db.executemany("DELETE FROM entries WHERE rowid = ?", [(row[0],) for row in rows])
+
+
+def _searched(entry: Entry) -> tuple[str, str, str]:
+    """The words of title, text and path."""
+    return normalise(entry.title), normalise(entry.text), normalise(entry.path)
+
+
+def _set_meta(db: sqlite3.Connection, generation: int) -> None:
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [("generation", str(generation)), ("format", str(FORMAT))])
