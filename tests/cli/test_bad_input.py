@@ -1,0 +1,217 @@
+"""Bad input through the real command: one clear sentence each, and the previous index still answers."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import networkx
+import pytest
+
+
+def _refused(ran, *words: str, code: int = 1) -> None:
+    assert ran.code == code, ran.said
+    lines = [line for line in ran.err.splitlines() if line.startswith("graphmem: ")]
+    assert len(lines) == 1, ran.said
+    for word in words:
+        assert word in lines[0], ran.said
+    assert "Traceback" not in ran.said
+
+
+def _still_answers(graphmem, root: Path) -> None:
+    ran = graphmem("impact", "rounded", "-q", "-C", root)
+    assert ran.code == 0, ran.said
+    assert "shop/price.py:Price.total" in ran.out
+
+
+def test_a_path_that_does_not_exist(graphmem, tmp_path: Path) -> None:
+    for command in ("index", "serve"):
+        _refused(graphmem(command, tmp_path / "nowhere"), "nowhere", "does not exist")
+    _refused(graphmem("impact", "x", "-C", tmp_path / "nowhere"), "does not exist")
+    _refused(graphmem("index", Path(__file__)), "is a file")
+
+
+def test_an_empty_folder(graphmem, tmp_path: Path) -> None:
+    _refused(graphmem("index", tmp_path), "nothing to index")
+
+
+def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
+    (shop / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n    return (\n")
+    ran = graphmem("index", shop)
+    assert ran.code == 0, ran.said
+    assert "Diagnostics" in ran.out
+    assert "shop/broken.py" in ran.out
+    _still_answers(graphmem, shop)
+    assert graphmem("symbol", "whole", "-q", cwd=shop).code == 0
+
+
+def test_wrong_encodings_are_read_or_said(graphmem, shop: Path) -> None:
+    (shop / "shop" / "latin.py").write_bytes(b"# caf\xe9\ndef latin():\n    return '\xe9'\n")
+    (shop / "shop" / "nul.py").write_bytes(b"def nul():\n    return '\x00'\n")
+    (shop / "shop" / "wide.py").write_bytes("def wide():\n    return 1\n".encode("utf-16"))
+    ran = graphmem("index", shop)
+    assert ran.code == 0, ran.said
+    assert "Traceback" not in ran.said
+    _still_answers(graphmem, shop)
+
+
+def test_a_file_of_a_hundred_megabytes_is_counted_and_skipped(graphmem, shop: Path) -> None:
+    with (shop / "shop" / "huge.py").open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    ran = graphmem("index", shop)
+    assert ran.code == 0, ran.said
+    assert "skipped" in ran.out
+    assert "too_large 1" in ran.out or "too large 1" in ran.out
+    _still_answers(graphmem, shop)
+
+
+def test_a_symlink_loop_ends(graphmem, shop: Path) -> None:
+    (shop / "shop" / "again").symlink_to(shop, target_is_directory=True)
+    (shop / "a").symlink_to(shop / "b")
+    (shop / "b").symlink_to(shop / "a")
+    ran = graphmem("index", shop, timeout=60)
+    assert ran.code == 0, ran.said
+    _still_answers(graphmem, shop)
+
+
+def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything; run the tests as another user to see this one")
+    locked = shop / "locked"
+    locked.mkdir()
+    (locked / "secret.py").write_text("x = 1\n")
+    locked.chmod(0)
+    try:
+        ran = graphmem("index", shop)
+    finally:
+        locked.chmod(0o755)
+    assert ran.code == 0, ran.said
+    assert "locked" in ran.said
+    _still_answers(graphmem, shop)
+
+
+def test_a_project_that_cannot_be_written_to_says_where_else(graphmem, shop: Path) -> None:
+    (shop / ".graphmem").write_text("a file in the way\n")
+    _refused(graphmem("index", shop), "--db", code=2)
+
+
+def test_a_repository_without_git(graphmem, shop: Path, environ, tmp_path: Path) -> None:
+    shutil.rmtree(shop / ".git")
+    assert graphmem("index", shop, "-q").code == 0
+    _still_answers(graphmem, shop)
+    _refused(graphmem("impact", "--diff", cwd=shop), "git")
+
+
+def test_no_git_installed(graphmem, shop: Path, tmp_path: Path) -> None:
+    nothing = tmp_path / "bin"
+    nothing.mkdir()
+    assert graphmem("index", shop, "-q", PATH=str(nothing)).code == 0
+    _still_answers(graphmem, shop)
+    _refused(graphmem("impact", "--diff", cwd=shop, PATH=str(nothing)), "git")
+
+
+def test_a_database_of_a_newer_version(graphmem, shop: Path) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    _with_newer_schema(shop / ".graphmem" / "graph.db")
+    for args in (["impact", "rounded"], ["index", shop]):
+        ran = graphmem(*args, cwd=shop)
+        _refused(ran, "newer")
+
+
+def _with_newer_schema(path: Path) -> None:
+    import kuzu
+
+    database = kuzu.Database(str(path), buffer_pool_size=64 << 20, max_db_size=1 << 36)
+    connection = kuzu.Connection(database)
+    connection.execute(
+        "CREATE (:SchemaVersion {version: 9999, name: 'from the future', sha256: '', applied_at: current_timestamp()})"
+    ).close()
+    connection.close()
+    database.close()
+
+
+@pytest.mark.parametrize("keep", [0.5, 0.0])
+def test_a_truncated_database_is_said_and_can_be_made_anew(graphmem, shop: Path, keep: float) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    database = shop / ".graphmem" / "graph.db"
+    os.truncate(database, int(database.stat().st_size * keep))
+    ran = graphmem("impact", "rounded", cwd=shop)
+    assert ran.code == 1, ran.said
+    assert "Traceback" not in ran.said
+    assert len(ran.err.strip().splitlines()) == 1
+    shutil.rmtree(shop / ".graphmem")
+    assert graphmem("index", shop, "-q").code == 0
+    _still_answers(graphmem, shop)
+
+
+def _grown(shop: Path) -> Path:
+    """Enough new files that an index run takes a while."""
+    source = Path(networkx.__file__).parent
+    shutil.copytree(source, shop / "networkx", ignore=shutil.ignore_patterns("__pycache__"))
+    return shop
+
+
+@pytest.mark.parametrize("command", ["index", "serve"])
+def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, shop: Path, environ, command: str) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    _grown(shop)
+    args = [sys.executable, "-m", "graphmem", command, str(shop), *(["--port", "0"] if command == "serve" else [])]
+    process = subprocess.Popen(
+        args, env={**environ, "GRAPHMEM_WORKERS": "2"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr is not None
+    time.sleep(0.2)
+    while process.poll() is None and not process.stderr.readline().startswith("finding files"):
+        pass
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in out + err
+    if command == "index":
+        assert process.returncode == 130, out + err
+        assert len([line for line in err.splitlines() if "interrupted" in line]) == 1
+    _still_answers(graphmem, shop)
+    assert graphmem("symbol", "DiGraph", "-C", shop).code == 1
+
+
+def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, shop: Path, environ) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    _grown(shop)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "graphmem", "index", str(shop)], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    while process.poll() is None and not process.stderr.readline().startswith("parsing"):
+        pass
+    process.kill()
+    process.communicate(timeout=60)
+    _still_answers(graphmem, shop)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path):
+    """A file system with room for a small index and not for a large one."""
+    where = tmp_path / "disk"
+    where.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", str(where)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("needs the right to mount a small file system, which only root has")
+    yield where
+    subprocess.run(["umount", "-l", str(where)], check=True)
+
+
+def test_a_full_disk_is_said_and_leaves_the_previous_index(graphmem, shop: Path, small_disk: Path) -> None:
+    db = small_disk / "db"
+    ran = graphmem("index", shop, "--db", db)
+    assert ran.code == 0, ran.said
+    _grown(shop)
+    full = graphmem("index", shop, "--db", db, "-q")
+    assert full.code == 1, full.said
+    assert "Traceback" not in full.said
+    assert any(word in full.err.lower() for word in ("disk", "space", os.strerror(errno.ENOSPC).lower())), full.err
+    assert "shop/price.py:Price.total" in graphmem("impact", "rounded", "-q", "--db", db).out
