@@ -42,16 +42,18 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 
 def _bars(output: Output) -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     return Progress(
         SpinnerColumn(finished_text="[green]✓"),
         TextColumn("{task.description:<18}"),
-        BarColumn(bar_width=40),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=30),
         TimeElapsedColumn(),
-        TextColumn("[dim]{task.fields[message]}"),
+        TextColumn("{task.fields[count]}"),
+        TextColumn("[dim]{task.fields[message]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         console=output.stderr.console,
+        expand=True,
     )
 
 
@@ -72,8 +74,10 @@ class _Bars:
             if step.stage in _ENDS:
                 return
             if step.stage not in self._tasks:
-                self._tasks[step.stage] = self._bars.add_task(_WORDS.get(step.stage, step.stage), total=None, message="")
-            self._bars.update(self._tasks[step.stage], completed=step.done, total=step.total or None, message=step.message)
+                self._tasks[step.stage] = self._bars.add_task(_WORDS.get(step.stage, step.stage), total=None, count="", message="")
+            self._bars.update(
+                self._tasks[step.stage], completed=step.done, total=step.total or None, count=_count(step), message=step.message
+            )
 
     def _close(self, stage: str) -> None:
         task = self._tasks.get(stage)
@@ -108,5 +112,8 @@ class _Lines:
     def _say(self) -> None:
         step = self._step
         if step is not None and step.stage not in _ENDS:
-            count = f"  {step.done:,} of {step.total:,}" if step.total else f"  {step.done:,}" if step.done else ""
-            self._output.note(f"{_WORDS.get(step.stage, step.stage):<18}{time.monotonic() - self._since:7.1f} s{count}")
+            self._output.note(f"{_WORDS.get(step.stage, step.stage):<18}{time.monotonic() - self._since:7.1f} s  {_count(step)}".rstrip())
+
+
+def _count(step: IndexProgress) -> str:
+    return f"{step.done:,} of {step.total:,}" if step.total else f"{step.done:,}" if step.done else ""
