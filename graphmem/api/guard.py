@@ -39,9 +39,9 @@ class Guard(SchemaExtension):
     def on_validate(self) -> Iterator[None]:
         """Refuse a valid document that does not say which operation to run, or one that is too complex."""
         context = self.execution_context
-        if not context.pre_execution_errors and context.graphql_document is not None:
-            if error := self._refusal(context, context.graphql_document):
-                context.pre_execution_errors = [error]
+        document = context.graphql_document
+        if not context.pre_execution_errors and document is not None and (error := self._refusal(context, document)):
+            context.pre_execution_errors = [error]
         yield
 
     def _refusal(self, context: ExecutionContext, document: DocumentNode) -> GraphQLError | None:

@@ -12,7 +12,6 @@ from typing import Annotated
 import strawberry
 from graphql import GraphQLError
 from strawberry.extensions import ParserCache, ValidationCache
-from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from graphmem import answers, model
@@ -21,6 +20,7 @@ from graphmem.api.complexity import ComplexityMeter, sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
+from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
 from graphmem.api.ids import FILE, SYMBOL, as_ref, parse_global_id
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
@@ -279,6 +279,6 @@ def build_schema(limits: ServerLimits) -> Schema:
             lambda: ValidationCache(maxsize=DOCUMENTS),
             lambda: Guard(limits, meter),
         ],
-        config=StrawberryConfig(disable_field_suggestions=False),
+        execution_context_class=PlainExecutor,
     )
     return schema

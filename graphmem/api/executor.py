@@ -1,0 +1,163 @@
+"""Renders the plain parts of an answer without asking the executor for each field.
+
+Most of an answer is attributes of dataclasses, thousands of times over. Where a selection needs
+nothing else (no arguments, no context, nothing to wait for) it is turned into one function per
+selection, once per operation, and applied to every object; all else goes graphql-core's own way.
+About fifteen times less work for a large impact report, and the same bytes: a test compares them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLScalarType,
+)
+from graphql.execution.collect_fields import FieldDetailsList
+from graphql.pyutils import AwaitableOrValue, Path
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types.field import StrawberryField
+
+Render = Callable[[Any], Any]
+"""From what a resolver returned to what the answer holds."""
+
+# A value of exactly this type is its own serialised form; any other is left to the executor.
+_EXACT: dict[str, type] = {"String": str, "ID": str, "Int": int, "Float": float, "Boolean": bool}
+_INT = range(-(2**31), 2**31)
+
+
+class _NotPlainError(Exception):
+    """The ordinary way has to be gone, for this selection or this value."""
+
+
+class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
+    """graphql-core's executor with a short cut for plain selections."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Keyed like graphql-core's own memo of subfields; the list is kept so that its id stays its own.
+        self._plans: dict[tuple[GraphQLObjectType, int], tuple[FieldDetailsList, Render | None]] = {}
+
+    def collect_and_execute_subfields(
+        self,
+        return_type: GraphQLObjectType,
+        field_details_list: FieldDetailsList,
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> AwaitableOrValue[dict[str, Any]]:
+        """Render an object the short way if its selection allows, else resolve field by field."""
+        plan = self._plan(return_type, field_details_list)
+        if plan is not None:
+            try:
+                rendered: dict[str, Any] = plan(result)
+            except Exception:  # noqa: BLE001, S110 - the ordinary way meets it again and can say in which field
+                pass
+            else:
+                return rendered
+        return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
+
+    def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
+        key = (type_, id(details))
+        known = self._plans.get(key)
+        if known is None:
+            try:
+                known = (details, self._object(type_, details))
+            except _NotPlainError:
+                known = (details, None)
+            self._plans[key] = known
+        return known[1]
+
+    def _object(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render:
+        grouped = self.collect_subfields(type_, details).grouped_field_set
+        fields = [(name, self._field(type_, chosen)) for name, chosen in grouped.items()]
+        return lambda source: {name: render(source) for name, render in fields}
+
+    def _field(self, parent: GraphQLObjectType, details: FieldDetailsList) -> Render:
+        node = details[0].node
+        if node.name.value == "__typename":
+            return lambda _: parent.name
+        definition = self.schema.get_field(parent, node.name.value)
+        if definition is None or definition.args or node.directives:
+            raise _NotPlainError
+        read = _reader(definition)
+        complete = self._value(definition.type, details)
+        return lambda source: complete(read(source))
+
+    def _value(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
+        if isinstance(type_, GraphQLNonNull):
+            return self._present(type_.of_type, details)
+        present = self._present(type_, details)
+        return lambda value: None if value is None else present(value)
+
+    def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
+        """Renders values that are not None; None makes each of these fail, as it must where it is not allowed."""
+        if isinstance(type_, GraphQLScalarType):
+            return _scalar(type_)
+        if isinstance(type_, GraphQLEnumType):
+            names = {value.value: name for name, value in type_.values.items()}
+            return names.__getitem__
+        if isinstance(type_, GraphQLList):
+            item = self._value(type_.of_type, details)
+            return lambda values: [item(value) for value in _listed(values)]
+        if isinstance(type_, GraphQLObjectType):
+            fields = self._object(type_, details)
+            return _checked(type_, fields)
+        raise _NotPlainError  # interfaces and unions: which type it is depends on the value
+
+
+def _reader(definition: GraphQLField) -> Render:
+    """Reads a field from its object: an attribute, or a function of the object alone."""
+    field = definition.extensions.get("strawberry-definition")
+    if not isinstance(field, StrawberryField) or field.extensions:
+        raise _NotPlainError
+    if field.is_basic_field:
+        return attrgetter(field.python_name)
+    resolver = field.base_resolver
+    if resolver is None or resolver.is_async or resolver.parent_parameter is None or len(resolver.signature.parameters) != 1:
+        raise _NotPlainError
+    function: Render = inspect.unwrap(resolver._unbound_wrapped_func)
+    return function
+
+
+def _scalar(type_: GraphQLScalarType) -> Render:
+    exact = _EXACT.get(type_.name)
+    if exact is None:
+        return type_.coerce_output_value
+    in_range = _INT.__contains__ if exact is int else None
+
+    def render(value: Any) -> Any:
+        if type(value) is not exact or (in_range is not None and not in_range(value)):
+            raise _NotPlainError
+        return value
+
+    return render
+
+
+def _listed(values: Any) -> Any:
+    if type(values) is not list and type(values) is not tuple:
+        raise _NotPlainError
+    return values
+
+
+def _checked(type_: GraphQLObjectType, fields: Render) -> Render:
+    predicate = type_.is_type_of
+    if predicate is None:
+        return fields
+
+    def render(value: Any) -> Any:
+        # Ours look at the value alone; see `Symbol.is_type_of`.
+        if predicate(value, None) is not True:  # type: ignore[arg-type]
+            raise _NotPlainError
+        return fields(value)
+
+    return render
