@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -104,8 +105,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
         if isinstance(type_, GraphQLEnumType):
-            names = {value.value: name for name, value in type_.values.items()}
-            return names.__getitem__
+            return _names(type_)
         if isinstance(type_, GraphQLList):
             item = self._value(type_.of_type, details)
             return lambda values: [item(value) for value in _listed(values)]
@@ -129,6 +129,12 @@ def _reader(definition: GraphQLField) -> Render:
     return function
 
 
+@cache
+def _names(type_: GraphQLEnumType) -> Render:
+    return {value.value: name for name, value in type_.values.items()}.__getitem__
+
+
+@cache
 def _scalar(type_: GraphQLScalarType) -> Render:
     exact = _EXACT.get(type_.name)
     if exact is None:

@@ -88,7 +88,8 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     origin = error.original_error
     if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
         return origin.message, facts_of(origin)
-    if origin is None or isinstance(origin, GraphQLError):
+    # An error without an origin is about the document, or, at a path, about a value of ours that the schema does not know.
+    if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
         for words, limit in _CORE_LIMITS.items():
             if words in error.message:
                 return error.message, {"code": "LIMIT", "limit": limit}
@@ -96,7 +97,7 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran
         return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}
     name = secrets.token_hex(6)
-    log.error("internal error %s at %s", name, ".".join(map(str, error.path or [])) or "the operation", exc_info=origin)
+    log.error("internal error %s at %s", name, ".".join(map(str, error.path or [])) or "the operation", exc_info=origin or error)
     return f"Internal error {name}; the server's log has the details under this id.", {"code": "INTERNAL", "id": name}
 
 

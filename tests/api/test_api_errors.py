@@ -105,3 +105,18 @@ def test_a_repository_that_is_not_there_is_bad_input(tmp_path, serve):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as empty:
         error = serve(service=empty).refused("mutation ($p: String!) { index(path: $p, wait: true) { runId } }", p=str(tmp_path / "no"))
     assert error["extensions"]["code"] == "BAD_INPUT"
+
+
+def test_a_value_the_schema_does_not_know_is_our_error_and_not_the_client_s(service, serve):
+    import dataclasses
+
+    class Strange:
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def state(self):
+            return dataclasses.replace(service.state(), state="molten")
+
+    error = serve(service=Strange()).refused("{ indexState { status } }")
+    assert error["extensions"]["code"] == "INTERNAL"
+    assert "molten" not in error["message"]

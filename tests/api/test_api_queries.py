@@ -318,7 +318,8 @@ def test_no_n_plus_one_a_level_is_one_call_however_many_symbols(serve, counting)
     client = serve(service=counting)
     query = """query ($first: Int!) { symbols(query: "e", kinds: [FUNCTION, METHOD], first: $first) { edges { node {
                  doc modifiers complexity file { path } parent { name }
-                 callers(first: 3) { totalCount edges { node { name file { path } callees(first: 2) { edges { node { name } } } } } } } } } }"""
+                 callers(first: 3) { totalCount edges { node { name file { path }
+                   callees(first: 2) { edges { node { name } } } } } } } } } }"""
 
     def calls(first):
         counting.calls.clear()
@@ -335,3 +336,60 @@ def test_no_n_plus_one_a_level_is_one_call_however_many_symbols(serve, counting)
 def test_texts_of_code_arrive_as_they_are(client):
     name = 'no \u2028 \U0001f353 " \\ such'
     assert client.refused("query ($ref: String!) { symbol(ref: $ref) { id } }", ref=name)["extensions"]["ref"] == name
+
+
+def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(service):
+    """The short way of graphmem.api.executor against graphql-core's own, byte for byte."""
+    import asyncio
+
+    import orjson
+    from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+
+    from graphmem.api.context import Connection, Door
+    from graphmem.api.limits import ServerLimits
+    from graphmem.api.operations import load_operations
+    from graphmem.api.schema import build_schema
+
+    limits = ServerLimits()
+    schema = build_schema(limits)
+    nodes = [f"Symbol:{service.symbol(ref).symbol.id}" for ref in ("Router", "compile_path")]
+    variables = {
+        "Impact": {"targets": ["Router", "compile_path"], "minConfidence": 0.1},
+        "Symbol": {"ref": "starlette/routing.py:Router", "source": True},
+        "SymbolAt": {"file": ROUTING, "line": 100},
+        "Nodes": {"ids": [base64.b64encode(one.encode()).decode() for one in nodes]},
+        "Path": {"from": "test_compile_path", "to": "compile_path"},
+        "Subgraph": {"seeds": ["Router"]},
+        "Search": {"query": "route path"},
+        "ImpactOfDiff": {"base": "HEAD"},  # no repository: the refusal is compared
+        "Project": {},
+        "IndexState": {},
+        "Files": {"first": 100},
+        "Symbols": {"query": "a", "first": 100},
+    }
+
+    def render():
+        async def run():
+            door = Door(service, limits)
+            try:
+                for name, given in variables.items():
+                    text = load_operations().find({"id": name}).text
+                    result = await schema.execute(text, variable_values=given, context_value=Connection(door, True))
+                    yield name, orjson.dumps([result.data, [error.formatted for error in result.errors or []]])
+            finally:
+                door.close()
+
+        async def collect():
+            return [one async for one in run()]
+
+        return dict(asyncio.run(collect()))
+
+    short = render()
+    chosen = schema.execution_context_class
+    schema.execution_context_class = StrawberryGraphQLCoreExecutionContext
+    try:
+        ordinary = render()
+    finally:
+        schema.execution_context_class = chosen
+    assert short == ordinary
+    assert set(short) | {"Index", "IndexProgress"} == set(load_operations().names)
