@@ -1,0 +1,357 @@
+"""The projections of one open database, held together: loaded, patched after each commit, built again when in doubt.
+
+Readers take a `snapshot()`: an immutable bundle of one generation that stays what it is while newer ones are made. The
+graph is there first (a fraction of a second), words follow, vectors when somebody fills them; what is not there yet is
+None in the bundle, with the reason. The store is the truth: whatever is missing, damaged or of another generation is
+made from it anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.errors import GraphMemError, StoreClosedError
+from graphmem.model import GraphDelta
+from graphmem.projection.arrays import I32
+from graphmem.projection.graph import GraphView
+from graphmem.projection.vectors import F32, VectorIndex
+from graphmem.projection.words import DamagedWordsError, WordIndex
+from graphmem.store.base import GraphStore
+
+GRAPH_FILE: Final = "graph.projection"
+VECTOR_FILE: Final = "vectors.projection"
+
+_IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
+_RETRIES: Final = 5  # of reading a snapshot while commits go on
+
+_log = logging.getLogger(__name__)
+
+
+class Snapshot(NamedTuple):
+    """What a reader works on. Graph and words are of one generation, except while words are built for the first time."""
+
+    generation: int
+    graph: GraphView
+    words: WordIndex | None
+    words_note: str  # why `words` is None
+    vectors: VectorIndex | None
+    vectors_note: str  # why `vectors` is None
+    covered: tuple[int, int]  # chunks with a vector, chunks
+    report_damage: Callable[[WordIndex], None]  # tell that a word index turned out to be damaged
+
+
+class _ChunkHashes:
+    """How many chunks have each text hash: which vectors are in use, and how many chunks one covers."""
+
+    def __init__(self, hashes: Iterable[str]) -> None:
+        self.uses = Counter(hashes)
+        self.total = self.uses.total()
+        self.covered = 0
+
+    def count(self, vectors: VectorIndex | None) -> None:
+        self.covered = sum(count for key, count in self.uses.items() if key in vectors) if vectors is not None else 0
+
+    def exchange(self, removed: Iterable[str], added: Iterable[str], vectors: VectorIndex | None) -> None:
+        for hashes, step in ((removed, -1), (added, 1)):
+            for key in hashes:
+                self.uses[key] += step
+                self.total += step
+                if vectors is not None and key in vectors:
+                    self.covered += step
+                if not self.uses[key]:
+                    del self.uses[key]
+
+
+class Projections:
+    """Graph, words and vectors of one database. Thread-safe; `refresh` is called by the one writer after each commit.
+
+    Args:
+        store: the open database.
+        data_dir: where the projections are kept.
+    """
+
+    def __init__(self, store: GraphStore, data_dir: Path) -> None:
+        self._store = store
+        self._dir = data_dir
+        self._writing = threading.Lock()  # of making a new generation
+        self._state = threading.Lock()  # of the fields below
+        self._graph: GraphView | None = None
+        self._words: WordIndex | None = None
+        self._vectors: VectorIndex | None = None
+        self._vectors_saved = 0
+        self._hashes = _ChunkHashes(())
+        self._words_note = "the word index is being opened"
+        self._failure: Exception | None = None
+        self._unsaved = False
+        self._closing = threading.Event()
+        self._graph_settled = threading.Event()  # there, or failed
+        self._settled = threading.Event()  # both
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
+        self._jobs.put(self._load)
+        self._worker.start()
+
+    # ---- reading
+
+    def graph(self) -> GraphView:
+        """The graph of the last generation; waits while it is being opened.
+
+        Raises:
+            GraphMemError: it could not be made.
+        """
+        self._graph_settled.wait()
+        if self._graph is None:
+            raise GraphMemError(f"The graph could not be read from the database: {self._failure}") from self._failure
+        return self._graph
+
+    def graph_if_ready(self) -> GraphView | None:
+        """The graph, if it is there; never waits."""
+        return self._graph
+
+    def snapshot(self) -> Snapshot:
+        """Everything there is, of one moment; waits for the graph alone."""
+        self.graph()
+        with self._state:
+            assert self._graph is not None  # noqa: S101 - graph() has returned, and it never goes away again
+            return Snapshot(
+                self._graph.generation,
+                self._graph,
+                self._words,
+                "" if self._words is not None else self._words_note,
+                self._vectors,
+                "" if self._vectors is not None else "no vectors yet",
+                (self._hashes.covered, self._hashes.total),
+                self._damaged,
+            )
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until graph and words are there or have failed; False when the time is up."""
+        return self._settled.wait(timeout_s)
+
+    def note(self) -> str:
+        """One sentence about what is not ready; empty when all is."""
+        if self._graph is None:
+            return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"
+        return self._words_note if self._words is None else ""
+
+    def status(self) -> dict[str, Any]:
+        """What is there, of which generation, how large; for `doctor`."""
+        with self._state:
+            graph, words, vectors = self._graph, self._words, self._vectors
+            return {
+                "graph": {"generation": graph.generation, "bytes": graph.nbytes, **graph.counts} if graph else {"note": self.note()},
+                "words": {"generation": words.generation, "file": words.path.name} if words else {"note": self._words_note},
+                "vectors": {"model": vectors.model_id, "dim": vectors.dim, "rows": len(vectors), "chunks_covered": self._hashes.covered}
+                if vectors
+                else {"note": "no vectors yet"},
+            }
+
+    # ---- changing
+
+    def refresh(self, generation: int, delta: GraphDelta | None) -> None:
+        """Follow a commit: patch with the delta, or make everything anew when there is none or it does not fit.
+
+        Returns when readers see the new generation.
+
+        Args:
+            generation: of the store after the commit.
+            delta: what the commit changed since the generation before it; None for a whole new graph.
+
+        Raises:
+            OSError, sqlite3.Error: the disk refused; readers keep what they had.
+        """
+        self._settled.wait()
+        with self._writing:
+            graph, words = self._graph, self._words
+            if graph is not None and words is not None and graph.generation == words.generation == generation:
+                return
+            fits = delta is not None and graph is not None and graph.generation == generation - 1
+            if not fits or graph is None or delta is None or words is None or words.generation != graph.generation:
+                self._rebuild()
+                return
+            changed = {row.id for row in delta.chunks}.union(delta.removed_chunks)
+            before = [entry.text_hash for entry in words.entries(changed).values()]
+            try:
+                new_words = words.patched(delta, generation)
+            except DamagedWordsError:
+                self._rebuild()
+                return
+            new_graph = graph.patched(delta, generation)
+            with self._state:
+                self._graph, self._words = new_graph, new_words
+                self._hashes.exchange(before, [row.text_hash for row in delta.chunks], self._vectors)
+                self._unsaved = True
+            self._jobs.put(_nothing)  # wakes the worker, which saves when it has been quiet for a while
+
+    def use_model(self, model_id: str, dim: int) -> None:
+        """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds."""
+        with self._state:
+            if self._vectors is not None and (self._vectors.model_id, self._vectors.dim) == (model_id, dim):
+                return
+        self._settled.wait()
+        vectors = VectorIndex.load(self._dir / VECTOR_FILE, model_id, dim)
+        self._vectors_saved = len(vectors) if vectors is not None else 0
+        stored = self._store.vectors(model_id)
+        if vectors is None:
+            vectors = VectorIndex(model_id, dim)
+        if stored.num_rows:
+            fresh = VectorIndex.from_table(model_id, dim, stored)
+            vectors = fresh if fresh.hashes() != vectors.hashes() else vectors
+        with self._state:
+            self._vectors = vectors
+            self._hashes.count(vectors)
+
+    def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
+        """Make vectors searchable that the store has taken; `use_model` comes first."""
+        with self._state:
+            if self._vectors is None:
+                raise GraphMemError("vectors came before their model; this is a defect of graphmem")
+            fresh = [key for key in dict.fromkeys(hashes) if key not in self._vectors]
+            self._vectors.add(hashes, vectors)
+            self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
+
+    def covered(self) -> tuple[int, int]:
+        """(chunks with a vector, chunks)."""
+        return self._hashes.covered, self._hashes.total
+
+    def fill_order(self) -> list[tuple[str, str]]:
+        """(chunk id, text hash) of every chunk, most wanted first: what much depends on, then code before tests, then by id."""
+        shot = self.snapshot()
+        if shot.words is None:
+            return []
+        view = shot.graph
+        degree: I32 = np.diff(view.in_ptr)
+
+        def key(row: tuple[str, str, str]) -> tuple[int, bool, str]:
+            node = view.index_of.get(row[2])
+            return (0, False, row[0]) if node is None else (-int(degree[node]), bool(view.is_test[node]), row[0])
+
+        return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
+
+    def vector_hashes(self) -> frozenset[str]:
+        """Text hashes that have a vector of the model in use."""
+        return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
+
+    def close(self) -> None:
+        """Save what is worth saving and let go of the files. Twice is once."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._jobs.put(None)
+        self._worker.join()
+        self._save()
+        if self._vectors is not None and len(self._vectors) != self._vectors_saved:
+            self._vectors.save(self._dir / VECTOR_FILE)
+        if self._words is not None:
+            self._words.close()
+
+    # ---- inside
+
+    def _work(self) -> None:
+        """The background thread: opens, saves when idle, builds words again when they turn out to be damaged."""
+        while True:
+            try:
+                job = self._jobs.get(timeout=_IDLE_SECONDS if self._unsaved else None)
+            except queue.Empty:
+                job = self._save
+            if job is None:
+                return
+            try:
+                job()
+            except StoreClosedError:
+                if not self._closing.is_set():
+                    raise
+                return
+            except (GraphMemError, OSError, sqlite3.Error) as error:
+                _log.exception("a projection could not be kept up")
+                with self._state:
+                    self._failure = error
+                    self._words_note = f"the word index could not be built: {error}"
+            finally:
+                self._graph_settled.set()
+                self._settled.set()
+
+    def _load(self) -> None:
+        """Open what was saved; make the rest from the store."""
+        generation = self._store.generation()
+        graph = GraphView.load(self._dir / GRAPH_FILE, generation)
+        words = WordIndex.open(self._dir, generation) if graph is not None else None
+        if graph is not None and words is not None:
+            self._publish(graph, words)
+        else:
+            with self._writing:
+                self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make graph and words from the store, the graph first; readers keep the old bundle until then."""
+        for _ in range(_RETRIES):
+            tables = self._store.tables()
+            graph = GraphView.from_tables(tables)
+            if self._graph is None or self._graph.n == 0:
+                with self._state:
+                    self._graph, self._words = graph, None
+                    self._words_note = "the word index is being built"
+                self._graph_settled.set()
+            chunks = self._store.chunks()
+            if self._store.generation() == tables.generation:
+                break
+        else:
+            raise GraphMemError("the database changes faster than it can be read; close the other writers")
+        words = WordIndex.build(self._dir, graph.generation, chunks, tables.symbols, self._progress)
+        self._publish(graph, words)
+        with self._state:
+            self._unsaved = True
+        self._save()
+
+    def _publish(self, graph: GraphView, words: WordIndex) -> None:
+        hashes = _ChunkHashes(text_hash for _, text_hash, _ in words.chunk_keys())
+        with self._state:
+            hashes.count(self._vectors)
+            self._graph, self._words, self._hashes, self._words_note, self._failure = graph, words, hashes, "", None
+        self._graph_settled.set()
+        for path in self._dir.glob("words-*.sqlite"):
+            if path != words.path:
+                for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):  # readers that have it open keep it
+                    path.with_name(name).unlink(missing_ok=True)
+
+    def _progress(self, rows: int) -> None:
+        if self._closing.is_set():
+            raise StoreClosedError("the index was closed while its words were being written")
+        self._words_note = f"the word index is being built ({rows:,} rows)"
+
+    def _damaged(self, words: WordIndex) -> None:
+        """A reader met a damaged word index: do without it, and build it again."""
+        with self._state:
+            if self._words is not words:
+                return
+            self._words = None
+            self._words_note = "the word index was damaged and is being built again"
+
+        def rebuild() -> None:
+            words.delete_files()
+            with self._writing:
+                self._rebuild()
+
+        self._jobs.put(rebuild)
+
+    def _save(self) -> None:
+        with self._state:
+            graph, unsaved, self._unsaved = self._graph, self._unsaved, False
+        if graph is not None and unsaved:
+            try:
+                graph.save(self._dir / GRAPH_FILE)
+            except OSError:
+                _log.exception("the graph projection could not be saved; it will be built again")
+
+
+def _nothing() -> None:
+    """A job that only wakes the worker."""
