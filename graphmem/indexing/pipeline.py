@@ -54,7 +54,9 @@ class _Parsed(NamedTuple):
 class Indexer:
     """Keeps one store equal to one tree. Runs must not overlap; the service sees to that."""
 
-    def __init__(self, store: GraphStore, projections: Projections, cache: FactsCache, root: Path, project: str, options: IndexOptions) -> None:
+    def __init__(
+        self, store: GraphStore, projections: Projections, cache: FactsCache, root: Path, project: str, options: IndexOptions
+    ) -> None:
         self._store = store
         self._projections = projections
         self._cache = cache
@@ -63,9 +65,7 @@ class Indexer:
         self._options = options
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
 
-    def run(
-        self, *, full: bool = False, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
-    ) -> IndexSummary:
+    def run(self, *, full: bool = False, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> IndexSummary:
         """Bring the graph up to date.
 
         Args:
@@ -206,7 +206,13 @@ class Indexer:
             return difference(Rows(*old, []), new, self._store.external_uses({edge.dst for edge in old.edges}))
 
     def _done(
-        self, mode: str, meter: Meter, found: Discovery, parsed: Iterable[_Parsed], removed: list[str], on_progress: Callable[[IndexProgress], None]
+        self,
+        mode: str,
+        meter: Meter,
+        found: Discovery,
+        parsed: Iterable[_Parsed],
+        removed: list[str],
+        on_progress: Callable[[IndexProgress], None],
     ) -> IndexSummary:
         parsed = list(parsed)
         diagnostics = list(found.diagnostics)

@@ -67,7 +67,7 @@ class GraphMem:
         self._projections = Projections(store, data_dir)
         self._cache: FactsCache | None = None
         self._hub = ProgressHub()
-        self._vectors = VectorFiller(store, self._projections, settings, data_dir, self._hub.publish)
+        self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._indexer: Indexer | None = None
@@ -111,8 +111,8 @@ class GraphMem:
     def close(self) -> None:
         """End background work, bring the database file up to date, let it go. Twice is once."""
         self._closing.set()
+        self._vectors.pause()
         self._hub.close()
-        self._vectors.stop()
         if self._run is not None:
             self._run.join()
         self._projections.close()
@@ -167,9 +167,7 @@ class GraphMem:
         page = (view.file_info(path) for path in paths[offset : offset + limit])
         return [info for info in page if info is not None], len(paths)
 
-    def symbols(
-        self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0
-    ) -> tuple[list[SymbolInfo], int]:
+    def symbols(self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> tuple[list[SymbolInfo], int]:
         """A page of the symbols whose name holds the query, best match first, and how many there are."""
         _check_page(limit, offset)
         return find_symbols(self._view(), query, kinds, limit, offset)
@@ -411,12 +409,12 @@ class GraphMem:
         with self._turn:
             try:
                 indexer = self._indexer_for(repo)
-                self._vectors.stop()
+                self._vectors.pause()
                 summary = indexer.run(full=full, on_progress=tell, cancelled=stop)
             except BaseException as error:
                 tell(IndexProgress("failed", 0, 0, str(error) or type(error).__name__))
                 raise
-        self._vectors.changed()
+        self._vectors.resume()
         return summary
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
@@ -439,8 +437,15 @@ class GraphMem:
         return self._hub.feed()
 
     def fill_vectors(self, background: bool = True) -> None:
-        """Compute missing vectors; returns at once, or when all are there."""
-        self._vectors.start() if background else self._vectors.run()
+        """Compute missing vectors: from now on in the background, or in this thread until all are there.
+
+        Raises:
+            EmbedderError: the model cannot be loaded; in the background the state's note says so.
+        """
+        if background:
+            self._vectors.start()
+        else:
+            self._vectors.run()
 
     def _indexer_for(self, repo: str | Path | None) -> Indexer:
         meta = self._store.meta()
@@ -453,7 +458,10 @@ class GraphMem:
         before = meta.get("root")
         if before and Path(before) != root and Path(before).is_dir():
             raise BadInputError(
-                f"this index is of {before}, not of {root}; choose another directory with --db", argument="repo", root=before, path=str(root)
+                f"this index is of {before}, not of {root}; choose another directory with --db",
+                argument="repo",
+                root=before,
+                path=str(root),
             )
         if self._indexer is None or before != str(root):
             options = IndexOptions(
@@ -499,7 +507,9 @@ def prepare_data_dir(data_dir: Path) -> None:
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
         raise BadInputError(
-            f"cannot make {data_dir}: {error.strerror or error}; name a directory you may write to with --db", argument="db", path=str(data_dir)
+            f"cannot make {data_dir}: {error.strerror or error}; name a directory you may write to with --db",
+            argument="db",
+            path=str(data_dir),
         ) from error
 
 
@@ -516,4 +526,6 @@ def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> Sy
     key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)
     if key in view.index_of:
         return view.info(view.index_of[key])
-    return SymbolInfo(key, one.kind, one.name, one.qualname, change.path, one.start_line, one.end_line, one.signature, "test" in one.modifiers)
+    return SymbolInfo(
+        key, one.kind, one.name, one.qualname, change.path, one.start_line, one.end_line, one.signature, "test" in one.modifiers
+    )
