@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import orjson
+from graphql import GraphQLError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -15,18 +16,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
+from strawberry.http.websocket_origin import normalize_origin
 
 import graphmem
 from graphmem.api import page
 from graphmem.api.context import Door
 from graphmem.api.export import export
-from graphmem.api.failures import payload
+from graphmem.api.failures import payload, shape
 from graphmem.api.limits import ServerLimits
 from graphmem.api.operations import load_operations
 from graphmem.api.schema import build_schema
 from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, Token, TokenCheck
 from graphmem.api.verbs import Service
 from graphmem.api.view import GraphQLView, JsonResponse
+from graphmem.errors import SettingsError
 
 GRAPHQL_PATH = "/graphql"
 HEALTH_PATH = "/health"
@@ -42,6 +45,16 @@ class ServerOptions:
     allowed_origins: tuple[str, ...] = ()  # sites whose pages may use the server: "https://ide.example.com"
     persisted_only: bool = False  # serve the operations of queries/operations and no others
     limits: ServerLimits = field(default_factory=ServerLimits)
+
+    def __post_init__(self) -> None:
+        for origin in self.allowed_origins:
+            if normalize_origin(origin) != origin:
+                raise SettingsError(
+                    f"{origin!r} is no origin; write scheme, host and port as browsers send them, https://ide.example.com",
+                    setting="allowed_origins",
+                    value=origin,
+                    origin="",
+                )
 
 
 def build_app(service: Service, options: ServerOptions | None = None) -> Starlette:
@@ -86,7 +99,7 @@ def build_app(service: Service, options: ServerOptions | None = None) -> Starlet
             Middleware(TokenCheck, token, (HEALTH_PATH,), page.ASSETS_PATH, GRAPHQL_PATH),
             Middleware(BodyLimit, options.limits.body_bytes),
         ],
-        exception_handlers={404: not_found, 405: not_allowed},
+        exception_handlers={404: not_found, 405: not_allowed, Exception: internal},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -122,6 +135,11 @@ async def not_found(request: Request, error: Exception) -> Response:
 async def not_allowed(request: Request, error: Exception) -> Response:
     """A method a route does not have."""
     return _not_allowed((getattr(error, "headers", None) or {}).get("Allow", "GET"))
+
+
+async def internal(request: Request, error: Exception) -> Response:
+    """What no one foresaw, outside an operation; inside one `failures.shape` has it."""
+    return _json({"errors": [shape(GraphQLError("", original_error=error)).formatted]}, 500)
 
 
 def _not_allowed(allow: str) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import orjson
 from cross_web import AsyncHTTPRequestAdapter, HTTPException
@@ -31,6 +32,9 @@ from graphmem.api.failures import facts_of, payload, shape
 from graphmem.api.operations import Operations
 from graphmem.api.security import AUTHENTICATED, Token, refusal
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+
+RESPONSE_TYPE: Final = "application/graphql-response+json"
+"""GraphQL's own media type, with which the status says how the request went."""
 
 
 class JsonResponse(Response):
@@ -205,6 +209,17 @@ class GraphQLView(GraphQL[Connection, None]):
             raise ForbiddenError(f"This server runs its own operations only: {', '.join(self._operations.names)}")
         return query
 
+    async def get_sub_response(self, request: Request | WebSocket) -> Response:
+        """The media type the client wants its answer in, on a response that is otherwise empty."""
+        response = await super().get_sub_response(request)
+        response.media_type = RESPONSE_TYPE if RESPONSE_TYPE in request.headers.get("accept", "") else "application/json"
+        return response
+
+    def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
+        """An answer: 200, but for clients that know GraphQL's own media type 400 when nothing was run."""
+        failed = sub_response.media_type == RESPONSE_TYPE and "data" not in response_data
+        return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
+
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
         """An answer as clients read it; without `data` when nothing was run."""
         answer: GraphQLHTTPResponse = {}
@@ -233,4 +248,7 @@ class GraphQLView(GraphQL[Connection, None]):
 
     def encode_json(self, data: object) -> bytes:
         """Python to JSON."""
-        return orjson.dumps(data)
+        try:
+            return orjson.dumps(data)
+        except TypeError:  # a file name that is no UTF-8 holds surrogates, which only the slower encoder can escape
+            return json.dumps(data, separators=(",", ":")).encode("ascii")

@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from graphmem.api.operations import load_operations
+from graphmem.errors import SettingsError
 
 QUERY = {"query": "{ indexState { files } }"}
 TOKEN = "correct horse"
@@ -78,6 +79,30 @@ def test_a_subscription_asked_for_without_a_stream_is_told_which_to_ask_for(clie
     assert "text/event-stream" in response.json()["errors"][0]["message"]
 
 
+def test_a_client_that_knows_graphql_s_media_type_reads_the_outcome_from_the_status(client):
+    accept = "application/graphql-response+json, application/json;q=0.9"
+    answers = [
+        client.post({"query": query}, accept=accept)
+        for query in ("{ indexState { files } }", "{ nonsense }", '{ symbol(ref: "nonsense") { id } }')
+    ]
+    assert [answer.status_code for answer in answers] == [200, 400, 200]
+    assert {answer.headers["content-type"] for answer in answers} == {"application/graphql-response+json"}
+    assert client.post({"query": "{ nonsense }"}).status_code == 200
+
+
+def test_a_name_that_is_no_utf_8_arrives_escaped(service, serve):
+    import dataclasses
+
+    class Odd:
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def project(self):
+            return dataclasses.replace(service.project(), name="caf\udce9")
+
+    assert serve(service=Odd()).ask("{ project { name } }")["project"]["name"] == "caf\udce9"
+
+
 # ---- ready-made operations
 
 
@@ -139,6 +164,20 @@ def test_every_response_forbids_framing_sniffing_and_scripts(client):
         assert "script-src 'unsafe-inline'" not in policy
 
 
+def test_what_nobody_foresaw_outside_an_operation_is_an_id_too(service, serve):
+    class Broken:
+        def __getattr__(self, verb):
+            return getattr(service, verb)
+
+        def export(self):
+            raise RuntimeError("secret")
+
+    response = serve(service=Broken()).http.get("/export.jsonl")
+    assert response.status_code == 500
+    assert code(response) == "INTERNAL"
+    assert "secret" not in response.text
+
+
 # ---- host and origin
 
 
@@ -184,6 +223,14 @@ def test_an_allowed_site_is_told_so_before_and_with_the_answer(serve):
     answer = client.post(QUERY, origin="https://ide.example", authorization=f"Bearer {TOKEN}")
     assert answer.headers["access-control-allow-origin"] == "https://ide.example"
     assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", ["*", "ide.example", "https://ide.example/path", "https://IDE.example", "null"])
+def test_an_origin_that_is_none_is_refused_when_the_server_is_made(origin):
+    from graphmem.api.app import ServerOptions
+
+    with pytest.raises(SettingsError, match="no origin"):
+        ServerOptions(allowed_origins=(origin,))
 
 
 # ---- token
