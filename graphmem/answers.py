@@ -243,7 +243,7 @@ class Subgraph:
 class PathScore:
     """What one candidate path said of a hit."""
 
-    path: str  # words | dense | graph | exact
+    path: str  # words | names | dense | graph | exact
     rank: int  # 1-based in that path
     raw: float  # BM25, cosine, …
     normalised: float  # 0..1 within the path's candidates
@@ -279,6 +279,7 @@ class SearchAnswer:
     answered: list[str]  # paths that answered
     missing: dict[str, str]  # path -> why it did not: "no model", "vectors 12%", "deadline"
     state: IndexState
+    notes: list[str] = field(default_factory=list)  # what was made of the query: words left out or replaced
 
 
 @dataclass(frozen=True, slots=True)

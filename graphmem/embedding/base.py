@@ -14,6 +14,9 @@ F32 = npt.NDArray[np.float32]
 class Embedder(Protocol):
     """Text to vectors. Every method may be called from any thread."""
 
+    def __hash__(self) -> int:
+        """By identity: answers of an embedder are remembered under it."""
+
     @property
     def model_id(self) -> str:
         """Name under which vectors are kept; differs whenever vectors cannot be compared."""

@@ -130,11 +130,14 @@ class VectorIndex:
                 return rows, matrix[rows] @ unit
             return rows, (matrix @ unit)[rows]
 
-    def cosines(self, query: F32, rows: npt.NDArray[np.int64]) -> F32:
-        """Cosine of a query with some rows, in their order."""
+    def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
+        """Cosine of a query with the texts of these hashes; those without a vector are left out."""
+        row_of = self._row_of
+        known = [key for key in dict.fromkeys(hashes) if key in row_of]
+        rows = np.fromiter((row_of[key] for key in known), np.int64, len(known))
         unit = _unit(np.asarray(query, np.float32).reshape(1, -1))[0]
         with _blas.limit(limits=1, user_api="blas"):
-            return np.asarray(self._matrix[rows] @ unit, np.float32)
+            return dict(zip(known, (self._matrix[rows] @ unit).tolist(), strict=True))
 
     def save(self, path: Path) -> None:
         """Write the rows to a file, atomically.

@@ -1,0 +1,173 @@
+"""Where candidates come from: words, vectors, names in the query, and the graph around those names.
+
+Each path answers alone and knows nothing of the others; `pipeline` runs them side by side and joins them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from graphmem.embedding.base import F32, Embedder
+from graphmem.errors import EmbedderError
+from graphmem.projection.arrays import EXTERNAL, FILE, SYMBOL
+from graphmem.projection.graph import GraphView, kind_mask
+from graphmem.projection.text import STOP_WORDS
+from graphmem.projection.vectors import VectorIndex
+from graphmem.projection.words import CHUNKS, SYMBOLS, WordAnswer, WordIndex
+from graphmem.search.query_type import Mention
+
+HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "DEFINES", "IMPORTS", "TESTS")
+_SEEDS: Final = 8
+_PLAIN_NAME: Final = 0.3  # of a name that is also an ordinary word, beside one written as code
+_MAX_HOMONYMS: Final = 50
+
+
+class Filters(NamedTuple):
+    """What may be found. Empty means everything."""
+
+    chunk_kinds: tuple[str, ...]
+    paths: tuple[str, ...]  # files, and directories for what lies below
+
+    def allows_path(self, path: str) -> bool:
+        """True when a path is one of these or lies below one."""
+        return not self.paths or any(path == one or path.startswith(f"{one}/") for one in (p.rstrip("/") for p in self.paths))
+
+
+class Words(NamedTuple):
+    """Answer of the word path: BM25 by chunk and by symbol, each with statistics of its own."""
+
+    chunks: WordAnswer
+    symbols: WordAnswer
+
+
+def by_words(words: WordIndex, query: str, depth: int, filters: Filters, want_chunks: bool, want_symbols: bool, deadline: float) -> Words:
+    """Chunks and symbols that have the words of the query.
+
+    Raises:
+        DeadlineError, DamagedWordsError: see WordIndex.search.
+    """
+    nothing = WordAnswer([], [], {})
+    chunks = (
+        words.search(query, depth, CHUNKS, kinds=filters.chunk_kinds, paths=filters.paths, deadline=deadline) if want_chunks else nothing
+    )
+    symbols = (
+        words.search(query, depth, SYMBOLS, paths=filters.paths, forgiving=not want_chunks, deadline=deadline) if want_symbols else nothing
+    )
+    return Words(chunks, symbols)
+
+
+class Dense(NamedTuple):
+    """Answer of the dense path."""
+
+    query: F32  # the query's vector
+    chunks: dict[str, float]  # chunk id -> cosine
+
+
+def by_vectors(vectors: VectorIndex, words: WordIndex, embedder: Embedder, query: str, depth: int, filters: Filters) -> Dense:
+    """Chunks whose vector is near the query's.
+
+    Raises:
+        EmbedderError: the model cannot be loaded.
+    """
+    asked = _query_vector(embedder, query)
+    if not len(vectors):
+        return Dense(asked, {})
+    mask = None
+    if filters.paths:
+        mask = np.zeros(len(vectors), np.bool_)
+        rows = vectors.rows(words.hashes(kinds=filters.chunk_kinds, paths=filters.paths))
+        mask[rows[rows < len(mask)]] = True
+    hashes = vectors.hashes()
+    found: dict[str, float] = {}
+    wanted = depth
+    while True:
+        near = vectors.search(asked, wanted, mask)
+        cosine_of = {hashes[row]: cosine for row, cosine in near if row < len(hashes)}
+        # Vectors of texts that are no longer in the index, or not of these kinds, have no chunk here.
+        chunks_of = words.chunks_of_hashes(cosine_of, kinds=filters.chunk_kinds, paths=filters.paths)
+        found = {chunk: cosine for text_hash, cosine in cosine_of.items() for chunk in chunks_of.get(text_hash, ())}
+        if len(found) >= depth or len(near) < wanted:
+            break
+        wanted *= 4
+    best = sorted(found, key=lambda chunk: (-found[chunk], chunk))[:depth]
+    return Dense(asked, {chunk: found[chunk] for chunk in best})
+
+
+@lru_cache(maxsize=256)
+def _query_vector(embedder: Embedder, query: str) -> F32:
+    """Vector of a query; the last ones are remembered, because people refine filters more often than words."""
+    vector = embedder.encode([query])
+    if vector.shape != (1, embedder.dim):
+        raise EmbedderError(f"{embedder.model_id} gave a vector of shape {vector.shape} for a query.", model=embedder.model_id)
+    return np.asarray(vector[0], np.float32)
+
+
+def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
+    """Symbols the query names, with how sure that is: 1 for a name written as code that one symbol has.
+
+    A name that many symbols share says less of each: it counts 1 / sqrt(number); an ordinary word that is also a name counts
+    a third. Names of externals are left out: they have no place to go to.
+    """
+    scores: dict[int, float] = {}
+    for mention in named:
+        if mention.text.casefold() in STOP_WORDS or len(mention.text) < 3:
+            continue
+        nodes = _named(view, mention.text)
+        nodes = [node for node in nodes if filters.allows_path(view.path(node))]
+        if not nodes or len(nodes) > _MAX_HOMONYMS:
+            continue
+        score = (1.0 if mention.is_explicit else _PLAIN_NAME) / math.sqrt(len(nodes))
+        for node in nodes:
+            scores[node] = max(scores.get(node, 0.0), score)
+    return scores
+
+
+def _named(view: GraphView, name: str) -> list[int]:
+    """Symbols with this name: the whole qualified name, else its tail, else the last part alone when it stands alone."""
+    exact = [int(node) for node in view.by_qualname(name) if view.label[node] == SYMBOL]
+    if exact:
+        return exact
+    head, _, last = name.rpartition(".")
+    nodes = [int(node) for node in view.by_name(last) if view.label[node] == SYMBOL]
+    if not head:
+        return nodes
+    tail = [node for node in nodes if f".{view.qualname(node)}".endswith(f".{name}")]
+    if tail:
+        return tail
+    # "module.function": the head may be the module.
+    return [node for node in nodes if view.path(node).rpartition(".")[0].replace("/", ".").endswith(head)]
+
+
+def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
+    """Neighbours of the surest named symbols, one edge in either direction.
+
+    An edge counts its confidence, divided by the logarithm of the degree at both ends: a neighbour of everything is
+    near to nothing.
+
+    Returns:
+        node -> (score, the seed it is nearest to), the best `depth`; seeds are not among them.
+    """
+    mask = kind_mask(HOP_KINDS)
+    best: dict[int, tuple[float, int]] = {}
+    total: dict[int, float] = {}
+    for seed, sure in sorted(seeds.items(), key=lambda item: (-item[1], item[0]))[:_SEEDS]:
+        for rows, ends in ((view.out_edges(seed), view.dst), (view.in_edges(seed), view.src)):
+            rows = rows[mask[view.edge_kind[rows]]]
+            if not len(rows):
+                continue
+            nodes = ends[rows]
+            degree = (view.in_ptr[nodes + 1] - view.in_ptr[nodes]) + (view.out_ptr[nodes + 1] - view.out_ptr[nodes])
+            weight = sure * view.confidence[rows] / np.log2(2.0 + degree) / math.log2(2.0 + len(rows))
+            for node, value in zip(nodes.tolist(), weight.tolist(), strict=True):
+                if node in seeds or view.label[node] in (FILE, EXTERNAL) or not filters.allows_path(view.path(node)):
+                    continue
+                total[node] = total.get(node, 0.0) + value
+                if node not in best or value > best[node][0]:
+                    best[node] = (value, seed)
+    nearest = sorted(total, key=lambda node: (-total[node], node))[:depth]
+    return {node: (total[node], best[node][1]) for node in nearest}

@@ -1,0 +1,104 @@
+"""Joins ranked lists into one: one function, the normaliser and the weights as parameters.
+
+Source: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of
+normalised scores). Which of them is the default was measured: docs/decisions/0006-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError
+
+RRF: Final = "rrf"
+MINMAX: Final = "minmax"
+ZSCORE: Final = "zscore"
+NORMALISERS: Final = (RRF, MINMAX, ZSCORE)
+
+
+class Ranked(NamedTuple):
+    """What one path found.
+
+    Attributes:
+        name: of the path.
+        scores: raw score of each candidate; larger is better.
+        weight: of the path; >= 0.
+        absent: what a candidate counts that is not among the scores: a raw score (0 for BM25, where a row without any
+            word has 0), or None for the lowest score in the list.
+    """
+
+    name: str
+    scores: Mapping[str, float]
+    weight: float
+    absent: float | None = 0.0
+
+
+class Part(NamedTuple):
+    """What one path added to a candidate."""
+
+    name: str
+    rank: int  # 1-based; equal scores in the order of ids
+    raw: float
+    normalised: float  # minmax: 0..1; zscore: standard deviations from the mean; rrf: (k + 1) / (k + rank)
+    weight: float
+
+
+class Fused(NamedTuple):
+    """A candidate of the joined list."""
+
+    id: str
+    score: float
+    parts: list[Part]  # of the paths that found it, in the order of the lists
+
+
+def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60) -> list[Fused]:
+    """Weighted sum of what the lists say, best first, ties by id. The order of the lists does not change the order of the hits.
+
+    Args:
+        lists: at most one for each path; lists without candidates or weight say nothing.
+        normaliser: what makes scores comparable: "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
+            forgets scores and keeps ranks.
+        rrf_k: of "rrf": how slowly a rank loses.
+
+    Raises:
+        BadInputError: another normaliser, or a negative weight.
+    """
+    if normaliser not in NORMALISERS:
+        raise BadInputError(f"normaliser must be one of {', '.join(NORMALISERS)}, not {normaliser!r}", argument="normaliser")
+    lists = [one for one in lists if one.scores and one.weight]
+    if any(one.weight < 0 for one in lists):
+        raise BadInputError("weights of paths must not be negative", argument="weight")
+    ids = sorted(set().union(*(one.scores for one in lists)))
+    terms: dict[str, list[float]] = {key: [] for key in ids}
+    parts: dict[str, list[Part]] = {key: [] for key in ids}
+    for one in lists:
+        normal, otherwise = _normalised(one, ids, normaliser, rrf_k)
+        for rank, key in enumerate(sorted(one.scores, key=lambda key: (-one.scores[key], key)), 1):
+            value = (rrf_k + 1) / (rrf_k + rank) if normaliser == RRF else normal[key]
+            terms[key].append(one.weight * value)
+            parts[key].append(Part(one.name, rank, one.scores[key], value, one.weight))
+        for key in ids:
+            if key not in one.scores:
+                terms[key].append(one.weight * otherwise)
+    # fsum: the same total whatever the order of the lists.
+    fused = [Fused(key, math.fsum(terms[key]), parts[key]) for key in ids]
+    return sorted(fused, key=lambda hit: (-hit.score, hit.id))
+
+
+def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
+    """Normalised score of each candidate of a list, and of those it does not have."""
+    if normaliser == RRF:
+        return {}, 0.0
+    absent = min(one.scores.values()) if one.absent is None else one.absent
+    values = [one.scores.get(key, absent) for key in ids]
+    if normaliser == MINMAX:
+        low, high = min(*values, absent), max(values)
+        scale = high - low
+        if not scale:
+            return dict.fromkeys(one.scores, 1.0), 0.0
+        return {key: (score - low) / scale for key, score in one.scores.items()}, (absent - low) / scale
+    mean = math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)) or 1.0
+    return {key: (score - mean) / deviation for key, score in one.scores.items()}, (absent - mean) / deviation

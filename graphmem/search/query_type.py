@@ -1,0 +1,56 @@
+"""What kind of question a query is, and which code it names: decides the weights of the paths."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+IDENTIFIER: Final = "identifier"  # names code
+SEMANTIC: Final = "semantic"  # describes it
+STRUCTURAL: Final = "structural"  # asks for what is connected with it
+
+_STRUCTURAL: Final = re.compile(
+    r"\b(call(s|ed|ers?|ing)? (by|of|to|from)|who calls|callers?|callees?|depends? on|dependenc(y|ies)|dependents?|used by|uses of|"
+    r"usages?|references? (to|of)|impact(ed)?|affected|inherits?( from)?|subclass(es)?|implement(s|ed|ations?) of|overrid(es|den|ing))\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)")
+_TOKEN: Final = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
+_PATH: Final = re.compile(r"(?<![\w:/])(?:[\w.@-]+/)+[\w.@-]+")
+_CODE_SHAPE: Final = re.compile(r"[a-z0-9][A-Z]|\w_\w|^_+\w|\w_+$|\(\)$|::|^[A-Z][A-Z0-9]+_|\w\.\w")
+_PROSE: Final = frozenset({"e.g", "i.e"})
+
+
+class Mention(NamedTuple):
+    """A word of the query that may name code."""
+
+    text: str  # as it would be written in code, without brackets and quotes
+    is_explicit: bool  # quoted, or written as only code is
+
+
+def classify(query: str) -> str:
+    """STRUCTURAL when it asks for relations of something it names, IDENTIFIER when it names code, else SEMANTIC."""
+    named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
+    if named and _STRUCTURAL.search(query):
+        return STRUCTURAL
+    words = query.split()
+    # One word alone is looked for, whatever it looks like.
+    return IDENTIFIER if named or len(words) == 1 else SEMANTIC
+
+
+def mentions(query: str) -> list[Mention]:
+    """Words of the query that may name code, in order, each once; explicit ones win over plain ones."""
+    found: dict[str, bool] = {}
+    for match in _QUOTED.finditer(query):
+        quoted = next(group for group in match.groups() if group is not None)
+        for token in _TOKEN.findall(quoted) if len(quoted.split()) == 1 else ():
+            found[_bare(token)] = True
+    for token in _TOKEN.findall(query):
+        bare = _bare(token)
+        explicit = bare not in _PROSE and _CODE_SHAPE.search(token) is not None
+        found[bare] = found.get(bare, False) or explicit
+    return [Mention(text, explicit) for text, explicit in found.items()]
+
+
+def _bare(token: str) -> str:
+    return token.removesuffix("()").replace("::", ".")

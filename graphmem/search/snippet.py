@@ -1,0 +1,37 @@
+"""The few lines of a text that answer a query best."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graphmem.projection.text import STOP_WORDS, query_words
+
+LINES: Final = 6
+WIDTH: Final = 200  # characters of a line that are shown
+_MAX_SCANNED: Final = 400  # lines
+
+
+def snippet(text: str, query: str) -> str:
+    """At most LINES lines of a text: those with most of the query's words, the first ones when there are none.
+
+    Lines that are cut end in "…". Common indentation is taken away.
+    """
+    lines = text.split("\n")
+    start = _best_window(lines[:_MAX_SCANNED], query) if len(lines) > LINES else 0
+    shown = lines[start : start + LINES]
+    indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
+    return "\n".join(line if len(line) <= WIDTH else f"{line[:WIDTH]}…" for line in (line[indent:].rstrip() for line in shown)).strip("\n")
+
+
+def _best_window(lines: list[str], query: str) -> int:
+    """First line of the earliest window with the most distinct words of the query."""
+    wanted = set(query_words(query)) - STOP_WORDS
+    if not wanted:
+        return 0
+    found = [wanted.intersection(query_words(line)) for line in lines]
+    best, most = 0, 0
+    for start in range(max(1, len(lines) - LINES + 1)):
+        count = len(set().union(*found[start : start + LINES]))
+        if count > most:
+            best, most = start, count
+    return best
