@@ -226,10 +226,8 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
         if not len(part):
             continue
         number = int(paths[part[0]])
-        if number < 0:
-            name = "(external)"
-        else:
-            name = (view.paths[number].rpartition("/")[0] or ".") if modules else view.paths[number]
+        path = view.paths[number] if number >= 0 else "(external)"
+        name = (path.rpartition("/")[0] or ".") if modules and number >= 0 else path
         hits, confidence, depth = rows.get(name, (0, 0.0, MAX_DEPTH))
         rows[name] = (
             hits + len(part),

@@ -59,14 +59,19 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
     order = np.lexsort((others, lines, view.path_index[others], confidence))[:limit]
     edges, others = edges[order], others[order]
     return [
-        Site(info, view.kind_of(edge), round(float(view.confidence[edge]), 4), view.source_of(edge), view.rule_of(edge), view.lines_of(edge))
+        Site(
+            info,
+            kind=view.kind_of(edge),
+            confidence=round(float(view.confidence[edge]), 4),
+            source=view.source_of(edge),
+            rule=view.rule_of(edge),
+            lines=view.lines_of(edge),
+        )
         for info, edge in zip(view.infos(others), edges.tolist(), strict=True)
     ]
 
 
-def find_symbols(
-    view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int
-) -> tuple[list[SymbolInfo], int]:
+def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
     """Symbols whose name holds the query (case folded), and how many: exact name, then prefix, then the rest.
 
     Within a rank: shorter name, path, line. An empty query lists every symbol by path and line.

@@ -103,10 +103,7 @@ class Indexer:
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
             meta = {"indexed_at": datetime.now(UTC).isoformat(timespec="seconds"), "project": self._project, "root": str(self._root)}
-            if mode == "full":
-                generation = self._store.replace(delta, meta)
-            else:
-                generation = self._store.apply(delta, meta)
+            generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
         self._resolver = resolver
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
