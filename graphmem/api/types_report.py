@@ -236,7 +236,7 @@ class Subgraph:
 class PathScore:
     """What one way of searching said of a hit."""
 
-    path: str = field("words, dense, graph or exact")
+    path: str = field("words, names, dense, graph or exact")
     rank: int = field("from 1, in that way's list")
     raw: float = field("BM25, cosine, …")
     normalised: float = field("0 to 1 among that way's candidates")
@@ -297,6 +297,7 @@ class SearchAnswer:
     query_type: str = field("identifier, semantic or structural")
     hits: list[SearchHit]
     answered: list[str]
+    notes: list[str] = field("what was made of the query: words left out or replaced")
 
     @resolved(list[Missing], [assumed(3)])
     @staticmethod

@@ -1,0 +1,23 @@
+// Vectors, one table a dimension, one row a model and text. Searched in the `vectors` projection, never here.
+
+// name: create_embedding_table()
+// Make the table of one dimension, if it is not there.
+// fill: @table EmbeddingTable, @dim 1..4096
+CREATE NODE TABLE IF NOT EXISTS @table(id STRING PRIMARY KEY, model STRING, text_hash STRING, vec FLOAT[@dim])
+
+// name: put_embeddings(rows, model)
+// Add rows of id, text_hash, vec; those that are there stay as they are.
+// fill: @table EmbeddingTable
+LOAD FROM $rows MERGE (e:@table {id: id}) ON CREATE SET e.model = $model, e.text_hash = text_hash, e.vec = vec
+
+// name: embeddings_of(model)
+// Vectors of one model.
+// fill: @table EmbeddingTable
+// returns: text_hash STRING, vector FLOAT[]
+MATCH (e:@table) WHERE e.model = $model RETURN e.text_hash AS text_hash, e.vec AS vector
+
+// name: embedding_models()
+// Models that have vectors of this dimension.
+// fill: @table EmbeddingTable
+// returns: model STRING, vectors INT64
+MATCH (e:@table) RETURN e.model AS model, count(*) AS vectors ORDER BY model
