@@ -14,6 +14,8 @@ from graphmem.model import IndexProgress
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from graphmem.service.progress import Feed
+
 _ENDS: Final = frozenset({"done", "failed"})
 _WORDS: Final = {
     "discover": "finding files",
@@ -39,6 +41,21 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
         lines = _Lines(output)
         yield lines
         lines.finish()
+
+
+@contextmanager
+def followed(feed: Feed, on_progress: OnProgress) -> Iterator[None]:
+    """Hand every step of a feed on while the block runs."""
+
+    def listen() -> None:
+        for step in steps:
+            on_progress(step)
+
+    with feed as steps:
+        thread = threading.Thread(target=listen, name="graphmem-progress", daemon=True)
+        thread.start()
+        yield
+    thread.join()
 
 
 def _bars(output: Output) -> Progress:

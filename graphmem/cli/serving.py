@@ -76,6 +76,7 @@ class _Run:
         self._address = owner.local_address(server.host, server.port)
         self._stopping = threading.Event()
         self._failure: GraphMemError | None = None
+        self._vectors = service.subscribe_progress()
 
     def until_stopped(self) -> None:
         """Block until the server has ended, then leave nothing behind.
@@ -95,6 +96,7 @@ class _Run:
             self._server.run(on_ready)
         finally:
             self._stopping.set()
+            self._vectors.__exit__(None, None, None)  # ends the worker's waiting for news
             if worker.ident is not None:
                 worker.join()
             for one in mine:
@@ -112,8 +114,6 @@ class _Run:
         try:
             if not self._no_index:
                 self._index()
-            else:
-                self._service.fill_vectors()
         except GraphMemError as failure:
             if had_index and not isinstance(failure, IndexCancelledError):
                 output.stderr.line(("graphmem: ", "bold red"), f"{failure.message}; serving the previous index")
@@ -147,16 +147,13 @@ class _Run:
         output.line(("  every graphmem command about this project is answered by it; Ctrl-C ends it", "dim"))
 
     def _follow_vectors(self) -> None:
-        """A bar for the vectors that are filled in behind the server; searches work before."""
-        output = self._here.output
-        if output.quiet:
-            return
-        with self._service.subscribe_progress() as steps, shown_progress(output) as on_progress:
-            for step in steps:
-                if self._stopping.is_set():
-                    return
-                if step.stage == "embed":
-                    on_progress(step)
+        """Fill in vectors behind the server, with a bar; searches work before."""
+        with self._vectors as steps:
+            self._service.fill_vectors()
+            with shown_progress(self._here.output) as on_progress:
+                for step in steps:
+                    if step.stage == "embed":
+                        on_progress(step)
 
 
 def _expect_token(settings: Settings) -> None:

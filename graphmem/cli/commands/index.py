@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphmem.cli import options
 from graphmem.cli.door import door
+
+if TYPE_CHECKING:
+    from graphmem.answers import IndexState
 
 
 def index(
@@ -20,6 +23,7 @@ def index(
     ] = None,
     include_vendored: Annotated[bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too.")] = False,
     embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Compute missing vectors too, and wait for them.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
     db: options.Db = None,
     home: options.Home = False,
@@ -33,16 +37,30 @@ def index(
     flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
         from graphmem.cli.interrupt import cancelled_by_interrupt
-        from graphmem.cli.progress import shown_progress
+        from graphmem.cli.progress import followed, shown_progress
+        from graphmem.client import RemoteGraphMem
 
         root = here.root_to_index()
         service = here.service(create=True)
         here.interrupted = "; the previous index is as it was"
         with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
             run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)
+        if vectors and not isinstance(service, RemoteGraphMem):  # a server fills them in by itself
+            here.interrupted = "; the index is complete, and the vectors that were made are kept"
+            with shown_progress(here.output) as on_progress, followed(service.subscribe_progress(), on_progress):
+                service.fill_vectors(background=False)
         if as_json:
             here.output.json(run)
         elif not quiet:
             from graphmem.cli.render.index import summary
 
-            summary(here.output, run, service.project().name, every=verbose)
+            project = service.project()
+            summary(here.output, run, project.name, every=verbose)
+            if project.state.vectors < project.state.chunks:
+                here.output.note((_missing(project.state), "dim"))
+
+
+def _missing(state: IndexState) -> str:
+    """What search has to do without, and how it gets it."""
+    advice = state.note or "`graphmem serve` fills them in behind it, `graphmem index --vectors` at once"
+    return f"vectors: {state.vectors:,} of {state.chunks:,} chunks; {advice}"
