@@ -1,0 +1,259 @@
+; inherits: ecmascript
+
+; function f(name: annotation, name?: annotation, name = default, ...name)
+(formal_parameters
+  [
+    (required_parameter
+      pattern: [
+        (identifier)
+        (object_pattern)
+        (array_pattern)
+      ] @name
+      type: (_)? @annotation
+      value: (_)? @default)
+    (optional_parameter
+      pattern: [
+        (identifier)
+        (object_pattern)
+        (array_pattern)
+      ] @name
+      type: (_)? @annotation
+      value: (_)? @default)
+  ] @parameter.normal)
+
+(formal_parameters
+  (required_parameter
+    pattern: (rest_pattern
+      (_) @name)
+    type: (_)? @annotation) @parameter.rest)
+
+; constructor(private target: annotation)
+(formal_parameters
+  [
+    (required_parameter
+      (accessibility_modifier)
+      pattern: (identifier) @target
+      type: (_)? @annotation)
+    (optional_parameter
+      (accessibility_modifier)
+      pattern: (identifier) @target
+      type: (_)? @annotation)
+  ] @binding.annotate)
+
+(formal_parameters
+  [
+    (required_parameter
+      .
+      "readonly"
+      pattern: (identifier) @target
+      type: (_)? @annotation)
+    (optional_parameter
+      .
+      "readonly"
+      pattern: (identifier) @target
+      type: (_)? @annotation)
+  ] @binding.annotate)
+
+; const target: annotation = value; what is required is an import
+((variable_declarator
+  name: (_) @target
+  type: (_)? @annotation
+  value: (_) @value) @binding.assign
+  (#not-match? @value "^require\s*\([^()]*\)(\.\w+)?$"))
+
+; let target: annotation
+(variable_declarator
+  name: (_) @target
+  type: (_) @annotation
+  !value) @binding.annotate
+
+; class { target: annotation = value }
+(public_field_definition
+  name: (_) @target
+  type: (_)? @annotation
+  value: (_) @value) @binding.assign
+
+(public_field_definition
+  name: (_) @target
+  type: (_) @annotation
+  !value) @binding.annotate
+
+; interface { target: annotation }
+(property_signature
+  name: (property_identifier) @target
+  type: (_) @annotation) @binding.annotate
+
+; export = value
+(export_statement
+  "="
+  (_) @value) @binding.export
+
+; A parameter of a function without a name is bound inside that function only.
+(arguments
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(return_statement
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(array
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(parenthesized_expression
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(arrow_function
+  body: (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(assignment_pattern
+  right: (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(binary_expression
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(ternary_expression
+  (arrow_function
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(arguments
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(return_statement
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(array
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(parenthesized_expression
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(arrow_function
+  body: (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(assignment_pattern
+  right: (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(binary_expression
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(ternary_expression
+  (function_expression
+    parameters: (formal_parameters
+      (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @binding.local)
+
+(arguments
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(return_statement
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(array
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(parenthesized_expression
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(arrow_function
+  body: (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(assignment_pattern
+  right: (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(binary_expression
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+(ternary_expression
+  (arrow_function
+    parameter: (identifier) @target) @binding.local)
+
+; items.forEach((target) => …): the parameter is an element
+((call_expression
+  function: (member_expression
+    object: (_) @value
+    property: (property_identifier) @_method)
+  arguments: (arguments
+    .
+    (arrow_function
+      parameters: (formal_parameters
+        .
+        (required_parameter
+        pattern: (_) @target
+        type: (_)? @annotation))) @extent)) @binding.local
+  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))
+
+((call_expression
+  function: (member_expression
+    object: (_) @value
+    property: (property_identifier) @_method)
+  arguments: (arguments
+    .
+    (arrow_function
+      parameter: (identifier) @target) @extent)) @binding.local
+  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))

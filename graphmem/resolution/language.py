@@ -1,0 +1,169 @@
+"""The seam for languages: what `inference` asks about names, modules, receivers and what lies outside.
+
+A language is one subclass of `Rules` (see `python.py`), registered in `RULES_BY_NAME` under the name its
+`language.toml` gives as `rules`. Everything has a default, so a language may start with `module_names` and
+`import_targets` alone. Rules keep no state about files: whatever they read of other files goes through
+`inference.project`, which records it as an input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import NAME, SELF, SUPER
+from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Binding, Definition, Import
+    from graphmem.resolution.inference import Call, Inference
+    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.project import FileEntry, Symbol
+
+
+class Rules:
+    """The defaults: lexical scopes, classes with `this`, nothing known outside.
+
+    Args:
+        layout: what the project's configuration files say.
+    """
+
+    constructors: Sequence[str] = ()
+    """Methods that run when a class is called, in the order they run."""
+
+    call_method: str = ""
+    """Method that runs when an instance is called; "" where instances cannot be."""
+
+    first_parameter_is_receiver: bool = False
+    """True where methods name their receiver (`self`), False where it is a word of the language (`this`)."""
+
+    class_scope_is_visible: bool = False
+    """True where code inside a method sees the names of its class without a prefix."""
+
+    fallback_method: str = ""
+    """Method that answers for attributes that do not exist; "" for none."""
+
+    builtin_package: str = "builtins"
+    """Package of the names every file sees."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    # modules and imports
+
+    def module_names(self, path: str) -> Sequence[str]:
+        """Every dotted (or slashed) name under which other files may import the file at a path; the best first."""
+        return ()
+
+    def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        """The module an import statement names, before any name is taken from it.
+
+        `MODULE`, `NAMESPACE` and `EXT` atoms; look-ups through `inference.project` only.
+        """
+        return EMPTY
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """A module below a module, as `MODULE` or `NAMESPACE` atoms."""
+        return EMPTY
+
+    def exported(self, entry: FileEntry, name: str) -> bool:
+        """True when importing everything from this file brings this name."""
+        return not name.startswith("_")
+
+    # scopes and receivers
+
+    def builtin(self, name: str) -> Type:
+        """The value of a name no scope of the project defines."""
+        return EMPTY
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """The class whose instance the term `base` is inside this scope, when the scope is one of its methods; else -1."""
+        term = entry.terms[base]
+        if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):
+            return -1
+        method = entry.enclosing(scope, ("method",))
+        if method < 0:
+            return -1
+        definition = entry.definitions[method]
+        if term[0] == NAME:
+            parameters = definition.parameters
+            if "static" in definition.modifiers or not parameters or parameters[0].name != term[1]:
+                return -1
+        return definition.parent
+
+    def receiver(self, inference: Inference, symbol: Symbol) -> Type:
+        """What a method's receiver is: an instance of its class, or the class."""
+        return EMPTY
+
+    def is_super_call(self, entry: FileEntry, term: int) -> bool:
+        """True when a term stands for the receiver seen as its base class."""
+        return bool(entry.terms[term][0] == SUPER)
+
+    # types
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """The type an annotation names; with `UNTYPED` in it when it leaves something open."""
+        return EMPTY
+
+    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+        """What calling something outside the project gives, where the library is known; None where it is not."""
+        return None
+
+    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+        """What a method of a list, dictionary … gives."""
+        return EMPTY
+
+    def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
+        """What calling a function gives, from what its body returns or declares: wraps results of coroutines and the like."""
+        return value
+
+    def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
+        """What a decorator adds to the things the decorated name may be."""
+        return EMPTY
+
+    def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
+        """What a framework passes for a parameter nobody passes in the source (test fixtures)."""
+        return EMPTY
+
+    def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Functions a framework runs for a definition because of how it is written (test fixtures)."""
+        return ()
+
+    def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
+        """The type of a class attribute as its instances see it (members of enumerations, descriptors)."""
+        return value
+
+    def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
+        """True when a call with so many arguments can be meant for this definition."""
+        return True
+
+    def is_common_name(self, name: str) -> bool:
+        """True for method names of the language's own types, which say nothing about who is meant."""
+        return False
+
+
+_MODULES: Final[Mapping[str, str]] = {
+    "python": "graphmem.resolution.python",
+    "ecmascript": "graphmem.resolution.ecmascript",
+}
+"""Where the rules of each name live; each module has a class `RULES`."""
+
+
+@cache
+def rules_class(name: str) -> type[Rules] | None:
+    """The rules of that name; None for "" and for a name nobody wrote rules for."""
+    if name not in _MODULES:
+        return None
+    try:
+        module = import_module(_MODULES[name])
+    except ModuleNotFoundError:
+        return None
+    found: type[Rules] = module.RULES
+    return found
+
+
+def external(package: str, dotted: str = "") -> Type:
+    """Something outside the project."""
+    return one(EXT, package, dotted)

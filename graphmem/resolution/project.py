@@ -1,0 +1,372 @@
+"""The facts of all files, indexed, with every look-up that crosses files recorded as an input.
+
+An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C".
+`Project.replace` swaps the facts of files and answers which keys now have another content; whatever was
+computed from one of them is out of date, everything else is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.model import symbol_id
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Binding, Definition, FileFacts, Term
+from graphmem.resolution.fingerprint import Fingerprints, Key
+from graphmem.resolution.solver import Memo, Solver
+
+if TYPE_CHECKING:
+    from graphmem.resolution.language import Rules
+
+CLASS_KINDS: Final = frozenset({"class", "interface", "enum"})
+FUNCTION_KINDS: Final = frozenset({"function", "method"})
+_CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
+
+MAX_CALL_SITES: Final = 40
+"""Call sites of one name that are looked at to type an undeclared parameter; with more, none is."""
+
+
+class Symbol:
+    """A definition as other files know it: stays the same object while the file is edited around it."""
+
+    __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")
+
+    def __init__(self, id_: str, path: str, qualname: str, kind: str, ordinal: int, key: int) -> None:
+        self.id = id_
+        self.path = path
+        self.qualname = qualname
+        self.name = qualname.rpartition(".")[2]
+        self.kind = kind
+        self.ordinal = ordinal
+        self.key = key  # input that changes when what it says to other files does
+        self.index = -1  # in its file's definitions; -1 while it does not exist
+
+    def __repr__(self) -> str:
+        return f"{self.path}:{self.qualname}#{self.ordinal}"
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """Sort key that does not depend on anything but the source."""
+        return (self.path, self.qualname, self.kind, self.ordinal)
+
+
+class Slot(NamedTuple):
+    """One way a scope gives a name a meaning."""
+
+    kind: str  # definition | binding | import | parameter
+    index: int
+    line: int  # from which line on; 0 for parameters
+    last: int  # last line of the block it stands in
+
+
+class FileEntry:
+    """One file's facts with the look-ups inference needs; built once, thrown away when the file changes."""
+
+    def __init__(self, facts: FileFacts, rules: Rules, symbols: list[Symbol]) -> None:
+        self.facts = facts
+        self.path = facts.path
+        self.rules = rules
+        self.symbols = symbols
+        self.memo: Memo = {}
+        self.terms = facts.terms
+        self.definitions = facts.definitions
+        self.slots: dict[int, dict[str, list[Slot]]] = {}
+        self.stars: list[int] = []
+        self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
+        self.results: dict[int, list[int]] = {}  # scope -> return bindings
+        self.yields: dict[int, list[int]] = {}
+        self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
+        self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
+        self.calls: dict[str, list[CallSite]] = {}  # by the bare name of what is called
+        self._index()
+
+    def _index(self) -> None:
+        for position, definition in enumerate(self.definitions):
+            if position == 0:
+                continue
+            if definition.kind != "variable":
+                self.slot(definition.parent, definition.name, Slot("definition", position, definition.start_line, 1 << 30))
+            for number, parameter in enumerate(definition.parameters):
+                self.slot(position, parameter.name, Slot("parameter", number, 0, 1 << 30))
+        for position, found in enumerate(self.facts.imports):
+            if found.name == "*":
+                self.stars.append(position)
+            elif found.alias:
+                self.slot(found.scope, found.alias, Slot("import", position, found.line, 1 << 30))
+        for position, binding in enumerate(self.facts.bindings):
+            self._index_binding(position, binding)
+        for names in self.slots.values():
+            for slots in names.values():
+                if len(slots) > 1:
+                    slots.sort(key=_slot_line)
+        self._index_calls()
+
+    def _index_calls(self) -> None:
+        terms, path = self.terms, self.path
+        for reference in self.facts.references:
+            if reference.kind == "call":
+                name = _called_name(terms, reference.term)
+                if name:
+                    site = CallSite(path, reference.scope, reference.term, reference.line, -1)
+                    self.calls.setdefault(name, []).append(site)
+        for position, definition in enumerate(self.definitions):
+            for decorator in definition.decorators:
+                term = terms[decorator]
+                if term[0] in (NAME, ATTR):
+                    site = CallSite(path, definition.parent, decorator, definition.start_line, position)
+                    self.calls.setdefault(term[-1], []).append(site)
+
+    def calls_by_name(self) -> Iterator[tuple[str, int, int]]:
+        """(name, scope, term) of every call and decoration, in source order."""
+        for name, sites in self.calls.items():
+            for site in sites:
+                yield name, site.scope, site.term
+
+    def slot(self, scope: int, name: str, slot: Slot) -> None:
+        self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
+
+    def _index_binding(self, position: int, binding: Binding) -> None:
+        op = binding.op
+        if op == "return":
+            self.results.setdefault(binding.scope, []).append(position)
+        elif op == "yield":
+            self.yields.setdefault(binding.scope, []).append(position)
+        elif op == "narrow":
+            self.narrows.setdefault((binding.scope, binding.target), []).append(position)
+        elif op not in ("delete", "export"):
+            target = self.terms[binding.target]
+            if target[0] == NAME:
+                if op == "local":
+                    self.locals.setdefault((binding.scope, target[1]), []).append(position)
+                else:
+                    self.slot(binding.scope, target[1], Slot("binding", position, binding.end_line, binding.block_end))
+            elif target[0] == ATTR:
+                owner = self.rules.receiver_class(self, binding.scope, target[1])
+                if owner >= 0:
+                    self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
+
+    def names(self, scope: int) -> Mapping[str, list[Slot]]:
+        """What a scope itself binds."""
+        return self.slots.get(scope, _NOTHING)
+
+    def enclosing(self, scope: int, kinds: Collection[str]) -> int:
+        """The innermost definition of one of the kinds around a scope, itself included; -1 for none."""
+        while scope >= 0 and self.definitions[scope].kind not in kinds:
+            scope = self.definitions[scope].parent
+        return scope
+
+    def top_name(self, scope: int) -> str:
+        """Name of the outermost definition around a scope; "<module>" for the module's own code."""
+        return self.definitions[scope].qualname.partition(".")[0]
+
+
+_NOTHING: Final[Mapping[str, list[Slot]]] = {}
+
+
+def _called_name(terms: list[Term], call: int) -> str:
+    callee = terms[terms[call][1]] if terms[call][0] in (CALL, NEW) else terms[call]
+    return str(callee[-1]) if callee[0] in (NAME, ATTR) else ""
+
+
+def _slot_line(slot: Slot) -> int:
+    return slot.line
+
+
+class CallSite(NamedTuple):
+    """A place that calls something of a certain name."""
+
+    path: str
+    scope: int
+    term: int  # the call; for a decorated definition the decorator
+    line: int
+    decorated: int  # the definition a decorator is applied to, else -1
+
+
+class Project:
+    """All files, by path, and the indexes over them.
+
+    Args:
+        name: part of every id.
+        rules_of: the rules for a language, or None when its files are not resolved.
+    """
+
+    def __init__(self, name: str, rules_of: Callable[[str], Rules | None]) -> None:
+        self.name = name
+        self.solver = Solver()
+        self.files: dict[str, FileEntry] = {}
+        self._rules_of = rules_of
+        self._keys: dict[tuple[str, ...], int] = {}
+        self._symbols: dict[tuple[str, str, str, int], Symbol] = {}
+        self._modules: dict[str, set[str]] = {}  # dotted name -> paths
+        self._folders: dict[str, int] = {}  # dotted name of a folder -> modules below
+        self._named: dict[str, set[Symbol]] = {}
+        self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
+
+    # inputs
+
+    def key(self, *parts: str) -> int:
+        """The small integer of an input. The first part says what it is about:
+
+        `top`: what (path, name) says to other files · `body`: all code of (path, name) ·
+        `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
+        `calls`: call sites of a bare name · `subclasses`: of (symbol id) · `file`: whether a path exists.
+        """
+        found = self._keys.get(parts)
+        if found is None:
+            found = self._keys[parts] = len(self._keys)
+        return found
+
+    def touch(self, *parts: str) -> None:
+        """Record that the answer being made depends on an input."""
+        self.solver.touch(self.key(*parts))
+
+    # look-ups, each recorded
+
+    def file(self, path: str) -> FileEntry | None:
+        """The file at a path."""
+        self.touch("file", path)
+        return self.files.get(path)
+
+    def modules(self, dotted: str) -> list[str]:
+        """Paths of the files that answer to a dotted module name, sorted."""
+        self.touch("module", dotted)
+        return sorted(self._modules.get(dotted, ()))
+
+    def is_folder(self, dotted: str) -> bool:
+        """True when some module's dotted name begins with this one."""
+        self.touch("module", dotted)
+        return self._folders.get(dotted, 0) > 0
+
+    def named(self, name: str) -> list[Symbol]:
+        """Functions, methods and classes of that bare name, in the order of their places."""
+        self.touch("named", name)
+        return sorted(self._named.get(name, ()), key=_place)
+
+    def knows_name(self, name: str) -> bool:
+        """True when any function, method or class of the project has that name."""
+        self.touch("named", name)
+        return bool(self._named.get(name))
+
+    def call_sites(self, name: str) -> list[CallSite]:
+        """Where something of that bare name is called; empty when there are more than `MAX_CALL_SITES`."""
+        self.touch("calls", name)
+        paths = self._called.get(name, {})
+        if sum(paths.values()) > MAX_CALL_SITES:
+            return []
+        return [site for path in sorted(paths) for site in self.files[path].calls[name]]
+
+    def entry(self, symbol: Symbol) -> FileEntry:
+        """The file of a symbol; what the symbol says becomes an input."""
+        self.solver.touch(symbol.key)
+        return self.files[symbol.path]
+
+    def definition(self, symbol: Symbol) -> Definition:
+        """What a symbol's definition says."""
+        self.solver.touch(symbol.key)
+        return self.files[symbol.path].definitions[symbol.index]
+
+    def exists(self, symbol: Symbol) -> bool:
+        """False for a symbol that was removed since somebody remembered it."""
+        self.solver.touch(symbol.key)
+        return symbol.index >= 0
+
+    # changes
+
+    def replace(self, changed: Mapping[str, FileFacts], removed: Collection[str], *, compare: bool) -> set[int]:
+        """Take new facts in and forget files.
+
+        Args:
+            changed: path to facts, new files too.
+            removed: paths that are gone.
+            compare: False when nobody has asked anything yet, so that no difference matters.
+
+        Returns:
+            The inputs whose content is now different.
+        """
+        paths = sorted(set(removed) | set(changed))
+        before = {path: self._contents(path) for path in paths} if compare else {}
+        for path in paths:
+            self._remove(path)
+        for path in sorted(changed):
+            rules = self._rules_of(changed[path].language)
+            if rules is not None:
+                self._add(changed[path], rules)
+        stale: set[int] = set()
+        for path, old in before.items():
+            new = self._contents(path)
+            stale |= {self.key(*_index_key(key)) for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+        return stale
+
+    def _contents(self, path: str) -> dict[Key, Any]:
+        """What one file contributes to every input, by key."""
+        entry = self.files.get(path)
+        if entry is None:
+            return {}
+        contents: dict[Key, Any] = dict(Fingerprints(entry).hashes)
+        contents["file", path] = True
+        for dotted in entry.rules.module_names(path):
+            contents["module", dotted, path] = True
+            for folder in _folders(dotted):
+                contents["module", folder, path, "below"] = True
+        for symbol in entry.symbols:
+            if symbol.kind in _CALLABLE_KINDS:
+                # What a fallback by name looks at: where it is, and how it may be called.
+                definition = entry.definitions[symbol.index]
+                signature = (len(definition.parameters), definition.modifiers, tuple(p.kind for p in definition.parameters))
+                contents["named", symbol.name, symbol.id] = signature
+        return contents
+
+    def _add(self, facts: FileFacts, rules: Rules) -> None:
+        path = facts.path
+        symbols: list[Symbol] = []
+        entry = FileEntry(facts, rules, symbols)
+        for position, definition in enumerate(facts.definitions):
+            symbol = self._symbol(path, definition)
+            symbol.index = position
+            symbols.append(symbol)
+            if symbol.kind in _CALLABLE_KINDS:
+                self._named.setdefault(symbol.name, set()).add(symbol)
+        self.files[path] = entry
+        for dotted in rules.module_names(path):
+            self._modules.setdefault(dotted, set()).add(path)
+            for folder in _folders(dotted):
+                self._folders[folder] = self._folders.get(folder, 0) + 1
+        for name, sites in entry.calls.items():
+            self._called.setdefault(name, {})[path] = len(sites)
+
+    def _remove(self, path: str) -> None:
+        entry = self.files.pop(path, None)
+        if entry is None:
+            return
+        for symbol in entry.symbols:
+            symbol.index = -1
+            self._named.get(symbol.name, set()).discard(symbol)
+        for dotted in entry.rules.module_names(path):
+            self._modules[dotted].discard(path)
+            for folder in _folders(dotted):
+                self._folders[folder] -= 1
+        for name in entry.calls:
+            self._called[name].pop(path)
+
+    def _symbol(self, path: str, definition: Definition) -> Symbol:
+        place = (path, definition.qualname, definition.kind, definition.ordinal)
+        found = self._symbols.get(place)
+        if found is None:
+            id_ = symbol_id(self.name, *place)
+            found = Symbol(id_, *place, self.key("top", path, definition.qualname.partition(".")[0]))
+            self._symbols[place] = found
+        return found
+
+
+def _place(symbol: Symbol) -> tuple[str, str, str, int]:
+    return symbol.place
+
+
+def _folders(dotted: str) -> list[str]:
+    parts = dotted.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _index_key(key: Key) -> Key:
+    """The input a contribution belongs to: `named`, `module` and `calls` unite the contributions of many files."""
+    return key[:2] if key[0] in ("named", "module", "calls") else key

@@ -1,0 +1,281 @@
+"""What resolution knows of Python's builtins and of the libraries that only pass values along.
+
+A function outside the project matters when something of the project comes out of it again: elements of
+containers, wrapped functions, partial applications, casts. Each is one line of a table.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    LAM,
+    PARTIAL,
+    TUP,
+    Atom,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Call, Inference
+
+Known = Callable[["Inference", "Call"], Type]
+
+BUILTIN_NAMES: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
+    "__import__",
+    "__build_class__",
+    "__debug__",
+    "__name__",
+    "__file__",
+    "__doc__",
+    "__path__",
+    "__spec__",
+    "__dict__",
+    "__class__",
+    "reveal_type",
+    "WindowsError",
+}
+
+_OWN_TYPES: Final = (str, bytes, bytearray, int, float, list, dict, set, frozenset, tuple, io.TextIOWrapper, io.BytesIO, BaseException)
+
+COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own)) | {
+    # of the standard library's most used types, whose receivers are often unknown
+    *("put", "get_nowait", "acquire", "release", "group", "groups", "match", "search", "sub", "finditer", "findall", "fullmatch"),
+    *("exists", "is_file", "is_dir", "mkdir", "unlink", "rmdir", "read_text", "write_text", "read_bytes", "write_bytes", "iterdir"),
+    *("info", "debug", "warning", "error", "exception", "critical", "log", "submit", "result", "cancel", "done", "run", "start"),
+    *("execute", "fetchone", "fetchall", "commit", "rollback", "cursor", "strftime", "isoformat", "total_seconds", "date", "time"),
+    *("send", "recv", "connect", "bind", "listen", "accept", "shutdown", "wait", "notify", "set", "is_set", "add_argument"),
+}
+"""Method names that say nothing about who is meant when the receiver is unknown."""
+
+
+def _first(inference: Inference, call: Call) -> Type:
+    return call.argument(0) or EMPTY
+
+
+def _element_of_first(inference: Inference, call: Call) -> Type:
+    return inference.element(inference.expanded(call.argument(0) or EMPTY))
+
+
+def _container(kind: str) -> Known:
+    def known(inference: Inference, call: Call) -> Type:
+        return box(kind, _element_of_first(inference, call))
+
+    return known
+
+
+def _dictionary(inference: Inference, call: Call) -> Type:
+    keys = values = EMPTY
+    for atom in inference.expanded(call.argument(0) or EMPTY):
+        if atom[0] == BOX and atom[1] == "dict":
+            keys, values = join(keys, atom[2][0]), join(values, atom[2][1])
+        elif atom[0] == BOX:
+            for pair in inference.expanded(atom[2][0]):
+                if pair[0] == TUP and len(pair[1]) == 2:
+                    keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
+    for _, term in call.keywords:
+        values = join(values, call.term(term))
+    return box("dict", join(keys, one(EXTI, "builtins", "str")) if call.keywords else keys, values)
+
+
+def _default_dictionary(inference: Inference, call: Call) -> Type:
+    return box("dict", EMPTY, inference.called(inference.expanded(call.argument(0) or EMPTY), call))
+
+
+def _next(inference: Inference, call: Call) -> Type:
+    return join(_element_of_first(inference, call), call.argument(1) or EMPTY)
+
+
+def _enumerate(inference: Inference, call: Call) -> Type:
+    return box("iter", tuple_of([one(EXTI, "builtins", "int"), _element_of_first(inference, call)]))
+
+
+def _zip(inference: Inference, call: Call) -> Type:
+    parts = [inference.element(inference.expanded(call.term(term))) for term in call.args]
+    return box("iter", tuple_of(parts))
+
+
+def _map(inference: Inference, call: Call) -> Type:
+    return box("iter", inference.called(inference.expanded(call.argument(0) or EMPTY), call))
+
+
+def _filter(inference: Inference, call: Call) -> Type:
+    return box("iter", inference.element(inference.expanded(call.argument(1) or EMPTY)))
+
+
+def _any_argument(inference: Inference, call: Call) -> Type:
+    given = call.rest(0)
+    return join(given, inference.element(inference.expanded(given))) if len(call.args) == 1 else given
+
+
+def _type(inference: Inference, call: Call) -> Type:
+    found = EMPTY
+    for atom in inference.expanded(call.argument(0) or EMPTY):
+        if atom[0] == INST:
+            found = join(found, one(CLASS, atom[1]))
+        elif atom[0] == EXTI:
+            found = join(found, one(EXT, atom[1], atom[2]))
+    return found
+
+
+def _getattr(inference: Inference, call: Call) -> Type:
+    name = call.literal(1)
+    found = inference.attribute(inference.expanded(call.argument(0) or EMPTY), name) if name else EMPTY
+    return join(found, call.argument(2) or EMPTY)
+
+
+def _partial(inference: Inference, call: Call) -> Type:
+    return one(PARTIAL, call.argument(0) or EMPTY)
+
+
+def _wraps(inference: Inference, call: Call) -> Type:
+    """`functools.wraps(f)` gives a decorator that gives back what it decorates: an identity."""
+    return one(EXT, "graphmem", "identity")
+
+
+def _cast(inference: Inference, call: Call) -> Type:
+    if len(call.args) < 2:
+        return EMPTY
+    declared = inference.declared(call.entry, call.scope, call.args[0])
+    text = call.literal(0)
+    if text is not None or not declared:
+        return call.argument(1) or EMPTY
+    kept = frozenset(atom for atom in declared if atom[0] not in (14, 17))
+    return kept if kept == declared else join(kept, call.argument(1) or EMPTY)
+
+
+def _gather(inference: Inference, call: Call) -> Type:
+    return box("await", tuple_of([inference.awaited(inference.expanded(call.term(term))) for term in call.args]))
+
+
+def _run(inference: Inference, call: Call) -> Type:
+    return inference.awaited(inference.expanded(call.argument(0) or EMPTY))
+
+
+def _run_function(inference: Inference, call: Call) -> Type:
+    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+
+
+def _enter_first(inference: Inference, call: Call) -> Type:
+    return box("enter", call.argument(0) or EMPTY)
+
+
+def _reduce(inference: Inference, call: Call) -> Type:
+    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+
+
+CALLS: Final[Mapping[tuple[str, str], Known]] = {
+    ("builtins", "list"): _container("list"),
+    ("builtins", "set"): _container("set"),
+    ("builtins", "frozenset"): _container("set"),
+    ("builtins", "tuple"): _container("tuple"),
+    ("builtins", "sorted"): _container("list"),
+    ("builtins", "reversed"): _container("iter"),
+    ("builtins", "iter"): _container("iter"),
+    ("builtins", "aiter"): _container("iter"),
+    ("builtins", "dict"): _dictionary,
+    ("builtins", "next"): _next,
+    ("builtins", "anext"): _next,
+    ("builtins", "enumerate"): _enumerate,
+    ("builtins", "zip"): _zip,
+    ("builtins", "map"): _map,
+    ("builtins", "filter"): _filter,
+    ("builtins", "max"): _any_argument,
+    ("builtins", "min"): _any_argument,
+    ("builtins", "type"): _type,
+    ("builtins", "getattr"): _getattr,
+    ("collections", "OrderedDict"): _dictionary,
+    ("collections", "defaultdict"): _default_dictionary,
+    ("collections", "deque"): _container("list"),
+    ("collections", "ChainMap"): _dictionary,
+    ("types", "MappingProxyType"): _dictionary,
+    ("itertools", "chain"): lambda inference, call: box("iter", inference.element(inference.expanded(call.rest(0)))),
+    ("itertools", "chain.from_iterable"): lambda inference, call: box(
+        "iter", inference.element(inference.expanded(_element_of_first(inference, call)))
+    ),
+    ("itertools", "islice"): _container("iter"),
+    ("itertools", "cycle"): _container("iter"),
+    ("functools", "partial"): _partial,
+    ("functools", "partialmethod"): _partial,
+    ("functools", "wraps"): _wraps,
+    ("functools", "update_wrapper"): _first,
+    ("functools", "reduce"): _reduce,
+    ("functools", "lru_cache"): _wraps,
+    ("graphmem", "identity"): _first,
+    ("typing", "cast"): _cast,
+    ("copy", "copy"): _first,
+    ("copy", "deepcopy"): _first,
+    ("copy", "replace"): _first,
+    ("dataclasses", "replace"): _first,
+    ("weakref", "ref"): lambda inference, call: box("callable", call.argument(0) or EMPTY),
+    ("weakref", "proxy"): _first,
+    ("contextlib", "closing"): _enter_first,
+    ("contextlib", "nullcontext"): _enter_first,
+    ("asyncio", "gather"): _gather,
+    ("asyncio", "run"): _run,
+    ("asyncio", "create_task"): _first,
+    ("asyncio", "ensure_future"): _first,
+    ("asyncio", "wait_for"): _first,
+    ("asyncio", "shield"): _first,
+    ("asyncio", "to_thread"): lambda inference, call: box("await", _run_function(inference, call)),
+    ("anyio", "run"): _run_function,
+    ("trio", "run"): _run_function,
+}
+"""What calls of (package, name) give, where that can be something of the project."""
+
+SAME_AS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("typing_extensions", "cast"): ("typing", "cast"),
+}
+
+IDENTITY_DECORATORS: Final = frozenset({"graphmem.identity"})
+
+
+def container_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    """What a method of a list, tuple, set, dictionary or iterator gives."""
+    same = frozenset((container,))
+    kind = container[1] if container[0] == BOX else "tuple"
+    if kind == "dict":
+        keys, values = container[2]
+        if name in ("get", "setdefault", "pop"):
+            return join(values, call.argument(1) or EMPTY)
+        if name == "__getitem__":
+            return values  # type: ignore[no-any-return]
+        if name == "items":
+            return box("iter", tuple_of([keys, values]))
+        if name == "values":
+            return box("iter", values)
+        if name == "keys":
+            return box("iter", keys)
+        if name == "popitem":
+            return tuple_of([keys, values])
+        return same if name == "copy" else EMPTY
+    if name in ("copy", "union", "intersection", "difference", "__iter__", "symmetric_difference"):
+        return same
+    if name in ("pop", "popleft", "__next__", "send", "__getitem__", "__anext__"):
+        return inference.element(same)
+    return EMPTY
+
+
+def is_function(atom: Atom) -> bool:
+    """True for atoms that are functions of the project."""
+    return atom[0] in (FUNC, LAM)
+
+
+def unite(types: list[Type]) -> Type:
+    """Any of several."""
+    return join_all(types)

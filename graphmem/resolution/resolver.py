@@ -1,0 +1,130 @@
+"""Second stage: the facts of all files in, edges with reasons out, again only where something changed.
+
+    resolver = Resolver("project", layout)
+    for path in resolver.update(changed, removed):
+        resolution = resolver.resolve(path)
+
+The edges of a file depend on its own facts and on inputs read from others (see `project`). `update` answers
+exactly which files have to be resolved again, so that after any sequence of updates the edges are those a
+fresh resolver would give.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from graphmem.model import SymbolRow
+from graphmem.parsing.facts import FileFacts
+from graphmem.parsing.language import languages
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.language import Rules, rules_class
+from graphmem.resolution.layout import Layout
+from graphmem.resolution.project import Project
+from graphmem.resolution.sites import FileResolution, Hierarchy, Sites
+from graphmem.resolution.symbols import symbol_rows
+
+RECURSION_LIMIT: Final = 12_000
+"""Python frames that `solver.MAX_STACK` open questions, each with nested terms, can need."""
+
+
+class Resolver:
+    """Resolution of one project. Not for use from several threads at once.
+
+    Args:
+        project: name of the project, part of every id.
+        layout: what its configuration files say.
+    """
+
+    def __init__(self, project: str, layout: Layout | None = None) -> None:
+        self.layout = layout or Layout()
+        self._rules: dict[str, Rules | None] = {}
+        self._project = Project(project, self._rules_of)
+        self._inference = Inference(self._project)
+        self._hierarchy = Hierarchy(self._project, self._inference)
+        self._sites = Sites(self._project, self._inference, self._hierarchy)
+        self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from
+        self._started = False
+
+    def _rules_of(self, language: str) -> Rules | None:
+        if language not in self._rules:
+            spec = languages().get(language)
+            found = rules_class(spec.rules) if spec is not None else None
+            self._rules[language] = found(self.layout) if found is not None else None
+        return self._rules[language]
+
+    def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
+        """Take new facts in.
+
+        Args:
+            changed: facts of new and changed files by path; files of languages without rules are ignored.
+            removed: paths that are gone; unknown ones are ignored.
+
+        Returns:
+            The files whose edges may now be different, changed ones included: `resolve` each of them.
+        """
+        _allow_recursion()
+        stale = self._project.replace(changed, removed, compare=self._started)
+        paths = {path for path in changed if path in self._project.files}
+        for path in removed:
+            self._inputs.pop(path, None)
+        if self._started:
+            self._forget(stale)
+        while True:
+            different = self._hierarchy.refresh(stale, {*paths, *removed} if not self._started or stale or changed or removed else ())
+            different -= stale
+            if not different or not self._started:
+                break
+            stale |= different
+            self._forget(different)
+        self._started = True
+        return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
+
+    def _forget(self, stale: set[int]) -> None:
+        """Drop the answers that were made from stale inputs."""
+        for entry in self._project.files.values():
+            memo = entry.memo
+            for key in [key for key, (_, inputs) in memo.items() if not stale.isdisjoint(inputs)]:
+                del memo[key]
+
+    def resolve(self, path: str) -> FileResolution:
+        """The edges that begin in a file, what they lead to outside, and the sites that lead nowhere.
+
+        Raises:
+            KeyError: `update` never brought that file, or its language has no rules.
+        """
+        _allow_recursion()
+        entry = self._project.files[path]
+        solver = self._project.solver
+        solver.inputs = set()
+        resolution = self._sites.resolve(entry)
+        self._inputs[path] = frozenset(solver.inputs)
+        solver.inputs = set()
+        return resolution
+
+    def symbols(self, path: str) -> list[SymbolRow]:
+        """The definitions of a file, the module first, in source order.
+
+        Raises:
+            KeyError: `update` never brought that file, or its language has no rules.
+        """
+        return symbol_rows(self._project.files[path])
+
+    def module_name(self, path: str) -> str:
+        """The name under which other files import a file; "" when they cannot."""
+        entry = self._project.files.get(path)
+        names = entry.rules.module_names(path) if entry is not None else ()
+        return names[0] if names else ""
+
+    def forget_answers(self) -> None:
+        """Free the memory of remembered answers; they are found again when needed."""
+        for entry in self._project.files.values():
+            entry.memo.clear()
+        self._project.solver.forget_interned()
+
+
+def _allow_recursion() -> None:
+    """Inference recurses in Python only, which takes heap and no C stack."""
+    if sys.getrecursionlimit() < RECURSION_LIMIT:
+        sys.setrecursionlimit(RECURSION_LIMIT)

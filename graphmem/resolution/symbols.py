@@ -1,0 +1,87 @@
+"""Facts to symbol rows: definitions with their ids, and what the language's table says about them."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from graphmem.model import SymbolRow
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Term
+from graphmem.parsing.language import LanguageSpec, language_spec
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry
+
+
+def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
+    """One row for each definition of a file, the module first, in source order."""
+    facts = entry.facts
+    spec = language_spec(facts.language)
+    in_tests = spec.tests.is_test_path(facts.path)
+    rows: list[SymbolRow] = []
+    tests: list[bool] = []
+    for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
+        written = tuple(dotted(facts.terms, decorator) for decorator in definition.decorators)
+        entry_point = _entry_point(spec, facts, definition, written)
+        is_test = in_tests and _is_test(spec, definition)
+        if is_test and not entry_point and definition.kind in FUNCTION_KINDS:
+            entry_point = "test"
+        modifiers = definition.modifiers
+        if is_test and definition.kind in FUNCTION_KINDS | CLASS_KINDS:
+            modifiers = tuple(sorted({*modifiers, "test"}))
+        tests.append(is_test)
+        rows.append(
+            SymbolRow(
+                id=symbol.id,
+                path=facts.path,
+                kind=definition.kind,
+                name=definition.name,
+                qualname=definition.qualname,
+                parent_id=entry.symbols[definition.parent].id if definition.parent >= 0 else "",
+                signature=definition.signature,
+                doc=definition.doc,
+                start_line=definition.start_line,
+                end_line=definition.end_line,
+                start_byte=definition.start_byte,
+                end_byte=definition.end_byte,
+                name_line=definition.name_line,
+                name_column=definition.name_column,
+                body_hash=definition.body_hash,
+                modifiers=" ".join(modifiers),
+                entry_point=entry_point,
+                complexity=definition.complexity,
+                is_test=in_tests,
+            )
+        )
+    return rows
+
+
+def _is_test(spec: LanguageSpec, definition: Definition) -> bool:
+    patterns = spec.tests.functions if definition.kind in FUNCTION_KINDS else spec.tests.classes if definition.kind in CLASS_KINDS else ()
+    return _matches(definition.name, patterns)
+
+
+@lru_cache(maxsize=1 << 14)
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition, decorators: tuple[str, ...]) -> str:
+    if not decorators and not definition.modifiers and definition.kind == "variable":
+        return ""
+    for rule in spec.entry_points:
+        if rule.decorator and not decorators:
+            continue
+        if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers):
+            return rule.kind
+    return ""
+
+
+def dotted(terms: list[Term], index: int) -> str:
+    """`a.b` for a term that is a name, attributes of one, or a call of those; "" for anything else."""
+    term = terms[index]
+    if term[0] in (CALL, NEW):
+        term = terms[term[1]]
+    parts: list[str] = []
+    while term[0] == ATTR:
+        parts.append(term[2])
+        term = terms[term[1]]
+    return ".".join([term[1], *reversed(parts)]) if term[0] == NAME else ""
