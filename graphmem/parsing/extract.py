@@ -200,6 +200,9 @@ class _Extraction:
         self.wrappers: dict[int, Node] = {}
         self.decorators: dict[int, list[int]] = {}
         self.modifiers: dict[int, set[str]] = {}
+        self.docs: dict[int, str] = {}
+        self.opened: dict[int, _Open] = {}
+        self.function_kinds = _function_kinds(grammar)
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
         self.pattern_kinds = _pattern_kinds(grammar)
 
@@ -292,16 +295,19 @@ class _Extraction:
         self.stack.append(module)
         self.blocks.append((len(self.source) + 1, module.end_line))
 
-    def open_definition(self, kind: str, name: str, node: Node, name_node: Node) -> _Open:
-        """Register a definition in the current scope."""
+    def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> _Open:
+        """Register a definition in the current scope, or in what the scope calls `owner`."""
         parent = self.definitions[self.scope]
+        if owner:
+            inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
+            parent = next(inside, parent)
         if kind == "function" and parent.kind in _CLASS_LIKE:
             kind = "method"
-        qualname = name if self.scope == 0 else f"{parent.qualname}.{name}"
-        found = _Open(len(self.definitions), kind, name, qualname, self.scope)
+        qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
+        found = _Open(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
         self.twins[kind, qualname] = found.ordinal + 1
-        self.named.add((self.scope, name))
+        self.named.add((parent.index, name))
         outer = self.wrappers.get(node.id, node)
         found.start_byte, found.end_byte = outer.start_byte, outer.end_byte
         found.start_line, found.end_line = self.line(outer.start_byte), self.line(max(outer.start_byte, outer.end_byte - 1))
@@ -317,7 +323,10 @@ class _Extraction:
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
         """A named thing; with a body it becomes a scope."""
         name_node = captures["name"][0]
-        found = self.open_definition(kind, self.builder.text(name_node), node, name_node)
+        owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
+        found = self.open_definition(kind, self.grammar.helper.name(self.builder.text(name_node)), node, name_node, owner)
+        self.opened[node.id] = found
+        found.doc = self.docs.pop(node.id, "")
         body = captures["body"][0] if "body" in captures else None
         header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
         found.signature = _one_line(self.builder.slice(node.start_byte, header_end))
@@ -328,12 +337,12 @@ class _Extraction:
         self.add_decorators(found, node)
         if "returns" in captures:
             found.returns = self.builder.annotation(captures["returns"][0])
+        for base in captures.get("base", ()):
+            self.add_base(found, base)
         for bases in captures.get("bases", ()):
             for base in bases.named_children:
                 if not base.is_extra:
                     self.add_base(found, base)
-        for base in captures.get("base", ()):
-            self.add_base(found, base)
         if "value" in captures:
             self.bind(name_node, "assign", self.builder.annotation(captures["value"][0]), -1, node, node)
         if body is not None:
@@ -392,7 +401,13 @@ class _Extraction:
         if node.is_extra:  # a comment between decorators
             return
         self.builder.consumed.add(node.id)
-        self.decorators.setdefault(captures["decorated"][0].id, []).append(self.builder.term(node))
+        decorated = captures["decorated"][0].id
+        self.decorators.setdefault(decorated, []).append(self.builder.term(node))
+        if decorated in self.opened:  # the decorator stands inside its definition
+            inside = self.opened[decorated]
+            earlier = inside.decorators
+            self.add_decorators(inside, captures["decorated"][0])
+            inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
         """A node around a definition that counts as part of it, with the modifiers it adds."""
@@ -408,6 +423,9 @@ class _Extraction:
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
         """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
+        if "doc.of" in captures:
+            self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(self.builder.text(node))
+            return
         scope = self.definitions[self.scope]
         if not scope.doc:
             scope.doc = self.grammar.helper.docstring(self.builder.text(node))
@@ -436,7 +454,13 @@ class _Extraction:
         owner.keyword_only = owner.keyword_only or kind == "rest"
         annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
         default = self.builder.term(captures["default"][0]) if "default" in captures else -1
-        owner.parameters.append(Parameter(self.builder.text(captures["name"][0]), annotation, default, kind))
+        target = captures["name"][0]
+        name = self.builder.text(target)
+        if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
+            name = _one_line(name)
+            self.scope = owner.index
+            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, node)
+        owner.parameters.append(Parameter(name, annotation, default, kind))
 
     # imports
 
@@ -472,6 +496,8 @@ class _Extraction:
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else -1
+        if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
+            return
         if op in ("return", "yield", "yield_from", "export"):
             if op == "yield_from":
                 value = builder.add((ITER, value))
@@ -500,6 +526,11 @@ class _Extraction:
                     part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
                 self.bind(child, op, part, -1, statement, extent)
             return
+        if shape == "fields":
+            for attribute, child in self.grammar.helper.fields(target):
+                part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else -1
+                self.bind(child, op, part, -1, statement, extent)
+            return
         if shape in ("splat", "through"):
             for child in target.named_children[:1]:
                 self.bind(child, op, value, annotation, statement, extent)
@@ -511,7 +542,23 @@ class _Extraction:
         if operator == ATTR:
             self.add_reference("write", term, target)
         elif operator == NAME and op in ("assign", "annotate") and self.definitions[self.scope].kind not in _FUNCTION_LIKE:
-            self.define_variable(target, statement)
+            if not self.is_in_nameless_function(target):
+                self.define_variable(target, statement)
+
+    def is_in_nameless_function(self, node: Node) -> bool:
+        """True when a function that is no definition stands between a node and the body of its scope."""
+        kinds = self.function_kinds
+        if not kinds:
+            return False
+        start = self.definitions[self.scope].body_start
+        found = node.parent
+        while found is not None and found.start_byte >= start:
+            if found.kind_id in kinds:
+                body = found.child_by_field_name("body")
+                if body is not None and body.start_byte <= node.start_byte:
+                    return body.start_byte != start or self.scope == 0
+            found = found.parent
+        return False
 
     def define_variable(self, target: Node, statement: Node) -> None:
         """The first binding of a name of a module or a class defines it."""
@@ -519,6 +566,8 @@ class _Extraction:
         if (self.scope, name) in self.named:
             return
         found = self.open_definition("variable", name, statement, target)
+        found.modifiers |= self.modifiers.pop(statement.id, set())
+        found.doc = self.docs.pop(statement.id, "")
         found.signature = _one_line(self.builder.text(statement))
         found.body_hash = _hash(self.source[target.end_byte : statement.end_byte])
 
@@ -658,6 +707,16 @@ def _pattern_kinds(grammar: Grammar) -> dict[int, str]:
 
 
 _patterns: dict[str, dict[int, str]] = {}
+
+
+def _function_kinds(grammar: Grammar) -> frozenset[int]:
+    found = _functions.get(grammar.spec.name)
+    if found is None:
+        found = _functions[grammar.spec.name] = frozenset(i for node_type in grammar.spec.functions for i in grammar.kind_ids(node_type))
+    return found
+
+
+_functions: dict[str, frozenset[int]] = {}
 
 
 def _hash(text: bytes) -> str:

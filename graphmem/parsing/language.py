@@ -68,7 +68,8 @@ class LanguageSpec:
     helper: str = ""  # module in graphmem/parsing/languages; "" when the tables suffice
     rules: str = ""  # name of the resolution rules; "" when files of this language are not resolved across files
     terms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | splat | through
+    patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | fields | splat | through
+    functions: tuple[str, ...] = ()  # node types of functions that may have no name: what is returned in one is not the scope's
     exports_name: str = ""  # module variable that lists what `import *` binds
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""

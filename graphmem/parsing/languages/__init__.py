@@ -33,6 +33,14 @@ class Helper:
         """The facts one import match stands for; most languages keep it as it is."""
         return (found,)
 
+    def name(self, text: str) -> str:
+        """The name of a definition as it stands in qualified names, which divide at dots."""
+        return text
+
+    def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
+        """What a target that takes an object apart takes from it: (attribute, target) for each; see `[patterns]`."""
+        return ()
+
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""
         return ()

@@ -1,0 +1,199 @@
+"""JavaScript, TypeScript and TSX: what their queries cannot say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, EITHER, INDEX, LITERAL, NAME, NEW, OBJECT, Import
+from graphmem.parsing.languages import Helper, Narrowing
+from graphmem.parsing.terms import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+ANCHOR: Final = "@"
+"""First character of the name under which an object literal refers to a function written in it: `@` and its first byte."""
+
+_FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
+_NO_TYPES: Final = frozenset({"const", "any", "unknown", "never"})
+_LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
+_TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
+
+
+class EcmascriptHelper(Helper):
+    """Default imports, object literals, casts, destructuring and `instanceof`."""
+
+    def docstring(self, text: str) -> str:
+        """First paragraph of a `/** … */` comment, without stars and tags."""
+        lines = (line.strip().lstrip("*").strip() for line in text.strip().removeprefix("/**").removesuffix("*/").splitlines())
+        plain = "\n".join(lines).strip()
+        tag = _TAG.search(plain)
+        return super().docstring(plain[: tag.start()] if tag else plain)
+
+    def name(self, text: str) -> str:
+        """Titles of tests may hold dots and line ends."""
+        return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
+
+    def imports(self, found: Import) -> tuple[Import, ...]:
+        """`import x from` takes the name "default"; `export { x }` exports under the name it takes."""
+        if found.kind == "from" and not found.name:
+            return (found._replace(name="default"),)
+        if found.kind == "require" and found.name and not found.alias:
+            return (found._replace(alias=found.name),)
+        if found.kind == "reexport" and found.name not in ("", "*") and not found.exported_as:
+            return (found._replace(exported_as=found.name),)
+        return (found,)
+
+    def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
+        """`{ a, b: c, d = 1, ...rest }`; what is left over is no attribute."""
+        return tuple(_fields(node))
+
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """`x instanceof C`: where it holds, and after an `if (!(x instanceof C))` that leaves."""
+        statement = node.parent
+        if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
+            return ()
+        first = node.start_point.row + 1
+        found: list[Narrowing] = []
+        branch = statement.child_by_field_name("consequence") or statement.child_by_field_name("body")
+        last = branch.end_point.row + 1 if branch is not None else node.end_point.row + 1
+        found += (Narrowing(*test, first, last) for test in _tests(node, True))
+        block = statement.parent
+        if statement.type == "if_statement" and branch is not None and block is not None and _leaves(branch):
+            found += (Narrowing(*test, statement.end_point.row + 2, block.end_point.row + 1) for test in _tests(node, False))
+        return tuple(found)
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+        """Terms that depend on more than the type of their node."""
+        if what == "object":
+            return _object(builder, node)
+        if what == "binary":
+            return _binary(builder, node)
+        if what == "cast":
+            return _cast(builder, node)
+        if what == "subscript":
+            return _subscript(builder, node)
+        if what == "array_type":
+            return builder.add((INDEX, builder.add((NAME, "Array")), builder.term(_first(node))))
+        if what == "type_query":  # the type of a value: `typeof x`
+            return builder.add((CALL, builder.add((NAME, "typeof")), (builder.term(_first(node)),), ()))
+        if what == "import":
+            return builder.add((NAME, "import"))
+        if what == "last":
+            return builder.term(node.named_children[-1] if node.named_children else None)
+        return super().helper_term(builder, node, what)
+
+
+def _first(node: Node) -> Node | None:
+    return next((child for child in node.named_children if not child.is_extra), None)
+
+
+def _fields(node: Node) -> Iterator[tuple[str, Node]]:
+    for child in node.named_children:
+        if child.type == "shorthand_property_identifier_pattern":
+            yield _text(child), child
+        elif child.type == "object_assignment_pattern":
+            left = child.child_by_field_name("left")
+            if left is not None:
+                yield _text(left) if left.type == "shorthand_property_identifier_pattern" else "", left
+        elif child.type == "pair_pattern":
+            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+            if key is not None and value is not None:
+                yield _text(key).strip("'\"") if key.type != "computed_property_name" else "", value
+        elif child.type == "rest_pattern" and child.named_children:
+            yield "", child.named_children[0]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _object(builder: TermBuilder, node: Node) -> int:
+    keys: list[str] = []
+    values: list[int] = []
+    for child in [child for child in node.named_children if not child.is_extra][:MAX_ITEMS]:
+        if child.type == "pair":
+            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+            if key is None or key.type == "computed_property_name":
+                continue
+            keys.append(builder.text(key).strip("'\""))
+            is_defined = key.type == "property_identifier" and value is not None and value.type in _FUNCTIONS
+            values.append(_anchor(builder, child) if is_defined else builder.term(value))
+        elif child.type == "method_definition":
+            name = child.child_by_field_name("name")
+            if name is not None and name.type in ("property_identifier", "private_property_identifier"):
+                keys.append(builder.text(name))
+                values.append(_anchor(builder, child))
+        elif child.type == "shorthand_property_identifier":
+            keys.append(builder.text(child))
+            values.append(builder.term(child))
+        elif child.type == "spread_element":
+            keys.append("...")
+            values.append(builder.term(_first(child)))
+    return builder.add((OBJECT, tuple(keys), tuple(values)))
+
+
+def _anchor(builder: TermBuilder, node: Node) -> int:
+    return builder.add((NAME, f"{ANCHOR}{node.start_byte}"))
+
+
+def _binary(builder: TermBuilder, node: Node) -> int:
+    """`a || b` is either; `a && b` is b or nothing; no other operator can be overloaded."""
+    operator = node.child_by_field_name("operator")
+    sign = operator.type if operator is not None else ""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if sign in ("||", "??"):
+        return builder.add((EITHER, (builder.term(left), builder.term(right))))
+    return builder.term(right) if sign == "&&" else builder.add((LITERAL, "int"))
+
+
+def _cast(builder: TermBuilder, node: Node) -> int:
+    """`x as C` is an instance of C; of a type that says nothing it stays x."""
+    children = [child for child in node.named_children if not child.is_extra]
+    if node.type == "type_assertion":
+        children = children[::-1]
+    named = children[1] if len(children) > 1 else None
+    if named is not None and named.type == "generic_type":
+        named = named.child_by_field_name("name")
+    if named is None or named.type not in ("type_identifier", "nested_type_identifier") or _text(named) in _NO_TYPES:
+        return builder.term(children[0] if children else None)
+    return builder.add((NEW, builder.annotation(named), (), ()))
+
+
+def _subscript(builder: TermBuilder, node: Node) -> int:
+    base, key = builder.term(node.child_by_field_name("object")), builder.term(node.child_by_field_name("index"))
+    return builder.add((INDEX, base, key))
+
+
+def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
+    """The `instanceof` tests that must have held, or failed, for a condition to be as `truth` says."""
+    if node.type == "parenthesized_expression" and node.named_children:
+        yield from _tests(node.named_children[0], truth)
+    elif node.type == "unary_expression":
+        operator, argument = node.child_by_field_name("operator"), node.child_by_field_name("argument")
+        if operator is not None and operator.type == "!" and argument is not None:
+            yield from _tests(argument, not truth)
+    elif node.type == "binary_expression":
+        operator, left, right = (node.child_by_field_name(name) for name in ("operator", "left", "right"))
+        if operator is None or left is None or right is None:
+            return
+        if operator.type == "instanceof" and truth:
+            yield left, right
+        elif operator.type == ("&&" if truth else "||"):
+            yield from _tests(left, truth)
+            yield from _tests(right, truth)
+
+
+def _leaves(branch: Node) -> bool:
+    if branch.type in _LEAVES:
+        return True
+    statements = [child for child in branch.named_children if not child.is_extra]
+    return branch.type == "statement_block" and bool(statements) and statements[-1].type in _LEAVES
+
+
+HELPER = EcmascriptHelper()
