@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.errors import IndexCancelledError, RepositoryError
@@ -17,14 +18,15 @@ from graphmem.indexing.delta import Rows, difference
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id
 from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
+from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.pool import parse_files
-from graphmem.resolution.layout import read_layout
+from graphmem.resolution.layout import LAYOUT_FILES, Layout, read_layout
 from graphmem.resolution.resolver import Resolver
+from graphmem.store.base import StoredRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from graphmem.answers import IndexSummary
     from graphmem.model import ChunkRow
@@ -41,6 +43,8 @@ class IndexOptions:
     discovery: DiscoveryOptions
     workers: int | None  # processes that parse; None: as many as pay
 
+
+_NOTHING = StoredRows([], [], [], [], [])
 
 # Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
 CACHE_BATCH = 256
@@ -95,7 +99,7 @@ class Indexer:
         if mode == "unchanged":
             return self._done(mode, meter, found, [], removed, on_progress)
         parsed = self._parse(meter, changed, on_progress, cancelled, use_cache=not full)
-        resolver, affected = self._resolver_with(meter, found, parsed, removed, mode, on_progress, cancelled)
+        resolver, affected = self._resolver_with(meter, found, parsed, removed, on_progress, cancelled)
         delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
@@ -148,24 +152,22 @@ class Indexer:
         found: Discovery,
         parsed: dict[str, _Parsed],
         removed: list[str],
-        mode: str,
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
         """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
-        resolver = self._resolver
-        layout = read_layout(self._root, [file.path for file in found.files])
-        if resolver is None or resolver.layout != layout:
-            resolver = Resolver(self._project, layout)
-            unchanged = [file for file in found.files if file.path not in parsed]
-            facts = {path: one.facts for path, one in parsed.items()}
-            if unchanged:
-                rest = self._parse(meter, unchanged, on_progress, cancelled, use_cache=True, with_chunks=False)
-                facts |= {path: one.facts for path, one in rest.items()}
+        layout = _layout(found)
+        facts = {path: one.facts for path, one in parsed.items()}
+        if self._resolver is not None and self._resolver.layout == layout:
             with meter.stage("resolve"):
-                return resolver, resolver.update(facts, ())
+                return self._resolver, self._resolver.update(facts, removed)
+        resolver = Resolver(self._project, layout)
+        unchanged = [file for file in found.files if file.path not in parsed]
+        if unchanged:
+            rest = self._parse(meter, unchanged, on_progress, cancelled, use_cache=True, with_chunks=False)
+            facts |= {path: one.facts for path, one in rest.items()}
         with meter.stage("resolve"):
-            return resolver, resolver.update({path: one.facts for path, one in parsed.items()}, removed)
+            return resolver, resolver.update(facts, ())
 
     def _resolve(
         self,
@@ -178,29 +180,36 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> GraphDelta:
+        """What the graph has to change: rows of the affected files as they are now, against those it holds."""
+        paths = sorted(affected | parsed.keys())
+        with meter.stage("compare"):
+            old = self._store.rows_of(sorted({*paths, *removed}), sorted({*parsed, *removed})) if mode != "full" else _NOTHING
+            file_rows = {row.path: row for row in old.files}
         with meter.stage("resolve"):
-            paths = sorted(affected | parsed.keys())
             new = Rows([], [], [], [], [], [])
             for done, path in enumerate(paths):
                 if done % 64 == 0:
                     on_progress(IndexProgress("resolve", done, len(paths), path))
                     if cancelled():
                         raise _cancelled()
-                resolved = resolver.resolve(path)
-                new.files.append(_file_row(self._project, resolver, resolver.facts(path), resolved.call_sites))
-                new.symbols.extend(resolver.symbols(path))
-                new.edges.extend(resolved.edges)
-                new.unresolved.extend(resolved.unresolved)
-                new.externals.extend(resolved.externals)
+                call_sites = 0
+                if path in affected:
+                    resolved = resolver.resolve(path)
+                    call_sites = resolved.call_sites
+                    new.symbols.extend(resolver.symbols(path))
+                    new.edges.extend(resolved.edges)
+                    new.unresolved.extend(resolved.unresolved)
+                    new.externals.extend(resolved.externals)
+                module = resolver.module_name(path)
                 if path in parsed:
+                    new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites))
                     new.chunks.extend(parsed[path].chunks)
+                else:
+                    new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
-            if mode == "full":
-                return difference(Rows([], [], [], [], [], []), new, Counter())
-            touched = sorted({*paths, *removed})
-            old = self._store.rows_of(touched, chunks_of=sorted({*parsed, *removed}))
-            return difference(Rows(*old, []), new, self._store.external_uses({edge.dst for edge in old.edges}))
+            uses = self._store.external_uses({edge.dst for edge in old.edges}) if old.edges else {}
+            return difference(Rows(*old, externals=[]), new, Counter(uses))
 
     def _done(
         self,
@@ -230,14 +239,24 @@ class Indexer:
         return summary
 
 
-def _file_row(project: str, resolver: Resolver, facts: FileFacts, call_sites: int) -> FileRow:
+def _layout(found: Discovery) -> Layout:
+    """What the configuration files among the found ones say; one that cannot be read says nothing."""
+    texts = {
+        file.path: to_utf8(Path(file.absolute).read_bytes()).source.decode("utf-8")
+        for file in found.files
+        if file.path.rpartition("/")[2] in LAYOUT_FILES
+    }
+    return read_layout(texts)[0]
+
+
+def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> FileRow:
     serious = [message for severity, _, message, _ in facts.diagnostics if severity == "error"]
     definitions = facts.definitions
     return FileRow(
         id=file_id(project, facts.path),
         path=facts.path,
         language=facts.language,
-        module=resolver.module_name(facts.path),
+        module=module,
         content_hash=facts.content_hash,
         size_bytes=facts.size_bytes,
         lines=facts.lines,

@@ -355,7 +355,7 @@ class GraphMem:
             explain: fill in `parts` of every hit.
         """
         request = Request(query=query, k=k, files=tuple(files or ()), kinds=frozenset(kinds or ()), explain=explain)
-        return search(self._projections.snapshot(), self._store, self._vectors.query_embedder(), request, self.state())
+        return search(self._projections.snapshot(), self._vectors.query_embedder(), request, self.state())
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `service.exporting`."""
