@@ -7,7 +7,7 @@ before what can change a type, how far apart they are cannot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphmem.parsing.facts import (
@@ -36,7 +36,7 @@ from graphmem.parsing.facts import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.project import FileEntry
+    from graphmem.resolution.project import CallSite, FileEntry
 
 Key = tuple[str, ...]
 
@@ -116,13 +116,10 @@ class Fingerprints:
             if position:
                 definitions.setdefault(entry.top_name(position), []).append(position)
         bindings: dict[str, list[Binding]] = {}
-        whole: dict[str, list[Binding]] = {}
         for binding in facts.bindings:
-            top = entry.top_name(binding.scope)
-            whole.setdefault(top, []).append(binding)
             target = entry.terms[binding.target]
             if binding.scope:
-                bindings.setdefault(top, []).append(binding)
+                bindings.setdefault(entry.top_name(binding.scope), []).append(binding)
             elif target[0] == NAME:
                 bindings.setdefault(target[1], []).append(binding)
         imports: dict[str, list[tuple[Any, ...]]] = {}
@@ -136,15 +133,6 @@ class Fingerprints:
         for top in {*definitions, *bindings, *imports}:
             self.hashes["top", path, top] = self._top(definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()))
         self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports))
-        calls: dict[str, list[tuple[int, int]]] = {}
-        for reference in facts.references:
-            if reference.kind == "call":
-                calls.setdefault(entry.top_name(reference.scope), []).append((reference.line, self._terms[reference.term]))
-        for top in {*whole, *calls}:
-            lines = _ranks([line for b in whole.get(top, ()) for line in _lines(b)] + [line for line, _ in calls.get(top, ())])
-            said = tuple(self._binding(b, lines) for b in whole.get(top, ()))
-            self.hashes["body", path, top] = hash((said, tuple((lines[line], term) for line, term in calls.get(top, ()))))
-
     def _top(self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]]) -> int:
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -164,29 +152,31 @@ class Fingerprints:
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
         """Bindings that can reach a result or an attribute, so that others can see them."""
-        terms, names = self._entry.terms, self._names
-        wanted: set[str] = set()
-        waiting = list(bindings)
+        terms, definitions = self._entry.terms, self._entry.definitions
+
+        def is_visible(binding: Binding) -> bool:
+            return (
+                binding.op in _FLOWS
+                or definitions[binding.scope].kind not in ("function", "method")
+                or (terms[binding.target][0] == ATTR and binding.op != "narrow")
+            )
+
+        return self._slice(list(bindings), set(), is_visible)
+
+    def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
+        """The roots, and the bindings that can change a value of a wanted name or of one a kept binding mentions."""
+        names = self._names
         kept: set[int] = set()
         while True:
             before = len(kept)
-            for position, binding in enumerate(waiting):
-                if position in kept:
-                    continue
-                target = terms[binding.target]
-                in_function = self._entry.definitions[binding.scope].kind in ("function", "method")
-                if (
-                    binding.op in _FLOWS
-                    or not in_function
-                    or (target[0] == ATTR and binding.op != "narrow")
-                    or not wanted.isdisjoint(names[binding.target])
-                ):
+            for position, binding in enumerate(bindings):
+                if position not in kept and (is_root(binding) or not wanted.isdisjoint(names[binding.target])):
                     kept.add(position)
                     for term in (binding.value, binding.annotation):
                         if term >= 0:
                             wanted |= names[term]
             if len(kept) == before:
-                return [binding for position, binding in enumerate(waiting) if position in kept]
+                return [binding for position, binding in enumerate(bindings) if position in kept]
 
     def _definition(self, definition: Definition, lines: dict[int, int]) -> tuple[Any, ...]:
         term = self._term
@@ -216,12 +206,32 @@ class Fingerprints:
         return self._terms[index] if index >= 0 else -1
 
     def _calls(self) -> None:
+        """Call sites by name, and by scope and name what can change the types of their arguments."""
         entry = self._entry
-        called: dict[str, list[tuple[str, int]]] = {}
-        for name, scope, term in entry.calls_by_name():
-            called.setdefault(name, []).append((entry.definitions[scope].qualname, self._terms[term]))
-        for name, sites in called.items():
-            self.hashes["calls", name, entry.path] = hash(tuple(sorted(sites)))
+        by_scope: dict[int, list[Binding]] = {}
+        for binding in entry.facts.bindings:
+            if binding.op not in _FLOWS:
+                by_scope.setdefault(binding.scope, []).append(binding)
+        for name, sites in entry.calls.items():
+            said = sorted((entry.definitions[site.scope].qualname, self._terms[site.term]) for site in sites)
+            self.hashes["calls", name, entry.path] = hash(tuple(said))
+            for scope in {site.scope for site in sites}:
+                self.hashes["passed", entry.path, entry.definitions[scope].qualname, name] = self._passed(
+                    [site for site in sites if site.scope == scope], by_scope
+                )
+
+    def _passed(self, sites: list[CallSite], by_scope: dict[int, list[Binding]]) -> int:
+        scope = sites[0].scope
+        candidates = list(by_scope.get(scope, ()))
+        around = self._entry.definitions[scope].parent
+        while around > 0:
+            candidates += by_scope.get(around, ())
+            around = self._entry.definitions[around].parent
+        wanted = set().union(*(self._names[site.term] for site in sites))
+        kept = self._slice(candidates, wanted, lambda binding: False)
+        lines = _ranks([line for binding in kept for line in _lines(binding)] + [site.line for site in sites])
+        said = tuple(self._binding(binding, lines) for binding in kept)
+        return hash((said, tuple((lines[site.line], self._terms[site.term]) for site in sites)))
 
 
 def _lines(binding: Binding) -> tuple[int, int, int]:

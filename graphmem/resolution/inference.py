@@ -60,11 +60,13 @@ from graphmem.resolution.types import (
     UNTYPED,
     Atom,
     Type,
+    anonymous,
     box,
     join,
     join_all,
     object_of,
     one,
+    partial,
     tuple_of,
 )
 
@@ -262,7 +264,10 @@ class Inference:
         if entry.rules.is_super_call(entry, index):
             return self.super_object(entry, scope)
         callee = self.expanded(self.term(entry, scope, term[1], line))
-        return self.called(callee, Call(self, entry, scope, line, term[1], term[2], term[3]))
+        value = self.called(callee, Call(self, entry, scope, line, term[1], term[2], term[3]))
+        if term[0] == NEW:
+            value = join(value, join_all(entry.rules.constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
+        return value
 
     def _subscript(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         base = self.expanded(self.term(entry, scope, term[1], line))
@@ -400,7 +405,7 @@ class Inference:
         return found
 
     def _lambda(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return one(LAM, self.term(entry, scope, term[1], line))
+        return anonymous(self.term(entry, scope, term[1], line))
 
     def _comprehension(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         kind = {"generator": "iter"}.get(term[1], term[1])
@@ -422,8 +427,7 @@ class Inference:
         return found
 
     def _self(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        method = entry.enclosing(scope, ("method",))
-        return entry.rules.receiver(self, entry.symbols[method]) if method >= 0 else EMPTY
+        return entry.rules.this(self, entry, scope)
 
     def _super(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         return self.super_object(entry, scope)
@@ -440,7 +444,7 @@ class Inference:
             bindings = entry.facts.bindings
             inside = [i for i in local if bindings[i].line <= line <= bindings[i].end_line]
             if inside:
-                innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, i))
+                innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
                 return [Place(entry, scope, Slot("binding", innermost, line, line))]
         here = scope
         while here >= 0:
@@ -520,7 +524,7 @@ class Inference:
         found = entry.facts.imports[position]
         modules = entry.rules.import_targets(self, entry, found)
         if not found.name:
-            return modules
+            return join_all(entry.rules.whole_module(self, found, atom) for atom in modules)
         return join_all(self.module_member(atom, found.name) for atom in modules)
 
     def module_member(self, module: Atom, name: str) -> Type:
@@ -529,6 +533,10 @@ class Inference:
             return one(EXT, module[1], f"{module[2]}.{name}" if module[2] else name)
         value = EMPTY
         if module[0] == MODULE:
+            target = self.project.file(module[1])
+            given = target.rules.module_value(self, target, name) if target is not None else None
+            if given is not None:
+                return given
             places = self.module_places(module[1], name)
             if places:
                 value = join_all(self.slot(place) for place in places)
@@ -607,6 +615,7 @@ class Inference:
             name = owner.name
         found = EMPTY
         for site in self.project.call_sites(name):
+            self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
             found = join(found, self._passed_at(site, symbol, owner, index))
             if found is TOP:
                 break
@@ -615,7 +624,6 @@ class Inference:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """What one call site passes, when it calls this function."""
         entry = self.project.files[site.path]
-        self.project.touch("body", site.path, entry.top_name(site.scope))
         term = entry.terms[site.term]
         is_decorator = site.decorated >= 0
         callee = self.expanded(self.term(entry, site.scope, site.term if is_decorator else term[1], site.line))
@@ -626,11 +634,16 @@ class Inference:
         found = EMPTY
         for atom in callee:
             if atom[0] == FUNC and atom[1] is symbol:
-                offset = 1 if atom[2] is not None and symbol.kind == "method" else 0
-                found = join(found, self._argument(symbol, index, call, offset) or EMPTY)
+                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom[2])) or EMPTY)
             elif atom[0] == CLASS and owner is not None and owner in self.project_classes(atom[1]):
-                found = join(found, self._argument(symbol, index, call, 1) or EMPTY)
+                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom)) or EMPTY)
         return found
+
+    def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
+        """How many parameters of a function its receiver takes up: one where methods name it."""
+        if receiver is None or symbol.kind != "method":
+            return 0
+        return 1 if self.project.files[symbol.path].rules.first_parameter_is_receiver else 0
 
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
         """What a call passes for a parameter; None when it does not say. `offset` counts bound parameters."""
@@ -683,6 +696,10 @@ class Inference:
             found = join(found, self.call_atom(atom, call))
         return found
 
+    def called_blindly(self, callee: Type, call: Call) -> Type:
+        """What calling any of these gives when the arguments are not those of the call at hand."""
+        return self.called(callee, Call(self, call.entry, call.scope, call.line))
+
     def call_atom(self, atom: Atom, call: Call) -> Type:
         """What calling one thing gives."""
         tag = atom[0]
@@ -706,7 +723,7 @@ class Inference:
         if tag == LAM:
             return atom[1]  # type: ignore[no-any-return]
         if tag == PARTIAL:
-            return self.called(self.expanded(atom[1]), call)
+            return self.called_blindly(self.expanded(atom[1]), call)
         return EMPTY
 
     def substituted(self, value: Type, function: Atom, call: Call) -> Type:
@@ -714,7 +731,7 @@ class Inference:
         if not any(_mentions(atom, function[1]) for atom in value):
             return value
         symbol, receiver = function[1], function[2]
-        offset = 1 if receiver is not None and symbol.kind == "method" else 0
+        offset = self._bound_parameters(symbol, receiver)
         variables: dict[str, Type] | None = None
 
         def replace(atom: Atom) -> Type:
@@ -1074,9 +1091,9 @@ def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
         elif tag == TUP:
             found = join(found, tuple_of([rewrite(part, replace) for part in atom[1]]))
         elif tag == LAM:
-            found = join(found, one(LAM, rewrite(atom[1], replace)))
+            found = join(found, anonymous(rewrite(atom[1], replace)))
         elif tag == PARTIAL:
-            found = join(found, one(PARTIAL, rewrite(atom[1], replace)))
+            found = join(found, partial(rewrite(atom[1], replace)))
         else:
             found = join(found, replace(atom))
     return found

@@ -72,7 +72,29 @@ class Rules:
         """True when importing everything from this file brings this name."""
         return not name.startswith("_")
 
+    def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
+        """What a module gives to others under a name, where that is not simply the name's value; None where it is."""
+        return None
+
+    def whole_module(self, inference: Inference, found: Import, module: Atom) -> Type:
+        """What a name is bound to that stands for a whole module."""
+        return frozenset((module,))
+
     # scopes and receivers
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """The scope in which a definition is found, and the name by which."""
+        definition = entry.definitions[position]
+        return definition.parent, definition.name
+
+    def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
+        """What `this` is in a scope."""
+        method = entry.enclosing(scope, ("method",))
+        return self.receiver(inference, entry.symbols[method]) if method >= 0 else EMPTY
+
+    def constructed(self, inference: Inference, function: Symbol) -> Type:
+        """What `new` makes of a function."""
+        return EMPTY
 
     def builtin(self, name: str) -> Type:
         """The value of a name no scope of the project defines."""

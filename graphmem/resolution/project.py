@@ -7,7 +7,7 @@ computed from one of them is out of date, everything else is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
@@ -78,6 +78,7 @@ class FileEntry:
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.calls: dict[str, list[CallSite]] = {}  # by the bare name of what is called
+        self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
         self._index()
 
     def _index(self) -> None:
@@ -85,7 +86,8 @@ class FileEntry:
             if position == 0:
                 continue
             if definition.kind != "variable":
-                self.slot(definition.parent, definition.name, Slot("definition", position, definition.start_line, 1 << 30))
+                scope, name = self.rules.definition_slot(self, position)
+                self.slot(scope, name, Slot("definition", position, definition.start_line, 1 << 30))
             for number, parameter in enumerate(definition.parameters):
                 self.slot(position, parameter.name, Slot("parameter", number, 0, 1 << 30))
         for position, found in enumerate(self.facts.imports):
@@ -115,12 +117,6 @@ class FileEntry:
                 if term[0] in (NAME, ATTR):
                     site = CallSite(path, definition.parent, decorator, definition.start_line, position)
                     self.calls.setdefault(term[-1], []).append(site)
-
-    def calls_by_name(self) -> Iterator[tuple[str, int, int]]:
-        """(name, scope, term) of every call and decoration, in source order."""
-        for name, sites in self.calls.items():
-            for site in sites:
-                yield name, site.scope, site.term
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
@@ -207,7 +203,7 @@ class Project:
     def key(self, *parts: str) -> int:
         """The small integer of an input. The first part says what it is about:
 
-        `top`: what (path, name) says to other files · `body`: all code of (path, name) ·
+        `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
         `calls`: call sites of a bare name · `subclasses`: of (symbol id) · `file`: whether a path exists.
         """

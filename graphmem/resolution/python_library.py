@@ -20,7 +20,6 @@ from graphmem.resolution.types import (
     FUNC,
     INST,
     LAM,
-    PARTIAL,
     TUP,
     Atom,
     Type,
@@ -28,6 +27,7 @@ from graphmem.resolution.types import (
     join,
     join_all,
     one,
+    partial,
     tuple_of,
 )
 
@@ -94,7 +94,7 @@ def _dictionary(inference: Inference, call: Call) -> Type:
 
 
 def _default_dictionary(inference: Inference, call: Call) -> Type:
-    return box("dict", EMPTY, inference.called(inference.expanded(call.argument(0) or EMPTY), call))
+    return box("dict", EMPTY, inference.called_blindly(inference.expanded(call.argument(0) or EMPTY), call))
 
 
 def _next(inference: Inference, call: Call) -> Type:
@@ -111,7 +111,7 @@ def _zip(inference: Inference, call: Call) -> Type:
 
 
 def _map(inference: Inference, call: Call) -> Type:
-    return box("iter", inference.called(inference.expanded(call.argument(0) or EMPTY), call))
+    return box("iter", inference.called_blindly(inference.expanded(call.argument(0) or EMPTY), call))
 
 
 def _filter(inference: Inference, call: Call) -> Type:
@@ -140,7 +140,7 @@ def _getattr(inference: Inference, call: Call) -> Type:
 
 
 def _partial(inference: Inference, call: Call) -> Type:
-    return one(PARTIAL, call.argument(0) or EMPTY)
+    return partial(call.argument(0) or EMPTY)
 
 
 def _wraps(inference: Inference, call: Call) -> Type:
@@ -168,7 +168,7 @@ def _run(inference: Inference, call: Call) -> Type:
 
 
 def _run_function(inference: Inference, call: Call) -> Type:
-    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+    return inference.called_blindly(inference.expanded(call.argument(0) or EMPTY), call)
 
 
 def _enter_first(inference: Inference, call: Call) -> Type:
@@ -176,7 +176,7 @@ def _enter_first(inference: Inference, call: Call) -> Type:
 
 
 def _reduce(inference: Inference, call: Call) -> Type:
-    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+    return inference.called_blindly(inference.expanded(call.argument(0) or EMPTY), call)
 
 
 CALLS: Final[Mapping[tuple[str, str], Known]] = {

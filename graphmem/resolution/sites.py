@@ -176,6 +176,8 @@ class _Resolving:
                 self.write(reference)
             elif reference.kind == "decorate":
                 self.decorate(reference)
+            elif reference.kind == "jsx":
+                self.rendered(reference)
             elif reference.kind == "raise":
                 self.raised(reference)
         return FileResolution(
@@ -278,7 +280,7 @@ class _Resolving:
         for atom in self.flat(self.inference.declared(self.entry, scope, term)):
             if atom[0] in (INST, CLASS) and atom[1] is not src:
                 self.edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
-            elif atom[0] in (EXTI, EXT) and atom[1] != "builtins":
+            elif atom[0] in (EXTI, EXT) and atom[1] != self.entry.rules.builtin_package:
                 self.edge(EdgeKind.USES_TYPE, src.id, self.outside(atom[1], atom[2]), "annotation", line)
 
     def flat(self, value: Type) -> Iterator[Atom]:
@@ -482,6 +484,14 @@ class _Resolving:
                             yield _Target(symbol, None, "override")
             elif tag == PARTIAL:
                 yield from self.values(inference.expanded(atom[1]), "function_value")
+            elif tag == SUPEROBJ:  # `super(…)`: the constructor of the next class
+                for constructor in entry.rules.constructors:
+                    owner = inference.owner(atom[2][1], constructor, after=atom[1])
+                    if isinstance(owner, Symbol):
+                        for symbol in self.methods(owner, constructor):
+                            yield _Target(symbol, None, "super")
+                    elif owner is not None:
+                        yield _Target(None, (owner[1], owner[2]), "external")
 
     def by_name(self, reference: Reference, name: str, *, bound: bool) -> list[_Target]:
         """Definitions of a bare name that a call with these arguments can mean, when they are few."""
@@ -629,6 +639,13 @@ class _Resolving:
         term = self.terms[reference.term]
         plain = term[0] in (NAME, ATTR)
         self.add_targets(reference, self.values(value, "scope" if plain else "function_value"))
+
+    def rendered(self, reference: Reference) -> None:
+        """`<Name …>` has the framework call the component of that name."""
+        value = self.inference.expanded(self.inference.term(self.entry, reference.scope, reference.term, reference.line))
+        term = self.terms[reference.term]
+        places = self.inference.lookup(self.entry, reference.scope, term[1], reference.line) if term[0] == NAME else None
+        self.add_targets(reference, self.values(value, self.rule_of(places) if places else "inferred_type"))
 
     def raised(self, reference: Reference) -> None:
         """`raise Class` calls the class."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import Symbol
 
 CLASS: Final = 0  # (CLASS, symbol)                      the class itself
-INST: Final = 1  # (INST, symbol)                        an instance of a class of the project
+INST: Final = 1  # (INST, symbol, exact)                 an instance of a class of the project; exact: of no subclass
 FUNC: Final = 2  # (FUNC, symbol, receiver | None)       a function; bound to an atom or not
 MODULE: Final = 3  # (MODULE, path)                      a file of the project
 NAMESPACE: Final = 4  # (NAMESPACE, dotted)              a folder that only holds modules
@@ -23,13 +23,13 @@ EXT: Final = 5  # (EXT, package, dotted)                 something outside; dott
 EXTI: Final = 6  # (EXTI, package, dotted)               an instance, or the result of calling, something outside
 BOX: Final = 7  # (BOX, kind, (Type, …), depth)          list set tuple iter dict await enter callable
 TUP: Final = 8  # (TUP, (Type, …), depth)                a tuple of known length
-LAM: Final = 9  # (LAM, Type)                            an anonymous function and what it gives
+LAM: Final = 9  # (LAM, Type, depth)                     an anonymous function and what it gives
 SUPEROBJ: Final = 10  # (SUPEROBJ, symbol, receiver)     `super()` in a method of that class
 PARAM: Final = 11  # (PARAM, symbol, index)              a parameter, not yet looked into
 BUILTIN: Final = 12  # (BUILTIN, box, name)              a method of a container, bound
 OBJ: Final = 13  # (OBJ, ((key, Type), …), depth)        an object literal
 TYPEVAR: Final = 14  # (TYPEVAR, name)                   a type parameter of a signature
-PARTIAL: Final = 15  # (PARTIAL, Type)                   a call that still waits for arguments
+PARTIAL: Final = 15  # (PARTIAL, Type, depth)            a call that still waits for arguments
 SELFTYPE: Final = 16  # (SELFTYPE,)                      the receiver's own type, in a signature
 UNTYPED: Final = 17  # (UNTYPED,)                        an annotation that says nothing: Any, object, Callable
 
@@ -90,9 +90,9 @@ def _normal(atoms: Type) -> Type:
 
 def _merged(key: Any, group: list[Atom]) -> Type:
     if key == LAM:
-        return one(LAM, join_all(atom[1] for atom in group))
+        return anonymous(join_all(atom[1] for atom in group))
     if key == PARTIAL:
-        return one(PARTIAL, join_all(atom[1] for atom in group))
+        return partial(join_all(atom[1] for atom in group))
     if key == TUP:
         if len({len(atom[1]) for atom in group}) == 1:
             return tuple_of([join_all(parts) for parts in zip(*(atom[1] for atom in group), strict=True)])
@@ -107,27 +107,51 @@ def _merged(key: Any, group: list[Atom]) -> Type:
     return box(key[1], *(join_all(atom[2][i] for atom in group if i < len(atom[2])) for i in range(width)))
 
 
+_NESTING: Final = frozenset({BOX, TUP, OBJ, LAM, PARTIAL})
+
+
 def depth(value: Type) -> int:
     """How deep containers are nested in a type."""
-    return max((atom[-1] for atom in value if atom[0] in (BOX, TUP, OBJ)), default=0)
+    found = 0
+    for atom in value:
+        tag = atom[0]
+        if tag in _NESTING:
+            found = max(found, atom[-1])
+        elif tag == BUILTIN:
+            found = max(found, atom[1][-1])
+    return found
 
 
 def _shallow(value: Type) -> Type:
     """The value, without what lies deeper than a container inside may hold."""
-    return value if depth(value) < MAX_DEPTH else frozenset(atom for atom in value if atom[0] not in (BOX, TUP, OBJ))
+    if depth(value) < MAX_DEPTH:
+        return value
+    return frozenset(atom for atom in value if depth(frozenset((atom,))) < MAX_DEPTH)
+
+
+def anonymous(result: Type) -> Type:
+    """A function without a name that gives this."""
+    kept = _shallow(result)
+    return one(LAM, kept, 1 + depth(kept))
+
+
+def partial(function: Type) -> Type:
+    """A function some of whose arguments are given already."""
+    kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
+    return one(PARTIAL, kept, 1 + depth(kept))
 
 
 def box(kind: str, *elements: Type) -> Type:
     """A container: `list`, `set`, `tuple`, `iter` of one element type; `dict` of keys and values; and wrappers
     that give their content back when awaited, entered or called: `await`, `enter`, `callable`."""
     kept = tuple(_shallow(element) for element in elements)
-    return one(BOX, kind, kept, 1 + max((depth(element) for element in kept), default=0))
+    return one(BOX, kind, kept, 1 + max(map(depth, kept), default=0))
 
 
 def tuple_of(parts: Iterable[Type]) -> Type:
     """A tuple with these items."""
     kept = tuple(_shallow(part) for part in parts)
-    return one(TUP, kept, 1 + max((depth(part) for part in kept), default=0))
+    return one(TUP, kept, 1 + max(map(depth, kept), default=0))
 
 
 def object_of(fields: dict[str, Type]) -> Type:

@@ -1,0 +1,262 @@
+"""Which files an import of JavaScript or TypeScript can mean, by the rules of Node, TypeScript and bundlers.
+
+Answers places to look at, best first; whether something is there is asked of the project, which records it.
+"""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from graphmem.resolution.layout import Layout
+
+_TYPESCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
+_JAVASCRIPT: Final = (".js", ".jsx", ".mjs", ".cjs")
+_KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, ".d.mts", ".d.cts")
+# What is written in the import of a TypeScript file is the name of the file it is compiled to.
+_COMPILED_FROM: Final = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+_BUILT_FOLDERS: Final = frozenset("build cjs dist es esm lib out types".split())
+_CONDITIONS: Final = ("source", "development", "types", "import", "module", "browser", "node", "require", "default")
+_MAIN_FIELDS: Final = ("source", "module", "main", "types", "typings")
+_DEFAULT_ENTRIES: Final = ("src/index", "index", "src/main", "lib/index")
+NODE_MODULES: Final = frozenset(
+    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs http http2 "
+    "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tls "
+    "trace_events tty url util v8 vm wasi worker_threads zlib".split()
+)
+
+
+class _Config(NamedTuple):
+    """What a tsconfig.json says about names, with what it extends."""
+
+    base: str | None  # folder of baseUrl from the root; None when not set
+    paths: tuple[tuple[str, tuple[str, ...]], ...]  # pattern → places from the root, both with at most one "*"
+
+
+class ModulePaths:
+    """The module names of one project.
+
+    Args:
+        layout: its tsconfig.json, jsconfig.json and package.json files.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._documents: Mapping[str, Any] = layout.documents
+        self._configs: dict[str, list[_Config]] = {}
+        self._packages: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        for path in sorted(layout.documents):
+            folder, _, name = path.rpartition("/")
+            document = layout.documents[path]
+            if not isinstance(document, dict):
+                continue
+            if name == "package.json":
+                if isinstance(document.get("name"), str):
+                    self._packages.setdefault(document["name"], (folder, document))
+            elif name.endswith("config.json") or name.startswith("tsconfig"):
+                config = self._config(path, frozenset())
+                if config.base is not None or config.paths:
+                    self._configs.setdefault(folder, []).append(config)
+
+    def places(self, importer: str, specifier: str) -> Iterator[str]:
+        """Paths without a promise that they exist, best first; with or without a file's ending.
+
+        Args:
+            importer: path of the file with the import.
+            specifier: what stands in the import.
+        """
+        folder = importer.rpartition("/")[0]
+        if specifier.startswith("."):
+            place = joined(folder, specifier)
+            if place is not None:
+                yield place
+            return
+        if specifier.startswith("/"):
+            yield specifier.lstrip("/")
+            return
+        if specifier.startswith("#"):
+            yield from self._private(folder, specifier)
+        for above in _folders(folder):
+            for config in self._configs.get(above, ()):
+                yield from _mapped(config, specifier)
+        package, below = package_of(specifier)
+        if package in self._packages:
+            yield from self._package_places(package, below)
+
+    def _config(self, path: str, seen: frozenset[str]) -> _Config:
+        """A configuration with what it inherits; one that extends itself inherits nothing more."""
+        document = self._documents.get(path)
+        if not isinstance(document, dict) or path in seen:
+            return _Config(None, ())
+        folder = path.rpartition("/")[0]
+        base: str | None = None
+        paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        extended = document.get("extends", ())
+        for parent in [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else ():
+            inherited = self._config(self._extended(folder, str(parent)), seen | {path})
+            base = inherited.base if inherited.base is not None else base
+            paths = inherited.paths or paths
+        options = document.get("compilerOptions")
+        options = options if isinstance(options, dict) else {}
+        if isinstance(options.get("baseUrl"), str):
+            base = joined(folder, options["baseUrl"])
+        if isinstance(options.get("paths"), dict):
+            origin = base if base is not None else folder
+            paths = tuple(
+                (str(pattern), tuple(place for item in items if isinstance(item, str) and (place := joined(origin, item)) is not None))
+                for pattern, items in options["paths"].items()
+                if isinstance(items, list)
+            )
+        return _Config(base, paths)
+
+    def _extended(self, folder: str, name: str) -> str:
+        """Path of the configuration that `extends` names; one in a package of this repository may be meant."""
+        if name.startswith("."):
+            place = joined(folder, name) or ""
+        else:
+            package, below = package_of(name)
+            home = next((f for n, (f, _) in self._packages_by_name() if n == package), None)
+            place = "" if home is None else "/".join(part for part in (home, below or "tsconfig.json") if part)
+        return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
+
+    def _packages_by_name(self) -> Iterator[tuple[str, tuple[str, Any]]]:
+        for path, document in sorted(self._documents.items()):
+            if path.rpartition("/")[2] == "package.json" and isinstance(document, dict) and isinstance(document.get("name"), str):
+                yield document["name"], (path.rpartition("/")[0], document)
+
+    def _private(self, folder: str, specifier: str) -> Iterator[str]:
+        """`#name`, from the `imports` of the nearest package.json."""
+        for above in _folders(folder):
+            document = self._documents.get(f"{above}/package.json" if above else "package.json")
+            if isinstance(document, dict):
+                imports = document.get("imports")
+                for target in _exported(imports if isinstance(imports, dict) else {}, specifier):
+                    yield from _sources(above, target)
+                return
+
+    def _package_places(self, package: str, below: str) -> Iterator[str]:
+        """Places inside a package of this repository."""
+        folder, document = self._packages[package]
+        exports = document.get("exports")
+        key = f"./{below}" if below else "."
+        if isinstance(exports, dict) and not any(name.startswith(".") for name in exports):
+            exports = {".": exports}
+        elif isinstance(exports, (str, list)):
+            exports = {".": exports}
+        for target in _exported(exports if isinstance(exports, dict) else {}, key):
+            yield from _sources(folder, target)
+        if below:
+            yield from _sources(folder, below)
+            yield from _sources(folder, f"src/{below}")
+            return
+        for field in _MAIN_FIELDS:
+            if isinstance(document.get(field), str):
+                yield from _sources(folder, document[field])
+        for entry in _DEFAULT_ENTRIES:
+            yield from _sources(folder, entry)
+
+
+def candidates(place: str, importer: str) -> Iterator[str]:
+    """File names a place can mean: with an ending, as the source of a compiled file, as a folder's index."""
+    endings = (*_TYPESCRIPT, *_JAVASCRIPT) if importer.endswith(_TYPESCRIPT) else (*_JAVASCRIPT, *_TYPESCRIPT)
+    if place.endswith(_KNOWN):
+        stem, dot, suffix = place.rpartition(".")
+        sources = [stem + ending for ending in _COMPILED_FROM.get(dot + suffix, ())]
+        yield from [*sources, place] if importer.endswith(_TYPESCRIPT) else [place, *sources]
+    if place:
+        yield from (place + ending for ending in endings)
+    yield from (f"{place}/index{ending}".lstrip("/") for ending in endings)
+
+
+def package_of(specifier: str) -> tuple[str, str]:
+    """(package, path below it) of an import that is no path: ("@a/b", "c/d") of "@a/b/c/d"."""
+    parts = specifier.split("/")
+    count = 2 if specifier.startswith("@") else 1
+    return "/".join(parts[:count]), "/".join(parts[count:])
+
+
+def joined(folder: str, relative: str) -> str | None:
+    """A relative path from a folder as a path from the root; None when it leaves the root."""
+    parts = [part for part in folder.split("/") if part]
+    for part in relative.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _folders(folder: str) -> Iterator[str]:
+    """The folder and those above it, the root ("") last."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""
+
+
+def _mapped(config: _Config, specifier: str) -> Iterator[str]:
+    """Places by `paths`, the longest matching pattern alone, else by `baseUrl`."""
+    best: tuple[int, tuple[str, ...], str] | None = None
+    for pattern, targets in config.paths:
+        rest = _matched(pattern, specifier)
+        if rest is not None and (best is None or len(pattern) > best[0]):
+            best = (len(pattern), targets, rest)
+    if best is not None:
+        yield from (target.replace("*", best[2], 1) for target in best[1])
+    if config.base is not None:
+        place = joined(config.base, specifier)
+        if place is not None:
+            yield place
+
+
+def _matched(pattern: str, text: str) -> str | None:
+    """What the "*" of a pattern stands for in a text; None when it does not match."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return "" if pattern == text else None
+    if len(text) >= len(before) + len(after) and text.startswith(before) and text.endswith(after):
+        return text[len(before) : len(text) - len(after)]
+    return None
+
+
+def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
+    """Targets of a key of `exports` or `imports`: the exact key, then patterns, the longest first."""
+    if key in table:
+        yield from _targets(table[key], "")
+        return
+    for pattern in sorted((name for name in table if "*" in name), key=lambda name: (-len(name), name)):
+        rest = _matched(pattern, key)
+        if rest is not None:
+            yield from _targets(table[pattern], rest)
+
+
+def _targets(value: Any, rest: str) -> Iterator[str]:
+    """Every path a conditional target can mean, the source first."""
+    if isinstance(value, str):
+        yield value.replace("*", rest)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _targets(item, rest)
+    elif isinstance(value, dict):
+        known = [name for name in _CONDITIONS if name in value]
+        for name in [*known, *sorted(set(value) - set(known))]:
+            yield from _targets(value[name], rest)
+
+
+def _sources(folder: str, target: str) -> Iterator[str]:
+    """A target in a package, and where its source is likely to be when the target is built."""
+    place = joined(folder, target)
+    if place is None:
+        return
+    yield place
+    below = place[len(folder) + 1 :] if folder else place
+    first, _, rest = below.partition("/")
+    if first in _BUILT_FOLDERS and rest:
+        while rest.partition("/")[0] in _BUILT_FOLDERS:
+            rest = rest.partition("/")[2]
+        stem = next((rest[: -len(ending)] for ending in sorted(_KNOWN, key=len, reverse=True) if rest.endswith(ending)), rest)
+        for home in ("src", ""):
+            yield "/".join(part for part in (folder, home, stem) if part)
