@@ -79,7 +79,9 @@ def _index(here: Door) -> list[Finding]:
         return [Finding("index", "note", f"none in {location.data_dir}; make one with `graphmem index`")]
     try:
         serving = owner.find(location.owner_file)
-        said = here.service().doctor()
+        service = here.service()
+        service.files(limit=1)  # has the graph read, so that what follows is about the whole of it
+        said = service.doctor()
     except GraphMemError as error:
         return [Finding("index", "bad", error.message)]
     found = [
@@ -107,7 +109,11 @@ def _index(here: Door) -> list[Finding]:
         total = sum(sizes.values())
         largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:4]
         found.append(Finding("on disk", "ok", f"{_megabytes(total)}: " + ", ".join(f"{name} {_megabytes(size)}" for name, size in largest)))
-    found += [Finding(name, "ok", _flat(said[name])) for name in ("embedder", "projections") if said.get(name)]
+    embedder = said.get("embedder")
+    if embedder:
+        told = [embedder["model"], embedder["reason"], embedder["failure"]]
+        found.append(Finding("embedder", "bad" if embedder["failure"] else "ok", "; ".join(one for one in told if one)))
+    found += [Finding(f"{name} in use", "ok", _flat(status)) for name, status in said.get("projections", {}).items() if name != "vectors"]
     failed: list[str] = said.get("failed_files", [])
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
@@ -120,4 +126,7 @@ def _megabytes(size: int) -> str:
 
 
 def _flat(value: Any) -> str:
-    return ", ".join(f"{key} {inner}" for key, inner in value.items()) if isinstance(value, dict) else str(value)
+    """A mapping on one line, without what is empty."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key.replace('_', ' ')} {_flat(inner)}" for key, inner in value.items() if inner not in ("", None))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

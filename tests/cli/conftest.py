@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from graphmem.cli import main
 
 FILES = {
     "shop/__init__.py": "",
@@ -64,7 +67,40 @@ def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def graphmem(environ: Mapping[str, str]) -> Run:
-    """Run `graphmem ARGS` in a directory and answer how it ended."""
+    """Run `graphmem ARGS` through its entry point, in this process: the same code without the start of an interpreter."""
+
+    def run(*args: str | Path, cwd: Path | None = None, stdin: str | None = None, timeout: float = 120, **variables: str) -> Ran:
+        del timeout  # pytest's own ends a hanging test
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name not in environ]:
+                patch.delenv(name)
+            for name, value in {**environ, **variables}.items():
+                patch.setenv(name, value)
+            if cwd is not None:
+                patch.chdir(cwd)
+            patch.setattr(sys, "argv", ["graphmem", *map(str, args)])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((stdin or "").encode()), encoding="utf-8"))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            try:
+                main.run()
+                code: object = 0
+            except SystemExit as end:
+                code = end.code or 0
+        assert isinstance(code, int)
+        said = []
+        for stream in (out, err):
+            stream.flush()
+            said.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
+        return Ran(code, *said)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def process(environ: Mapping[str, str]) -> Run:
+    """Run `graphmem ARGS` as a process of its own and answer how it ended."""
 
     def run(*args: str | Path, cwd: Path | None = None, stdin: str | None = None, timeout: float = 120, **variables: str) -> Ran:
         done = subprocess.run(

@@ -24,63 +24,63 @@ def _refused(ran, *words: str, code: int = 1) -> None:
     assert "Traceback" not in ran.said
 
 
-def _still_answers(graphmem, root: Path) -> None:
-    ran = graphmem("impact", "rounded", "-q", "-C", root)
+def _still_answers(process, root: Path) -> None:
+    ran = process("impact", "rounded", "-q", "-C", root)
     assert ran.code == 0, ran.said
     assert "shop/price.py:Price.total" in ran.out
 
 
-def test_a_path_that_does_not_exist(graphmem, tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist(process, tmp_path: Path) -> None:
     for command in ("index", "serve"):
-        _refused(graphmem(command, tmp_path / "nowhere"), "nowhere", "does not exist")
-    _refused(graphmem("impact", "x", "-C", tmp_path / "nowhere"), "does not exist")
-    _refused(graphmem("index", Path(__file__)), "is a file")
+        _refused(process(command, tmp_path / "nowhere"), "nowhere", "does not exist")
+    _refused(process("impact", "x", "-C", tmp_path / "nowhere"), "does not exist")
+    _refused(process("index", Path(__file__)), "is a file")
 
 
-def test_an_empty_folder(graphmem, tmp_path: Path) -> None:
-    _refused(graphmem("index", tmp_path), "nothing to index")
+def test_an_empty_folder(process, tmp_path: Path) -> None:
+    _refused(process("index", tmp_path), "nothing to index")
 
 
-def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
+def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(process, shop: Path) -> None:
     (shop / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n    return (\n")
-    ran = graphmem("index", shop)
+    ran = process("index", shop)
     assert ran.code == 0, ran.said
     assert "Diagnostics" in ran.out
     assert "shop/broken.py" in ran.out
-    _still_answers(graphmem, shop)
-    assert graphmem("symbol", "whole", "-q", cwd=shop).code == 0
+    _still_answers(process, shop)
+    assert process("symbol", "whole", "-q", cwd=shop).code == 0
 
 
-def test_wrong_encodings_are_read_or_said(graphmem, shop: Path) -> None:
+def test_wrong_encodings_are_read_or_said(process, shop: Path) -> None:
     (shop / "shop" / "latin.py").write_bytes(b"# caf\xe9\ndef latin():\n    return '\xe9'\n")
     (shop / "shop" / "nul.py").write_bytes(b"def nul():\n    return '\x00'\n")
     (shop / "shop" / "wide.py").write_bytes("def wide():\n    return 1\n".encode("utf-16"))
-    ran = graphmem("index", shop)
+    ran = process("index", shop)
     assert ran.code == 0, ran.said
     assert "Traceback" not in ran.said
-    _still_answers(graphmem, shop)
+    _still_answers(process, shop)
 
 
-def test_a_file_of_a_hundred_megabytes_is_counted_and_skipped(graphmem, shop: Path) -> None:
+def test_a_file_of_a_hundred_megabytes_is_counted_and_skipped(process, shop: Path) -> None:
     with (shop / "shop" / "huge.py").open("wb") as file:
         file.truncate(100 * 1024 * 1024)
-    ran = graphmem("index", shop)
+    ran = process("index", shop)
     assert ran.code == 0, ran.said
     assert "skipped" in ran.out
     assert "too_large 1" in ran.out or "too large 1" in ran.out
-    _still_answers(graphmem, shop)
+    _still_answers(process, shop)
 
 
-def test_a_symlink_loop_ends(graphmem, shop: Path) -> None:
+def test_a_symlink_loop_ends(process, shop: Path) -> None:
     (shop / "shop" / "again").symlink_to(shop, target_is_directory=True)
     (shop / "a").symlink_to(shop / "b")
     (shop / "b").symlink_to(shop / "a")
-    ran = graphmem("index", shop, timeout=60)
+    ran = process("index", shop, timeout=60)
     assert ran.code == 0, ran.said
-    _still_answers(graphmem, shop)
+    _still_answers(process, shop)
 
 
-def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphmem, shop: Path) -> None:
+def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(process, shop: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root reads everything; run the tests as another user to see this one")
     locked = shop / "locked"
@@ -88,39 +88,39 @@ def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphme
     (locked / "secret.py").write_text("x = 1\n")
     locked.chmod(0)
     try:
-        ran = graphmem("index", shop)
+        ran = process("index", shop)
     finally:
         locked.chmod(0o755)
     assert ran.code == 0, ran.said
     assert "locked" in ran.said
-    _still_answers(graphmem, shop)
+    _still_answers(process, shop)
 
 
-def test_a_project_that_cannot_be_written_to_says_where_else(graphmem, shop: Path) -> None:
+def test_a_project_that_cannot_be_written_to_says_where_else(process, shop: Path) -> None:
     (shop / ".graphmem").write_text("a file in the way\n")
-    _refused(graphmem("index", shop), "--db", code=2)
+    _refused(process("index", shop), "--db", code=2)
 
 
-def test_a_repository_without_git(graphmem, shop: Path, environ, tmp_path: Path) -> None:
+def test_a_repository_without_git(process, shop: Path, environ, tmp_path: Path) -> None:
     shutil.rmtree(shop / ".git")
-    assert graphmem("index", shop, "-q").code == 0
-    _still_answers(graphmem, shop)
-    _refused(graphmem("impact", "--diff", cwd=shop), "git")
+    assert process("index", shop, "-q").code == 0
+    _still_answers(process, shop)
+    _refused(process("impact", "--diff", cwd=shop), "git")
 
 
-def test_no_git_installed(graphmem, shop: Path, tmp_path: Path) -> None:
+def test_no_git_installed(process, shop: Path, tmp_path: Path) -> None:
     nothing = tmp_path / "bin"
     nothing.mkdir()
-    assert graphmem("index", shop, "-q", PATH=str(nothing)).code == 0
-    _still_answers(graphmem, shop)
-    _refused(graphmem("impact", "--diff", cwd=shop, PATH=str(nothing)), "git")
+    assert process("index", shop, "-q", PATH=str(nothing)).code == 0
+    _still_answers(process, shop)
+    _refused(process("impact", "--diff", cwd=shop, PATH=str(nothing)), "git")
 
 
-def test_a_database_of_a_newer_version(graphmem, shop: Path) -> None:
-    assert graphmem("index", shop, "-q").code == 0
+def test_a_database_of_a_newer_version(process, shop: Path) -> None:
+    assert process("index", shop, "-q").code == 0
     _with_newer_schema(shop / ".graphmem" / "graph.db")
     for args in (["impact", "rounded"], ["index", shop]):
-        ran = graphmem(*args, cwd=shop)
+        ran = process(*args, cwd=shop)
         _refused(ran, "newer")
 
 
@@ -137,17 +137,17 @@ def _with_newer_schema(path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0.5, 0.0])
-def test_a_truncated_database_is_said_and_can_be_made_anew(graphmem, shop: Path, keep: float) -> None:
-    assert graphmem("index", shop, "-q").code == 0
+def test_a_truncated_database_is_said_and_can_be_made_anew(process, shop: Path, keep: float) -> None:
+    assert process("index", shop, "-q").code == 0
     database = shop / ".graphmem" / "graph.db"
     os.truncate(database, int(database.stat().st_size * keep))
-    ran = graphmem("impact", "rounded", cwd=shop)
+    ran = process("impact", "rounded", cwd=shop)
     assert ran.code == 1, ran.said
     assert "Traceback" not in ran.said
     assert len(ran.err.strip().splitlines()) == 1
     shutil.rmtree(shop / ".graphmem")
-    assert graphmem("index", shop, "-q").code == 0
-    _still_answers(graphmem, shop)
+    assert process("index", shop, "-q").code == 0
+    _still_answers(process, shop)
 
 
 def _grown(shop: Path) -> Path:
@@ -158,8 +158,8 @@ def _grown(shop: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["index", "serve"])
-def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, shop: Path, environ, command: str) -> None:
-    assert graphmem("index", shop, "-q").code == 0
+def test_ctrl_c_while_indexing_leaves_the_previous_index(process, shop: Path, environ, command: str) -> None:
+    assert process("index", shop, "-q").code == 0
     _grown(shop)
     args = [sys.executable, "-m", "graphmem", command, str(shop), *(["--port", "0"] if command == "serve" else [])]
     process = subprocess.Popen(
@@ -175,12 +175,12 @@ def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, shop: Path, e
     if command == "index":
         assert process.returncode == 130, out + err
         assert len([line for line in err.splitlines() if "interrupted" in line]) == 1
-    _still_answers(graphmem, shop)
-    assert graphmem("symbol", "DiGraph", "-C", shop).code == 1
+    _still_answers(process, shop)
+    assert process("symbol", "DiGraph", "-C", shop).code == 1
 
 
-def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, shop: Path, environ) -> None:
-    assert graphmem("index", shop, "-q").code == 0
+def test_a_run_that_is_killed_leaves_the_previous_index(process, shop: Path, environ) -> None:
+    assert process("index", shop, "-q").code == 0
     _grown(shop)
     process = subprocess.Popen(
         [sys.executable, "-m", "graphmem", "index", str(shop)], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -190,7 +190,7 @@ def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, shop: Path, en
         pass
     process.kill()
     process.communicate(timeout=60)
-    _still_answers(graphmem, shop)
+    _still_answers(process, shop)
 
 
 @pytest.fixture
@@ -205,13 +205,13 @@ def small_disk(tmp_path: Path):
     subprocess.run(["umount", "-l", str(where)], check=True)
 
 
-def test_a_full_disk_is_said_and_leaves_the_previous_index(graphmem, shop: Path, small_disk: Path) -> None:
+def test_a_full_disk_is_said_and_leaves_the_previous_index(process, shop: Path, small_disk: Path) -> None:
     db = small_disk / "db"
-    ran = graphmem("index", shop, "--db", db)
+    ran = process("index", shop, "--db", db)
     assert ran.code == 0, ran.said
     _grown(shop)
-    full = graphmem("index", shop, "--db", db, "-q")
+    full = process("index", shop, "--db", db, "-q")
     assert full.code == 1, full.said
     assert "Traceback" not in full.said
     assert any(word in full.err.lower() for word in ("disk", "space", os.strerror(errno.ENOSPC).lower())), full.err
-    assert "shop/price.py:Price.total" in graphmem("impact", "rounded", "-q", "--db", db).out
+    assert "shop/price.py:Price.total" in process("impact", "rounded", "-q", "--db", db).out

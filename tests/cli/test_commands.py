@@ -180,7 +180,7 @@ def test_export_is_one_object_a_line_in_the_promised_form(graphmem, indexed: Pat
     assert call["src"]["path"] == call["dst"]["path"] == "shop/cart.py"
     assert call["dst"]["qualname"] == "Cart.total"
     assert isinstance(call["src"]["line"], int)
-    assert call["line"] == 17
+    assert call["line"] == 16
     assert 0 < call["confidence"] <= 1
     assert call["source"] == "ast"
     assert call["rule"]

@@ -14,16 +14,17 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
         (answer.query, common.NAME),
         (f"   {answer.query_type} question, answered by {', '.join(answer.answered) or 'nothing'}", common.DIM),
     )
+    titles = {hit.id: hit.title or hit.qualname for hit in answer.hits}
     for rank, hit in enumerate(answer.hits, 1):
         output.line()
-        _hit(output, rank, hit, explain)
+        _hit(output, rank, hit, explain, titles)
     output.line()
     for path, reason in sorted(answer.missing.items()):
         output.line((f"without {path}: {reason}", common.UNSURE))
     output.line(common.state_line(answer.state))
 
 
-def _hit(output: Output, rank: int, hit: SearchHit, explain: bool) -> None:
+def _hit(output: Output, rank: int, hit: SearchHit, explain: bool, titles: dict[str, str]) -> None:
     lines = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
     what = " ".join(part for part in (hit.symbol_kind or hit.kind,) if part)
     output.line(
@@ -37,5 +38,6 @@ def _hit(output: Output, rank: int, hit: SearchHit, explain: bool) -> None:
         output.line("     ", (text, ""))
     if explain and hit.parts:
         parts = "  ".join(f"{part.path} #{part.rank} ({part.raw:.3g} × {part.weight:g})" for part in hit.parts)
-        boost = f"  boosted {hit.boost:+.3f} by {hit.boosted_by}" if hit.boost else ""
+        by = titles.get(hit.boosted_by, hit.boosted_by)
+        boost = f"  boosted {hit.boost:+.3f}{' by ' if by else ''}{by}" if hit.boost else ""
         output.line((f"     {parts}{boost}", common.DIM))
