@@ -84,6 +84,15 @@ class _Inherited(NamedTuple):
 _NONE = _Inherited(1, frozenset())
 
 
+def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
+    """What of an operation's variables can decide about its complexity: numbers, and the lengths of lists."""
+    return tuple(
+        (name, len(value) if isinstance(value, list) else value)
+        for name, value in (variables or {}).items()
+        if isinstance(value, (int, list)) and not isinstance(value, bool)
+    )
+
+
 class ComplexityMeter:
     """Measures documents against one schema; immutable, so any thread may use it."""
 
@@ -97,13 +106,13 @@ class ComplexityMeter:
             if (size := _declared_size(field)) is not None
         }
 
-    def measure(self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any] | None) -> int:
+    def measure(self, document: DocumentNode, operation_name: str | None, sizes: Mapping[str, int]) -> int:
         """Objects the answer to an operation of a valid document could hold.
 
         Args:
             document: validated against the schema.
             operation_name: which operation; None when it is the only one.
-            variables: as the client sent them; those it did not send count with their default.
+            sizes: of the variables the client sent, see `sizes_of`; others count with their default.
         """
         operation = next(
             (
@@ -116,7 +125,7 @@ class ComplexityMeter:
         )
         if operation is None:  # execution says so in its own words
             return 0
-        given = dict(variables or {})
+        given = dict(sizes)
         for definition in operation.variable_definitions or ():
             if isinstance(definition.default_value, IntValueNode):
                 given.setdefault(definition.variable.name.value, int(definition.default_value.value))
@@ -133,12 +142,12 @@ class _Measure:
         schema: GraphQLSchema,
         sizes: Mapping[tuple[str, str], _Size],
         fragments: Mapping[str, FragmentDefinitionNode],
-        variables: Mapping[str, Any],
+        given: Mapping[str, int],
     ) -> None:
         self._schema = schema
         self._sizes = sizes
         self._fragments = fragments
-        self._variables = variables
+        self._given = given
         self._known: dict[tuple[str, _Inherited], int] = {}
 
     def of(self, selection: SelectionSetNode, parent: GraphQLNamedType | None, inherited: _Inherited) -> int:
@@ -191,11 +200,7 @@ class _Measure:
             if isinstance(value, ListValueNode):
                 return len(value.values)
             if isinstance(value, VariableNode):
-                given = self._variables.get(value.name.value)
-                if isinstance(given, list):
-                    return len(given)
-                if isinstance(given, int):
-                    return max(0, given)
+                return max(0, self._given.get(value.name.value, size.default))
         return size.default
 
 

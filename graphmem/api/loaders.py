@@ -6,18 +6,23 @@ Loaders live for one operation, so nothing they cache outlives an answer.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 from strawberry.dataloader import DataLoader
 
 from graphmem.answers import FileInfo, Site, SymbolInfo
 from graphmem.api.verbs import Relation, Service
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 Call = Callable[..., Awaitable[Any]]
 """Runs a verb within the operation's deadline; `graphmem.api.context.Operation.call`."""
+
+
+class SitesOf(NamedTuple):
+    """The first `limit` edges of a relation of a symbol."""
+
+    relation: Relation
+    limit: int
+    id: str
 
 
 class Loaders:
@@ -26,24 +31,22 @@ class Loaders:
     def __init__(self, service: Service, call: Call) -> None:
         self._service = service
         self._call = call
-        self._sites: dict[tuple[Relation, int], DataLoader[str, list[Site]]] = {}
+        self.sites: DataLoader[SitesOf, list[Site]] = DataLoader(self._load_sites)
         self.symbols: DataLoader[str, SymbolInfo | None] = DataLoader(self._load_symbols)
         self.details: DataLoader[str, Mapping[str, Any]] = DataLoader(self._load_details)
         self.sources: DataLoader[str, str] = DataLoader(self._load_sources)
         self.files: DataLoader[str, FileInfo | None] = DataLoader(self._load_files)
 
-    def sites(self, relation: Relation, limit: int) -> DataLoader[str, list[Site]]:
-        """The loader of the first `limit` edges of a relation, by symbol id."""
-        key = (relation, limit)
-        loader = self._sites.get(key)
-        if loader is None:
+    async def _load_sites(self, asked: list[SitesOf]) -> list[list[Site]]:
+        ids: dict[tuple[Relation, int], list[str]] = {}
+        for one in asked:
+            ids.setdefault((one.relation, one.limit), []).append(one.id)
 
-            async def load(ids: list[str]) -> list[list[Site]]:
-                found: dict[str, list[Site]] = await self._call(self._service.sites, ids, relation, limit)
-                return [found.get(one, []) for one in ids]
+        def look_up() -> dict[tuple[Relation, int], dict[str, list[Site]]]:  # several relations, one trip to a thread
+            return {key: self._service.sites(chosen, *key) for key, chosen in ids.items()}
 
-            loader = self._sites[key] = DataLoader(load)
-        return loader
+        found: dict[tuple[Relation, int], dict[str, list[Site]]] = await self._call(look_up)
+        return [found[one.relation, one.limit].get(one.id, []) for one in asked]
 
     async def _load_symbols(self, ids: list[str]) -> list[SymbolInfo | None]:
         found: list[SymbolInfo | None] = await self._call(self._service.symbol_info, ids)

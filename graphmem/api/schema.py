@@ -11,14 +11,14 @@ from typing import Annotated
 
 import strawberry
 from graphql import GraphQLError
-from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.types import ExecutionContext
 
 from graphmem import answers, model
 from graphmem.api import types_index, types_report, types_symbol
-from graphmem.api.complexity import ComplexityMeter, sized_by
+from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
+from graphmem.api.documents import Documents
 from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
 from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
@@ -27,9 +27,6 @@ from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.api.repository import within_project
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.errors import BadInputError
-
-DOCUMENTS = 512
-"""Distinct documents whose parse and validation are kept; a client sends few."""
 
 
 def _values(chosen: Sequence[StrEnum] | None) -> list[str] | None:
@@ -259,26 +256,27 @@ async def _node(info: Info, text: str) -> answers.SymbolInfo | answers.FileInfo 
 
 
 class Schema(strawberry.Schema):
-    """Strawberry's schema, leaving errors to `graphmem.api.failures`."""
+    """The schema under a set of limits, with its cache of documents.
+
+    Errors are left to `graphmem.api.failures`: logged once, when they are shaped, and only if they are ours.
+    """
+
+    def __init__(self, limits: ServerLimits) -> None:
+        super().__init__(
+            query=Query,
+            mutation=Mutation,
+            subscription=Subscription,
+            types=[types_symbol.Symbol, types_symbol.File],
+            extensions=[lambda: Guard(self.documents)],
+            execution_context_class=PlainExecutor,
+        )
+        self.documents = Documents(self._schema, limits)
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Log nothing: an error is logged once, when it is shaped, and only if it is ours."""
+        """Log nothing."""
 
 
 @cache
 def build_schema(limits: ServerLimits) -> Schema:
-    """The schema with the extensions that keep these limits; the same object for the same limits."""
-    meter = cache(lambda: ComplexityMeter(schema._schema))
-    schema = Schema(
-        query=Query,
-        mutation=Mutation,
-        subscription=Subscription,
-        types=[types_symbol.Symbol, types_symbol.File],
-        extensions=[
-            lambda: ParserCache(maxsize=DOCUMENTS),
-            lambda: ValidationCache(maxsize=DOCUMENTS),
-            lambda: Guard(limits, meter),
-        ],
-        execution_context_class=PlainExecutor,
-    )
-    return schema
+    """The schema under these limits; the same object for the same limits."""
+    return Schema(limits)

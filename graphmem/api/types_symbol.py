@@ -15,6 +15,7 @@ from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.enums import EdgeKind, EdgeSource, SymbolKind
 from graphmem.api.ids import FILE, SYMBOL, cursor, global_id
 from graphmem.api.limits import Page, page
+from graphmem.api.loaders import SitesOf
 from graphmem.api.verbs import Relation
 
 T = TypeVar("T")
@@ -114,7 +115,7 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
     """A page of a symbol's edges of one relation; all symbols of a level share one call."""
     at = page(operation.limits, first, after)
     end = at.offset + at.first
-    sites = await operation.loaders.sites(relation, end + 1).load(symbol_id)
+    sites = await operation.loaders.sites.load(SitesOf(relation, end + 1, symbol_id))
     shown = sites[at.offset : end]
     items = [EdgeItem(cursor(at.offset + i), site) for i, site in enumerate(shown)]
     return Edges(items, Slice(at.offset, len(shown), len(sites) > end), symbol_id, relation)
@@ -190,7 +191,7 @@ class SymbolEdgeConnection:
     @staticmethod
     async def total_count(parent: strawberry.Parent[Edges], info: Info) -> int:
         """How many edges there are in all; counted only when asked for."""
-        return len(await info.context.loaders.sites(parent.relation, _EVERY).load(parent.symbol_id))
+        return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
 
 
 @gql_type

@@ -6,11 +6,11 @@ import time
 
 import pytest
 from graphql import parse
-from strawberry.extensions import parser_cache, validation_cache
 
-from graphmem.api.complexity import ComplexityMeter
+from graphmem.api.complexity import ComplexityMeter, sizes_of
+from graphmem.api.documents import KEPT, LONGEST
 from graphmem.api.limits import ServerLimits
-from graphmem.api.schema import DOCUMENTS, build_schema
+from graphmem.api.schema import build_schema
 
 LIMITS = ServerLimits()
 METER = ComplexityMeter(build_schema(LIMITS)._schema)
@@ -105,7 +105,7 @@ def test_complexity_multiplies_page_sizes(limited):
 def test_objects_are_counted_by_the_sizes_asked_for(query, variables, objects):
     document = parse(query)
     name = "B" if "query B" in query else None
-    assert METER.measure(document, name, variables) == objects
+    assert METER.measure(document, name, dict(sizes_of(variables))) == objects
 
 
 def test_fragments_that_multiply_are_measured_at_once(limited):
@@ -200,17 +200,32 @@ def test_arguments_that_mean_nothing_are_bad_input(client, query):
     assert client.refused(query)["extensions"]["code"] == "BAD_INPUT"
 
 
-def test_the_validation_cache_hits_with_every_limit_on(client):
-    parsed = parser_cache._get_parse_cache(DOCUMENTS)
-    validated = validation_cache._get_validate_cache(DOCUMENTS)
-    query = "query CacheProbe { indexState { generation files } }"
-    client.ask(query)
-    before = parsed.cache_info(), validated.cache_info()
-    for _ in range(10):
-        client.ask(query)
-    after = parsed.cache_info(), validated.cache_info()
-    assert [now.hits - then.hits for then, now in zip(before, after, strict=True)] == [10, 10]
-    assert [now.misses - then.misses for then, now in zip(before, after, strict=True)] == [0, 0]
+def test_a_document_is_parsed_and_validated_once_with_every_limit_on(client):
+    documents = build_schema(LIMITS).documents
+    query = "query Probe($first: Int!) { files(first: $first) { totalCount } }"
+    client.ask(query, first=1)
+    hits, misses = documents.hits, documents.misses
+    for first in range(2, 12):
+        client.ask(query, first=first)
+    assert (documents.hits - hits, documents.misses - misses) == (10, 0)
+
+
+def test_a_cached_document_is_measured_anew_for_other_variables(limited):
+    client = limited(complexity=100)
+    query = "query ($first: Int!) { files(first: $first) { edges { node { path } } } }"
+    assert client.ask(query, first=10)
+    refused_for(client, "complexity", query, first=50)
+    assert client.ask(query, first=11)
+
+
+def test_documents_that_are_kept_are_bounded(client):
+    documents = build_schema(LIMITS).documents
+    for number in range(KEPT + 10):
+        documents.prepare(f"query Q{number} {{ project {{ name }} }}")
+    long = "{ project { name } }" + " " * LONGEST
+    documents.prepare(long)
+    assert len(documents._kept) == KEPT
+    assert long not in documents._kept
 
 
 def test_too_many_waiting_verbs_are_refused_and_do_not_pile_up(service, serve):

@@ -181,3 +181,20 @@ def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
     rest = asyncio.run(listen())
     assert rest[-1].stage == "done"
     assert len(rest) < 200
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("subscription {", "BAD_INPUT"),
+        ("subscription { nonsense }", "BAD_INPUT"),
+        ("subscription { indexProgress { stage " + "done " * 5_000 + "} }", "LIMIT"),
+        ('query { symbol(ref: "no such thing") { id } }', "NOT_FOUND"),
+    ],
+)
+def test_refusals_reach_a_stream_as_its_only_event(client, query, code):
+    response = client.post({"query": query}, accept="text/event-stream")
+    events = [line[6:] for line in response.text.split("\r\n") if line.startswith("data: {")]
+    (event,) = map(json.loads, events)
+    assert event["errors"][0]["extensions"]["code"] == code
+    assert response.text.endswith("event: complete\r\ndata: \r\n\r\n")

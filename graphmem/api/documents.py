@@ -1,0 +1,98 @@
+"""Parses, validates and measures each document once, however often it is sent.
+
+Strawberry's two caches do the first two, but look documents up by a hash of their whole tree, which
+for the larger ready-made operations costs more than half a millisecond a request. Here the text is the key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode, parse, specified_rules
+from strawberry.schema.schema import validate_document
+
+from graphmem.api.complexity import ComplexityMeter, sizes_of
+from graphmem.api.limits import ServerLimits
+from graphmem.api.rules import shape_rules, too_much
+
+KEPT: Final = 512
+"""Documents kept; a client sends few."""
+LONGEST: Final = 65_536
+"""Characters of the longest text that is kept; a list of ids written into a query may be larger, once."""
+_MEASURES = 64  # of one document, by its variables
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A document that could be parsed, with everything that is known of it."""
+
+    document: DocumentNode
+    errors: list[GraphQLError]  # of validation; never changed
+    operations: int
+    measures: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+
+class Documents:
+    """The documents of one schema under one set of limits. Thread-safe."""
+
+    def __init__(self, schema: GraphQLSchema, limits: ServerLimits) -> None:
+        self.tokens = limits.tokens
+        self._schema = schema
+        self._limits = limits
+        self._meter = ComplexityMeter(schema)
+        self._rules = (*specified_rules, *shape_rules(limits.depth, limits.aliases))
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+        self.hits = 0
+        self.misses = 0
+
+    def prepare(self, text: str) -> Prepared:
+        """The parsed and validated document of a text.
+
+        Raises:
+            GraphQLError: it cannot be parsed, or is longer or nested deeper than allowed.
+        """
+        with self._lock:
+            known = self._kept.get(text)
+            if known is not None:
+                self._kept.move_to_end(text)
+                self.hits += 1
+                return known
+            self.misses += 1
+        document = parse(text, max_tokens=self._limits.tokens)
+        errors = validate_document(self._schema, document, self._rules)
+        operations = sum(isinstance(node, OperationDefinitionNode) for node in document.definitions)
+        made = Prepared(document, errors, operations)
+        if len(text) <= LONGEST:
+            with self._lock:
+                self._kept[text] = made
+                while len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+        return made
+
+    def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
+        """Why an operation of a document may not run; empty when it may.
+
+        Args:
+            prepared: the document.
+            operation_name: as the client sent it.
+            variables: as the client sent them.
+        """
+        if prepared.errors:
+            return prepared.errors
+        if prepared.operations > 1 and operation_name is None:
+            # Strawberry would run the first; the specification says not to guess.
+            return [GraphQLError("The document holds several operations; say which one to run in operationName")]
+        sizes = sizes_of(variables)
+        key = (operation_name, sizes)
+        found = prepared.measures.get(key)
+        if found is None:
+            found = self._meter.measure(prepared.document, operation_name, dict(sizes))
+            if len(prepared.measures) >= _MEASURES:
+                prepared.measures.clear()
+            prepared.measures[key] = found
+        return [too_much("complexity", self._limits.complexity, found)] if found > self._limits.complexity else []
