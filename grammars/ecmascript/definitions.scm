@@ -15,19 +15,31 @@
 ; class { static {…} } and getters are told by their modifiers
 (method_definition
   "get" @modifier.property
-  name: (_))
+  name: [
+    (property_identifier)
+    (private_property_identifier)
+  ])
 
 (method_definition
   "static" @modifier.static
-  name: (_))
+  name: [
+    (property_identifier)
+    (private_property_identifier)
+  ])
 
 (method_definition
   "async" @modifier.async
-  name: (_))
+  name: [
+    (property_identifier)
+    (private_property_identifier)
+  ])
 
 (method_definition
   "*" @modifier.generator
-  name: (_))
+  name: [
+    (property_identifier)
+    (private_property_identifier)
+  ])
 
 (method_definition
   name: (private_property_identifier) @modifier.private)

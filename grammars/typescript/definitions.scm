@@ -70,10 +70,10 @@
   (enum_assignment
     name: (property_identifier) @name) @definition.variable)
 
-; namespace Name {…}
+; namespace Name {…}: an object with the members it exports
 (internal_module
   name: (identifier) @name
-  body: (statement_block) @body) @definition.variable
+  body: (statement_block) @body) @definition.class @modifier.namespace
 
 ; const Name = class extends Base {…}
 (variable_declarator
@@ -117,10 +117,11 @@
     name: (property_identifier) @name
     return_type: (_)? @returns) @definition.method)
 
-(object_type
-  (method_signature
-    name: (property_identifier) @name
-    return_type: (_)? @returns) @definition.method)
+(type_alias_declaration
+  value: (object_type
+    (method_signature
+      name: (property_identifier) @name
+      return_type: (_)? @returns) @definition.method))
 
 (abstract_method_signature
   "abstract" @modifier.abstract

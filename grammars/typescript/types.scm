@@ -79,9 +79,16 @@
   !value) @binding.annotate
 
 ; interface { target: annotation }
-(property_signature
-  name: (property_identifier) @target
-  type: (_) @annotation) @binding.annotate
+(interface_body
+  (property_signature
+    name: (property_identifier) @target
+    type: (_) @annotation) @binding.annotate)
+
+(type_alias_declaration
+  value: (object_type
+    (property_signature
+      name: (property_identifier) @target
+      type: (_) @annotation) @binding.annotate))
 
 ; export = value
 (export_statement

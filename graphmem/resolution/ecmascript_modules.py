@@ -46,16 +46,14 @@ class ModulePaths:
         self._documents: Mapping[str, Any] = layout.documents
         self._configs: dict[str, list[_Config]] = {}
         self._packages: dict[str, tuple[str, Mapping[str, Any]]] = {}
-        for path in sorted(layout.documents):
-            folder, _, name = path.rpartition("/")
-            document = layout.documents[path]
-            if not isinstance(document, dict):
-                continue
-            if name == "package.json":
-                if isinstance(document.get("name"), str):
-                    self._packages.setdefault(document["name"], (folder, document))
-            elif name.endswith("config.json") or name.startswith("tsconfig"):
-                config = self._config(path, frozenset())
+        documents = [(path, layout.documents[path]) for path in sorted(layout.documents)]
+        tables = [(*path.rpartition("/")[::2], document) for path, document in documents if isinstance(document, dict)]
+        for folder, name, document in tables:
+            if name == "package.json" and isinstance(document.get("name"), str):
+                self._packages.setdefault(document["name"], (folder, document))
+        for folder, name, _ in tables:
+            if name.startswith(("tsconfig", "jsconfig")):
+                config = self._config(f"{folder}/{name}" if folder else name, frozenset())
                 if config.base is not None or config.paths:
                     self._configs.setdefault(folder, []).append(config)
 
@@ -116,14 +114,9 @@ class ModulePaths:
             place = joined(folder, name) or ""
         else:
             package, below = package_of(name)
-            home = next((f for n, (f, _) in self._packages_by_name() if n == package), None)
-            place = "" if home is None else "/".join(part for part in (home, below or "tsconfig.json") if part)
+            home = self._packages.get(package)
+            place = "" if home is None else "/".join(part for part in (home[0], below or "tsconfig.json") if part)
         return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
-
-    def _packages_by_name(self) -> Iterator[tuple[str, tuple[str, Any]]]:
-        for path, document in sorted(self._documents.items()):
-            if path.rpartition("/")[2] == "package.json" and isinstance(document, dict) and isinstance(document.get("name"), str):
-                yield document["name"], (path.rpartition("/")[0], document)
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
         """`#name`, from the `imports` of the nearest package.json."""
@@ -140,9 +133,7 @@ class ModulePaths:
         folder, document = self._packages[package]
         exports = document.get("exports")
         key = f"./{below}" if below else "."
-        if isinstance(exports, dict) and not any(name.startswith(".") for name in exports):
-            exports = {".": exports}
-        elif isinstance(exports, (str, list)):
+        if isinstance(exports, (str, list)) or (isinstance(exports, dict) and not any(name.startswith(".") for name in exports)):
             exports = {".": exports}
         for target in _exported(exports if isinstance(exports, dict) else {}, key):
             yield from _sources(folder, target)

@@ -132,7 +132,11 @@ class Fingerprints:
                 stars.append(said)
         for top in {*definitions, *bindings, *imports}:
             self.hashes["top", path, top] = self._top(definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()))
-        self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports))
+        exported: list[Any] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
+        for binding in facts.bindings:
+            if not binding.scope and (binding.op == "export" or entry.terms[binding.target][0] == ATTR):
+                exported.append((binding.op, self._term(binding.target), self._term(binding.value)))
+        self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports, tuple(exported)))
     def _top(self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]]) -> int:
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -212,7 +216,8 @@ class Fingerprints:
         for binding in entry.facts.bindings:
             if binding.op not in _FLOWS:
                 by_scope.setdefault(binding.scope, []).append(binding)
-        for name, sites in entry.calls.items():
+        for name in entry.calls:
+            sites = list(entry.call_sites(name))
             said = sorted((entry.definitions[site.scope].qualname, self._terms[site.term]) for site in sites)
             self.hashes["calls", name, entry.path] = hash(tuple(said))
             for scope in {site.scope for site in sites}:

@@ -449,7 +449,7 @@ class Inference:
         here = scope
         while here >= 0:
             definition = entry.definitions[here]
-            if here == scope or definition.kind not in CLASS_KINDS or entry.rules.class_scope_is_visible:
+            if here == scope or entry.rules.is_visible(entry, here):
                 slots = entry.names(here).get(name)
                 if here == 0:
                     self.project.touch("top", entry.path, name)
@@ -524,8 +524,8 @@ class Inference:
         found = entry.facts.imports[position]
         modules = entry.rules.import_targets(self, entry, found)
         if not found.name:
-            return join_all(entry.rules.whole_module(self, found, atom) for atom in modules)
-        return join_all(self.module_member(atom, found.name) for atom in modules)
+            return join_all(entry.rules.whole_module(self, atom) for atom in modules)
+        return join_all(entry.rules.taken(self, atom, found.name) for atom in modules)
 
     def module_member(self, module: Atom, name: str) -> Type:
         """A name taken from a module: what it defines or imports, or a module below it."""
@@ -564,7 +564,7 @@ class Inference:
         value = self.term(entry, binding.scope, binding.value, binding.line)
         if binding.op == "except":
             value = join_all(self.instances(self.expanded(value)))
-        return join(declared, value)
+        return entry.rules.bound(self, entry, binding, join(declared, value))
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
         """The type an annotation names; the empty one for -1."""
@@ -833,7 +833,7 @@ class Inference:
         for keyword, term in definition.bases:
             if keyword:
                 continue
-            atoms = self.expanded(self.term(entry, definition.parent, term, definition.start_line))
+            atoms = entry.rules.base(self, entry, symbol, term)
             for atom in sorted(atoms, key=repr):
                 base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
                 if base is not None and base not in found:
@@ -902,6 +902,8 @@ class Inference:
             return one(BUILTIN, atom, name)
         if tag == OBJ:
             return dict(atom[1]).get(name, EMPTY)
+        if tag == FUNC:
+            return self.project.entry(atom[1]).rules.function_attribute(self, atom, name)
         return EMPTY
 
     def _member(self, receiver: Atom, symbol: Symbol, name: str, after: Symbol | None) -> Type:

@@ -76,7 +76,11 @@ class Rules:
         """What a module gives to others under a name, where that is not simply the name's value; None where it is."""
         return None
 
-    def whole_module(self, inference: Inference, found: Import, module: Atom) -> Type:
+    def taken(self, inference: Inference, module: Atom, name: str) -> Type:
+        """What an import takes from a module under a name."""
+        return inference.module_member(module, name)
+
+    def whole_module(self, inference: Inference, module: Atom) -> Type:
         """What a name is bound to that stands for a whole module."""
         return frozenset((module,))
 
@@ -87,10 +91,27 @@ class Rules:
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
+    def is_visible(self, entry: FileEntry, scope: int) -> bool:
+        """True where code inside a scope sees the names it binds without a prefix."""
+        return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
+
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """What `this` is in a scope."""
         method = entry.enclosing(scope, ("method",))
         return self.receiver(inference, entry.symbols[method]) if method >= 0 else EMPTY
+
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """What a base named in the header of a class stands for."""
+        definition = entry.definitions[symbol.index]
+        return inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
+
+    def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
+        """The value of a variable, from the value of the expression it is given."""
+        return value
+
+    def function_attribute(self, inference: Inference, function: Atom, name: str) -> Type:
+        """An attribute of a function."""
+        return EMPTY
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
         """What `new` makes of a function."""

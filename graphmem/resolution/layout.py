@@ -13,6 +13,11 @@ LAYOUT_FILES: Final = ("pyproject.toml", "setup.cfg", "tsconfig.json", "jsconfig
 """Names of the files `read_layout` understands, wherever they lie."""
 
 
+def is_layout_file(name: str) -> bool:
+    """True for names of files `read_layout` understands: `LAYOUT_FILES` and `tsconfig.*.json`, which others extend."""
+    return name in LAYOUT_FILES or (name.startswith(("tsconfig.", "jsconfig.")) and name.endswith(".json"))
+
+
 @dataclass(frozen=True)
 class Layout:
     """Facts from configuration files, with paths from the root of the repository."""
@@ -42,7 +47,7 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
             if name == "pyproject.toml":
                 documents[path] = tomllib.loads(texts[path])
                 roots |= _python_roots(path, documents[path])
-            elif name in ("tsconfig.json", "jsconfig.json", "package.json"):
+            elif is_layout_file(name) and name.endswith(".json"):
                 documents[path] = json.loads(_without_comments(texts[path]))
         except ValueError as error:
             failures[path] = str(error)

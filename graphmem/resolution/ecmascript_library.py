@@ -1,0 +1,197 @@
+"""What resolution knows of JavaScript's own objects: those through which things of the project pass.
+
+A function outside matters when something of the project comes out of it again: elements of arrays, what a
+promise gives, wrapped components. Each is one line of a table.
+"""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, Atom, Type, box, join, join_all, one, tuple_of
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Call, Inference
+
+PACKAGE: Final = "ecmascript"
+"""Package of the names every file sees: the language's and the platform's."""
+
+Known = Callable[["Inference", "Call"], Type]
+
+GLOBALS: Final = frozenset(
+    "AbortController AggregateError Array ArrayBuffer Atomics BigInt Blob Boolean Buffer CustomEvent DataView Date Error EvalError "
+    "Event EventTarget FinalizationRegistry FormData Function Headers Infinity Intl JSON Map Math MessageChannel NaN Number Object "
+    "Promise Proxy RangeError ReadableStream ReferenceError Reflect RegExp Request Response Set SharedArrayBuffer String Symbol "
+    "SyntaxError TextDecoder TextEncoder TypeError URIError URL URLSearchParams Uint8Array WeakMap WeakRef WeakSet WebAssembly "
+    "WebSocket Worker XMLHttpRequest alert atob btoa cancelAnimationFrame clearImmediate clearInterval clearTimeout confirm console "
+    "crypto decodeURI decodeURIComponent document encodeURI encodeURIComponent escape eval fetch getComputedStyle global globalThis "
+    "history import isFinite isNaN localStorage location module navigator parseFloat parseInt performance process prompt queueMicrotask "
+    "requestAnimationFrame require sessionStorage setImmediate setInterval setTimeout structuredClone undefined unescape window "
+    "afterAll afterEach beforeAll beforeEach describe expect it jest suite test vi".split()
+)
+
+COMMON_METHODS: Final = frozenset(
+    "add addEventListener all any append appendChild apply assert at bind blur call catch charAt charCodeAt clear click clone close "
+    "closest codePointAt concat contains copyWithin create createElement debug defineProperty delete destroy dispatchEvent emit end "
+    "endsWith entries equal error every exec exit fill filter finally find findIndex findLast flat flatMap flush focus forEach format "
+    "freeze from fromEntries get getAttribute getElementById getItem getTime has hasOwnProperty hide includes indexOf info init "
+    "insertBefore isArray item join json keys lastIndexOf listen load localeCompare log map match matchAll next normalize now of off on "
+    "once open padEnd padStart parse pause pipe pop post preventDefault push put querySelector querySelectorAll race read reduce "
+    "reduceRight reject release remove removeAttribute removeChild removeEventListener removeItem render repeat replace replaceAll "
+    "request reset resolve resume return reverse run search send set setAttribute setItem shift show slice some sort splice split start "
+    "startsWith stat stop stringify sub subscribe substr substring test text then throw toBe toEqual toFixed toISOString toJSON "
+    "toLocaleString toLowerCase toString toUpperCase trigger trim trimEnd trimStart unshift unsubscribe update valueOf values wait warn "
+    "write".split()
+)
+"""Method names that say nothing about who is meant when the receiver is unknown."""
+
+
+def _first(inference: Inference, call: Call) -> Type:
+    return call.argument(0) or EMPTY
+
+
+def _element(inference: Inference, call: Call) -> Type:
+    return inference.element(inference.expanded(call.argument(0) or EMPTY))
+
+
+def _array_from(inference: Inference, call: Call) -> Type:
+    element = _element(inference, call)
+    mapper = call.argument(1)
+    return box("list", element if mapper is None else _given(inference, mapper, call, element))
+
+
+def _array_of(inference: Inference, call: Call) -> Type:
+    return box("list", call.rest(0))
+
+
+def _set(inference: Inference, call: Call) -> Type:
+    return box("set", _element(inference, call))
+
+
+def _map(inference: Inference, call: Call) -> Type:
+    keys = values = EMPTY
+    for pair in inference.expanded(_element(inference, call)):
+        if pair[0] == TUP and len(pair[1]) == 2:
+            keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
+        elif pair[0] == BOX and pair[1] == "list":
+            keys, values = join(keys, pair[2][0]), join(values, pair[2][0])
+    return box("dict", keys, values)
+
+
+def _promise(inference: Inference, call: Call) -> Type:
+    return box("await", inference.awaited(inference.expanded(call.argument(0) or EMPTY)))
+
+
+def _promise_all(inference: Inference, call: Call) -> Type:
+    found = EMPTY
+    for atom in inference.expanded(call.argument(0) or EMPTY):
+        if atom[0] == TUP:
+            found = join(found, tuple_of([inference.awaited(inference.expanded(part)) for part in atom[1]]))
+        else:
+            found = join(found, box("list", inference.awaited(inference.element(frozenset((atom,))))))
+    return box("await", found)
+
+
+def _promise_race(inference: Inference, call: Call) -> Type:
+    return box("await", inference.awaited(_element(inference, call)))
+
+
+def _values(inference: Inference, call: Call) -> Type:
+    found = EMPTY
+    for atom in inference.expanded(call.argument(0) or EMPTY):
+        if atom[0] == OBJ:
+            found = join(found, join_all(value for _, value in atom[1]))
+        elif atom[0] == BOX and atom[1] == "dict":
+            found = join(found, atom[2][1])
+        elif atom[0] == BOX and atom[2]:
+            found = join(found, atom[2][0])
+    return box("list", found)
+
+
+def _entries(inference: Inference, call: Call) -> Type:
+    text = one(EXTI, PACKAGE, "str")
+    return box("list", tuple_of([text, inference.element(_values(inference, call))]))
+
+
+def _called(inference: Inference, call: Call) -> Type:
+    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+
+
+CALLS: Final[Mapping[tuple[str, str], Known]] = {
+    (PACKAGE, "Array.from"): _array_from,
+    (PACKAGE, "Array.of"): _array_of,
+    (PACKAGE, "Set"): _set,
+    (PACKAGE, "Map"): _map,
+    (PACKAGE, "Promise.resolve"): _promise,
+    (PACKAGE, "Promise.all"): _promise_all,
+    (PACKAGE, "Promise.allSettled"): _promise_all,
+    (PACKAGE, "Promise.race"): _promise_race,
+    (PACKAGE, "Promise.any"): _promise_race,
+    (PACKAGE, "Object.values"): _values,
+    (PACKAGE, "Object.entries"): _entries,
+    (PACKAGE, "Object.assign"): _first,
+    (PACKAGE, "Object.freeze"): _first,
+    (PACKAGE, "Object.seal"): _first,
+    (PACKAGE, "structuredClone"): _first,
+    **{("react", name): _first for name in ("memo", "forwardRef", "useCallback")},
+    **{("preact/compat", name): _first for name in ("memo", "forwardRef")},
+    ("react", "useMemo"): _called,
+    ("mobx-react", "observer"): _first,
+    ("mobx-react-lite", "observer"): _first,
+}
+"""(package, name) → what calling it gives."""
+
+
+def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
+    """What a callback gives for these arguments."""
+    inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
+    return inference.expanded(inference.called(inference.expanded(callback), inner))
+
+
+_SAME: Final = frozenset("concat copyWithin fill filter reverse slice sort splice toReversed toSorted toSpliced with".split())
+_ELEMENT: Final = frozenset("at find findLast pop shift".split())
+
+
+def container_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    """What a method of an array, a set, a map or a promise gives."""
+    if container[0] == TUP:
+        container = next(iter(box("list", join_all(container[1]))))
+    kind: str = container[1]
+    parts: tuple[Type, ...] = container[2]
+    if kind == "await":
+        return _promise_method(inference, container, name, call)
+    if not parts:
+        return EMPTY
+    element = parts[-1]
+    if kind == "dict":
+        if name == "get":
+            return element
+        if name in ("values", "keys"):
+            return box("iter", element if name == "values" else parts[0])
+        return box("iter", tuple_of([parts[0], element])) if name == "entries" else frozenset((container,)) if name == "set" else EMPTY
+    if name in _SAME or name == "add":
+        return frozenset((container,))
+    if name in _ELEMENT:
+        return element
+    if name in ("values", "keys"):
+        return box("iter", element)
+    if name == "entries":
+        return box("iter", tuple_of([one(EXTI, PACKAGE, "int"), element]))
+    if name in ("map", "flatMap"):
+        given = _given(inference, call.argument(0) or EMPTY, call, element)
+        return box("list", given if name == "map" else join(inference.element(given), EMPTY))
+    if name == "flat":
+        return box("list", inference.element(inference.expanded(element)))
+    if name in ("reduce", "reduceRight"):
+        initial = call.argument(1)
+        return _given(inference, call.argument(0) or EMPTY, call, initial if initial is not None else element, element)
+    return EMPTY
+
+
+def _promise_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    if name == "then":
+        return box("await", inference.awaited(_given(inference, call.argument(0) or EMPTY, call, container[2][0])))
+    return frozenset((container,)) if name in ("catch", "finally") else EMPTY
