@@ -7,12 +7,21 @@ projections can be patched with exactly what changed.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
 
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    from graphmem.projection.graph import GraphView
+
+# The projection keeps confidences in single precision; so many digits survive it.
+CONFIDENCE_DIGITS: Final = 6
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
 
@@ -26,6 +35,58 @@ class Rows(NamedTuple):
     edges: list[EdgeRow]
     unresolved: list[UnresolvedRow]
     externals: list[ExternalRow]  # that the edges lead to; may repeat
+
+
+def everything(new: Rows) -> GraphDelta:
+    """The delta of a first load: all rows, sorted by id, edges by (kind, source, destination)."""
+    return GraphDelta.empty()._replace(
+        files=sorted(new.files),
+        symbols=sorted(new.symbols),
+        externals=sorted({row.id: row for row in new.externals}.values()),
+        chunks=sorted(new.chunks),
+        edges=sorted(new.edges),
+        unresolved=sorted(new.unresolved),
+    )
+
+
+def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
+    """Edges of the graph whose source lies in these files, by (source, kind, destination)."""
+    numbers = np.array([view.path_number[path] for path in paths if path in view.path_number], dtype=np.int64)
+    wanted = np.zeros(len(view.paths) + 1, dtype=bool)  # one more for externals, whose path is -1
+    wanted[numbers] = True
+    rows = np.flatnonzero(wanted[view.path_index[view.src]])
+    ids = view.ids
+    return [
+        EdgeRow(
+            EDGE_KINDS[kind],
+            ids[src],
+            ids[dst],
+            round(confidence, CONFIDENCE_DIGITS),
+            EDGE_SOURCES[source],
+            view.rules[rule],
+            line,
+            lines or (str(line) if line else ""),
+        )
+        for src, dst, kind, confidence, source, rule, line, lines in zip(
+            view.src[rows].tolist(),
+            view.dst[rows].tolist(),
+            view.edge_kind[rows].tolist(),
+            view.confidence[rows].tolist(),
+            view.edge_source[rows].tolist(),
+            view.edge_rule[rows].tolist(),
+            view.line[rows].tolist(),
+            view.arrays.edges.lines.take(pa.array(rows)).to_pylist(),
+            strict=True,
+        )
+    ]
+
+
+def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
+    """For each of these ids that is an external: how many edges lead to it."""
+    nodes = ((one, view.index_of.get(one, -1)) for one in ids)
+    return Counter(
+        {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}
+    )
 
 
 def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
@@ -45,7 +106,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     removed_chunks, chunks = _by_id(old.chunks, new.chunks)
     removed_unresolved, unresolved = _by_id(old.unresolved, new.unresolved)
     old_edges = {row[:3]: row for row in old.edges}
-    new_edges = {row[:3]: row for row in new.edges}
+    new_edges = {row[:3]: row._replace(confidence=round(row.confidence, CONFIDENCE_DIGITS)) for row in new.edges}
     removed_edges = sorted(key for key, row in old_edges.items() if new_edges.get(key) != row)
     edges = sorted(row for key, row in new_edges.items() if old_edges.get(key) != row)
     uses = Counter(external_uses)

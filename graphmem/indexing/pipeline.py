@@ -7,14 +7,13 @@ written before everything is known, so an interrupted run leaves the previous in
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.errors import IndexCancelledError, RepositoryError
-from graphmem.indexing.delta import Rows, difference
+from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id
 from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
@@ -23,7 +22,6 @@ from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import LAYOUT_FILES, Layout, read_layout
 from graphmem.resolution.resolver import Resolver
-from graphmem.store.base import StoredRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,8 +41,6 @@ class IndexOptions:
     discovery: DiscoveryOptions
     workers: int | None  # processes that parse; None: as many as pay
 
-
-_NOTHING = StoredRows([], [], [], [], [])
 
 # Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
 CACHE_BATCH = 256
@@ -183,7 +179,7 @@ class Indexer:
         """What the graph has to change: rows of the affected files as they are now, against those it holds."""
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
-            old = self._store.rows_of(sorted({*paths, *removed}), sorted({*parsed, *removed})) if mode != "full" else _NOTHING
+            old = self._held(paths, parsed, removed) if mode != "full" else Rows([], [], [], [], [], [])
             file_rows = {row.path: row for row in old.files}
         with meter.stage("resolve"):
             new = Rows([], [], [], [], [], [])
@@ -208,8 +204,15 @@ class Indexer:
                     new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
-            uses = self._store.external_uses({edge.dst for edge in old.edges}) if old.edges else {}
-            return difference(Rows(*old, externals=[]), new, Counter(uses))
+            if mode == "full":
+                return everything(new)
+            return difference(old, new, external_uses(self._projections.graph(), {edge.dst for edge in old.edges}))
+
+    def _held(self, paths: list[str], parsed: dict[str, _Parsed], removed: list[str]) -> Rows:
+        """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
+        touched = sorted({*paths, *removed})
+        rows = self._store.rows_of(touched, sorted({*parsed, *removed}))
+        return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, [])
 
     def _done(
         self,
