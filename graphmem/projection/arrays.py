@@ -86,7 +86,7 @@ class EdgeColumns:
     source: U8  # position in EDGE_SOURCES
     rule: U8  # position in `rules`
     line: I32  # first site; 0 where a line means nothing
-    lines: Any  # pa.StringArray: all sites, comma separated
+    lines: Any  # pa.StringArray: all sites, comma separated; "" when `line` is the only one
     by_dst: I32
 
 

@@ -169,6 +169,7 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
     rule_of_row = numbers(all_rules.indices, np.int32)[order]
     used = sorted(all_rules.dictionary[int(i)].as_py() for i in np.unique(rule_of_row))
     src, dst, kind = src[order], dst[order], kind[order]
+    line = numbers(edges["line"], np.int32)[order]
     columns = EdgeColumns(
         src=src,
         dst=dst,
@@ -176,11 +177,18 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
         confidence=numbers(edges["confidence"], np.float32)[order],
         source=codes(edges["source"], EDGE_SOURCES, "edge source")[order],
         rule=rule_codes(all_rules.dictionary.to_pylist(), tuple(used))[rule_of_row] if used else np.zeros(0, np.uint8),
-        line=numbers(edges["line"], np.int32)[order],
-        lines=text(text(edges["lines"]).take(pa.array(order))),
+        line=line,
+        lines=sites(text(edges["lines"]).take(pa.array(order)), line),
         by_dst=np.argsort(edge_keys(dst, kind, src), kind="stable").astype(np.int32),
     )
     return columns, tuple(used), edges.num_rows - len(order)
+
+
+def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
+    """The `lines` column in its one form: "" where the only site is `line`, as the store keeps it."""
+    lines = text(lines)
+    alone = pc.equal(lines, pa.array(line).cast(pa.string()))
+    return text(pc.if_else(alone, "", lines))
 
 
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:

@@ -31,7 +31,7 @@ from graphmem.projection.arrays import (
     UnresolvedColumns,
     edge_keys,
 )
-from graphmem.projection.build import codes, joined, node_columns, path_columns, positions, rule_codes, text
+from graphmem.projection.build import codes, joined, node_columns, path_columns, positions, rule_codes, sites, text
 
 _SCAN_ABOVE = 2_000  # so many look-ups are cheaper in a decoded list than one Arrow scalar at a time
 
@@ -240,7 +240,7 @@ def _edges(old: GraphArrays, merge: _Merge, delta: GraphDelta, ids: Any) -> tupl
         source=plan.take(mine.source, codes(table["source"], EDGE_SOURCES, "edge source")),
         rule=plan.take(rule_map[mine.rule] if len(old.rules) else mine.rule, rule_codes([row.rule for row in rows], rules)),
         line=plan.take(mine.line, np.array([row.line for row in rows], np.int32)),
-        lines=plan.take_text(mine.lines, table["lines"]),
+        lines=plan.take_text(mine.lines, sites(table["lines"], np.array([row.line for row in rows], np.int32))),
         by_dst=np.zeros(0, np.int32),
     )
     return replace(merged, by_dst=_by_dst(mine.by_dst, plan, merged)), rules, old.dangling + int((~live).sum())

@@ -8,7 +8,6 @@ without spaces become overlapping pairs. What is left is words separated by spac
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
@@ -51,12 +50,6 @@ def normalise(text: str) -> str:
 def query_words(text: str) -> list[str]:
     """The distinct words of a query, in order of first appearance."""
     return list(dict.fromkeys(normalise(text).split()))
-
-
-@lru_cache(maxsize=4096)
-def identifier_parts(word: str) -> tuple[str, ...]:
-    """The parts of one identifier in lower case: ("get", "user", "name")."""
-    return tuple(_parts(word.strip("_")))
 
 
 def _expand(word: str) -> list[str]:

@@ -369,6 +369,8 @@ def _writer(path: Path) -> sqlite3.Connection:
 
 def _reader(path: Path) -> sqlite3.Connection:
     db = _writer(path)
+    # A checkpoint by this connection must not wait for readers of older generations.
+    db.execute("PRAGMA busy_timeout = 0")
     for table in _TABLES.values():
         db.execute(f"CREATE VIRTUAL TABLE temp.{table}_vocabulary USING fts5vocab(main, {table}, row)")
     db.execute("PRAGMA query_only = ON")
@@ -459,7 +461,10 @@ def _nearest(db: sqlite3.Connection, corpus: str, word: str) -> list[str]:
         return []
     head = word[:3]
     alike = db.execute(begin, (head, f"{head}\U0010ffff")).fetchall()
-    return [term for term, _ in sorted((row for row in alike if _one_edit(word, row[0])), key=lambda row: (-row[1], row[0]))[:3]]
+    # Indexed words have lost their endings.
+    forms = [word[: len(word) - cut] for cut in range(4) if len(word) - cut >= 4]
+    near = [row for row in alike if any(_one_edit(form, row[0]) for form in forms)]
+    return [term for term, _ in sorted(near, key=lambda row: (-row[1], row[0]))[:3]]
 
 
 def _one_edit(a: str, b: str) -> bool:

@@ -29,6 +29,12 @@ from graphmem.store.base import GraphTables
 ARROW = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 KINDS = [str(kind) for kind in SymbolKind if kind != SymbolKind.MODULE]
 RULES = [f"rule_{i}" for i in range(12)]
+CODE = {("symbol", "symbol"), ("symbol", "external")}
+ENDS = {  # what the schema lets an edge connect; CODE for the other kinds
+    "DEFINES": {("file", "symbol"), ("symbol", "symbol")},
+    "IMPORTS": {("file", "file"), ("file", "external")},
+    "TESTS": {("symbol", "symbol")},
+}
 WORDS = ["load", "Parser", "größe", "get_value", "HTTPServer2", "run", "__init__", "x", "данные", "cache"]
 
 
@@ -113,9 +119,15 @@ class World:
             del self.externals[r.choice(sorted(self.externals))]
         nodes = sorted([*self.files, *self.symbols, *self.externals])
         alive = set(nodes)
+
+        def label(key: str) -> str:
+            return "file" if key in self.files else "symbol" if key in self.symbols else "external"
+
         self.edges = {key: row for key, row in self.edges.items() if row.src in alive and row.dst in alive and r.random() < 0.9}
-        for _ in range(r.randrange(4 * self.size) if nodes else 0):
+        for _ in range(r.randrange(8 * self.size) if nodes else 0):
             kind, src, dst = str(r.choice(list(EdgeKind)[:8])), r.choice(nodes), r.choice(nodes)
+            if (label(src), label(dst)) not in ENDS.get(kind, CODE):
+                continue
             sites = sorted({r.randrange(1, 99) for _ in range(r.randrange(4))})
             self.edges[kind, src, dst] = EdgeRow(
                 kind, src, dst, r.choice([0.3, 0.5, 0.95, 1.0]), str(r.choice(list(EdgeSource))), r.choice(RULES),

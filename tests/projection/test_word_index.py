@@ -1,0 +1,306 @@
+"""The word index scores as BM25 says, follows edits exactly, and keeps a reader's generation while another is written."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphmem.errors import DeadlineError
+from graphmem.model import ChunkRow, GraphDelta, SymbolRow
+from graphmem.projection import words as words_module
+from graphmem.projection.text import normalise
+from graphmem.projection.words import CHUNKS, SYMBOLS, DamagedWordsError, WordIndex
+
+seeds = st.integers(0, 2**32)
+QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cache x", "Read the settings", "parser pkg f1", "def return"]
+
+
+def build(folder, w):
+    return WordIndex.build(folder, w.generation, w.chunk_table(), w.tables().symbols)
+
+
+def answers(index, queries=QUERIES, k=1000):
+    return {
+        (query, corpus): [(hit.id, f"{hit.score:.9g}") for hit in index.search(query, k, corpus, forgiving=False).hits]
+        for query in queries
+        for corpus in (CHUNKS, SYMBOLS)
+    }
+
+
+def rows(*texts, kind="code", path="a.py"):
+    return [ChunkRow(f"{i:04}", path, "", kind, "", 1, 2, "", text, f"h{i}") for i, text in enumerate(texts)]
+
+
+def of_rows(world_tables, folder, chunks):
+    return WordIndex.build(folder, 1, world_tables(ChunkRow, chunks), world_tables(SymbolRow, []))
+
+
+@pytest.fixture(scope="session")
+def as_table():
+    """A table of rows."""
+    from graphmem.projection.patch import rows_table
+
+    return rows_table
+
+
+def test_scores_are_bm25_with_weighted_columns(as_table, tmp_path):
+    r = random.Random(5)
+    vocabulary = ["alpha", "beta", "gamma", "delta", "zeta", "omega"]
+    chunks = [
+        ChunkRow(
+            f"{i:04}",
+            "",
+            "",
+            "code",
+            " ".join(r.choices(vocabulary, k=2)),
+            1,
+            2,
+            "",
+            " ".join(r.choices(vocabulary, k=r.randrange(1, 9))),
+            "",
+        )
+        for i in range(40)
+    ]
+    chunks += [ChunkRow(f"9{i:03}", "", "", "code", "", 1, 2, "", "filler words only", "") for i in range(200)]
+    index = of_rows(as_table, tmp_path, chunks)
+    documents = {row.id: (row.title.split(), row.text.split()) for row in chunks}
+    average = sum(len(title) + len(text) for title, text in documents.values()) / len(documents)
+    asked = ["alpha", "omega"]
+
+    def bm25(title, text):
+        score = 0.0
+        for word in asked:
+            n = sum(word in t or word in x for t, x in documents.values())
+            idf = math.log((len(documents) - n + 0.5) / (n + 0.5))
+            tf = 5.0 * title.count(word) + 1.0 * text.count(word)
+            score += idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * (len(title) + len(text)) / average))
+        return score
+
+    expected = {key: bm25(*parts) for key, parts in documents.items() if set(asked) & {*parts[0], *parts[1]}}
+    order = sorted(expected, key=lambda key: (-round(expected[key], 9), key))
+    hits = index.search("Alpha omega", 1000).hits
+    assert [hit.id for hit in hits] == order
+    assert [hit.score for hit in hits] == pytest.approx([expected[key] for key in order])
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=seeds)
+def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_factory):
+    w = world(seed, 7)
+    index = build(tmp_path_factory.mktemp("words"), w)
+    for query in ("load", "cache", "x", "run"):
+        with_word = {
+            row.id for row in w.chunks.values() if query in f"{normalise(row.title)} {normalise(row.text)} {normalise(row.path)}".split()
+        }
+        found = index.search(query, 10_000, forgiving=False).hits
+        assert {hit.id for hit in found} == with_word
+        assert [hit.id for hit in found] == [hit.id for hit in sorted(found, key=lambda hit: (-hit.score, hit.id))]
+    assert index.counts() == {CHUNKS: len(w.chunks), SYMBOLS: len(w.symbols)}
+    entries = index.entries([*w.chunks, *w.symbols, "unknown"])
+    assert {key: entries[key].text for key in w.chunks} == {key: row.text for key, row in w.chunks.items()}
+    assert entries.keys() == {*w.chunks, *w.symbols}
+    assert index.chunk_keys() == sorted((row.id, row.text_hash, row.symbol_id) for row in w.chunks.values())
+    assert index.hashes() == sorted({row.text_hash for row in w.chunks.values()})
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds, edits=st.integers(1, 4))
+def test_a_patched_index_answers_as_one_built_anew(world, seed, edits, tmp_path_factory):
+    w = world(seed, 7)
+    folder = tmp_path_factory.mktemp("words")
+    index = build(folder / "patched", w)
+    for _ in range(edits):
+        index = index.patched(w.edit(), w.generation)
+    fresh = build(folder / "fresh", w)
+    assert answers(index) == answers(fresh)
+    assert index.chunk_keys() == fresh.chunk_keys()
+    assert index.generation == fresh.generation == w.generation
+    keys = [*w.chunks, *w.symbols]
+    assert index.entries(keys) == fresh.entries(keys)
+
+
+def test_a_reader_keeps_its_generation_while_others_are_written(world, tmp_path):
+    w = world(11, 9)
+    readers = [build(tmp_path, w)]
+    expected = [answers(readers[0])]
+    for _ in range(5):
+        readers.append(readers[-1].patched(w.edit(), w.generation))
+        expected.append(answers(readers[-1]))
+    assert [answers(reader) for reader in readers] == expected
+    assert len({str(one) for one in expected}) > 1
+
+
+def test_the_write_ahead_log_does_not_grow_with_the_number_of_edits(world, tmp_path):
+    w = world(12, 9)
+    index = build(tmp_path, w)
+    sizes = []
+    for _ in range(40):
+        index = index.patched(w.edit(), w.generation)
+        sizes.append(sum(file.stat().st_size for file in tmp_path.glob("*-wal")))
+    assert max(sizes[20:]) <= 2 * max(sizes[:20])
+
+
+def test_threads_read_while_a_writer_patches(world, tmp_path):
+    w = world(13, 9)
+    index = build(tmp_path, w)
+    expected, wrong, stop = answers(index), [], threading.Event()
+
+    def read():
+        while not stop.is_set():
+            if answers(index) != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    latest = index
+    for _ in range(3):
+        latest = latest.patched(w.edit(), w.generation)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_saved_index_is_opened_for_its_generation_only(world, tmp_path):
+    w = world(14, 8)
+    assert WordIndex.open(tmp_path, w.generation) is None
+    first = build(tmp_path, w)
+    expected = answers(first)
+    first.close()
+    assert WordIndex.open(tmp_path, w.generation + 1) is None
+    opened = WordIndex.open(tmp_path, w.generation)
+    assert answers(opened) == expected
+    assert opened.generation == w.generation
+
+
+def test_a_cut_or_overwritten_file_is_not_opened(world, tmp_path):
+    w = world(15, 9)
+    index = build(tmp_path, w)
+    index.close()
+    whole = index.path.read_bytes()
+    for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"\0" * len(whole), whole[:100] + b"\xff" * 4000 + whole[4100:]):
+        index.path.write_bytes(damaged)
+        assert WordIndex.open(tmp_path, w.generation) is None
+
+
+def test_damage_met_while_asking_is_named(world, tmp_path):
+    w = world(16, 9)
+    index = build(tmp_path, w)
+    size = index.path.stat().st_size
+    with index.path.open("rb+") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * (size - 4096))
+    with pytest.raises(DamagedWordsError):
+        answers(index)
+
+
+def test_a_build_that_fails_leaves_nothing_behind(world, tmp_path):
+    w = world(17, 9)
+    build(tmp_path, w)
+
+    def refuse(rows):
+        raise OSError("no space left on device")
+
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(OSError, match="no space"):
+        WordIndex.build(tmp_path, 5, w.chunk_table(), w.tables().symbols, progress=refuse)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_files_and_directories_narrow_the_answer(as_table, tmp_path):
+    paths = ["a/b.py", "a/b.pyi", "a/b/c.py", "a/bc.py", "a/b/d/e.py", "ab/b.py"]
+    chunks = [ChunkRow(f"{i}", path, "", "prose" if i % 2 else "code", "", 1, 1, "", "needle", f"h{i}") for i, path in enumerate(paths)]
+    index = of_rows(as_table, tmp_path, chunks)
+
+    def found(**filters):
+        return sorted(paths[int(hit.id)] for hit in index.search("needle", 10, **filters).hits)
+
+    assert found() == sorted(paths)
+    assert found(paths=["a/b"]) == ["a/b/c.py", "a/b/d/e.py"]
+    assert found(paths=["a/b/", "ab/b.py"]) == ["a/b/c.py", "a/b/d/e.py", "ab/b.py"]
+    assert found(paths=["a"], kinds=["prose"]) == ["a/b.pyi", "a/bc.py"]
+    assert found(paths=["nowhere"]) == []
+    assert index.hashes(paths=["a/b"]) == ["h2", "h4"]
+    assert index.chunks_of_hashes(["h0", "h2", "h9"], paths=["a/b"]) == {"h2": ["2"]}
+
+
+def test_stop_words_count_only_when_there_is_nothing_else(as_table, tmp_path):
+    index = of_rows(as_table, tmp_path, rows("how to be", "save it", "to be or not"))
+    assert [hit.id for hit in index.search("how to save", 9).hits] == ["0001"]
+    assert {hit.id for hit in index.search("to be", 9).hits} == {"0000", "0002"}
+
+
+def test_words_are_found_in_their_other_forms(as_table, tmp_path):
+    index = of_rows(as_table, tmp_path, rows("parsing tokens", "the token parser", "unrelated"))
+    assert {hit.id for hit in index.search("parse token", 9, forgiving=False).hits} == {"0000", "0001"}
+
+
+def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_table, tmp_path):
+    index = of_rows(as_table, tmp_path, rows("session cookie", "middleware chain", "authenticate user"))
+    answer = index.search("sesion", 9)
+    assert ([hit.id for hit in answer.hits], answer.replaced) == (["0000"], {"sesion": ["session"]})
+    assert [hit.id for hit in index.search("authen", 9).hits] == ["0002"]
+    assert [hit.id for hit in index.search("midldeware", 9).hits] == ["0001"]
+    assert index.search("sesion", 9, forgiving=False).hits == []
+    assert index.search("zzzzzz", 9) == ([], [], {})
+
+
+def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_table, tmp_path, monkeypatch):
+    monkeypatch.setattr(words_module, "_POSTINGS", 50)
+    index = of_rows(as_table, tmp_path, rows(*(["common often rare"] + ["common often"] * 29 + ["common"] * 60)))
+    answer = index.search("common often rare", 1000)
+    assert answer.left_out == ["common"]
+    assert len(answer.hits) == 30
+    assert answer.hits[0].id == "0000"
+    alone = index.search("common", 1000)
+    assert (len(alone.hits), alone.left_out) == (90, [])
+
+
+def test_a_search_stops_at_its_deadline(as_table, tmp_path, monkeypatch):
+    monkeypatch.setattr(words_module, "_STEPS", 50)
+    index = of_rows(as_table, tmp_path, rows(*["common often"] * 3000))
+    with pytest.raises(DeadlineError):
+        index.search("common often", 10, deadline=time.monotonic() - 1)
+    assert len(index.search("common often", 10, deadline=time.monotonic() + 60).hits) == 10
+
+
+def test_what_a_person_types_never_fails(as_table, tmp_path):
+    index = of_rows(as_table, tmp_path, rows('say "hello" AND NOT bye*', "x" * 70))
+    for query in (
+        '"',
+        "AND",
+        "NOT hello",
+        "hel*",
+        "a:b",
+        "-",
+        "()",
+        "^x",
+        "\x00",
+        "💥",
+        "hello OR",
+        "x" * 70,
+        "NEAR(a b)",
+        "{text}: a",
+        "²",
+    ):
+        index.search(query, 5)
+    assert [hit.id for hit in index.search('"hello"', 5).hits] == ["0000"]
+
+
+def test_a_row_that_changes_twice_in_a_delta_counts_once(as_table, tmp_path):
+    chunks = rows("one", "two")
+    index = of_rows(as_table, tmp_path, chunks)
+    delta = GraphDelta.empty()
+    delta.chunks.extend([chunks[0]._replace(text="three"), chunks[0]._replace(text="four")])
+    delta.removed_chunks.extend(["0001", "never there"])
+    index = index.patched(delta, 2)
+    assert Counter(hit.id for word in ("one", "two", "three", "four") for hit in index.search(word, 9, forgiving=False).hits) == {"0000": 1}
+    assert [hit.id for hit in index.search("four", 9).hits] == ["0000"]
