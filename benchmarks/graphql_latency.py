@@ -110,10 +110,10 @@ def main() -> None:
             if not memory.state().generation:
                 memory.index(options.repository)
                 memory.fill_vectors(background=False)
-            state = memory.state()
             every: list[Any] = []
             while page := memory.symbols("", KINDS, limit=10_000, offset=len(every))[0]:
                 every += page
+            state = memory.state()  # counts what the questions above have loaded
         chosen = random.Random(options.seed).sample(every, min(options.targets, len(every)))
         ids, queries = [one.id for one in chosen], [words_of(one.name) for one in chosen]
 

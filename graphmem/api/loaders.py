@@ -12,6 +12,7 @@ from strawberry.dataloader import DataLoader
 
 from graphmem.answers import FileInfo, Site, SymbolInfo
 from graphmem.api.verbs import Relation, Service
+from graphmem.errors import GraphMemError
 
 Call = Callable[..., Awaitable[Any]]
 """Runs a verb within the operation's deadline; `graphmem.api.context.Operation.call`."""
@@ -56,12 +57,18 @@ class Loaders:
         found: Mapping[str, Mapping[str, Any]] = await self._call(self._service.details, ids)
         return [found.get(one, {}) for one in ids]
 
-    async def _load_sources(self, ids: list[str]) -> list[str]:
-        def read() -> list[str]:  # many small reads, one trip to a thread
-            return [self._service.source(one) for one in ids]
+    async def _load_sources(self, ids: list[str]) -> list[str | BaseException]:
+        def read() -> list[str | BaseException]:  # many small reads, one trip to a thread
+            return [self._source(one) for one in ids]
 
-        found: list[str] = await self._call(read)
+        found: list[str | BaseException] = await self._call(read)
         return found
+
+    def _source(self, symbol_id: str) -> str | GraphMemError:
+        try:
+            return self._service.source(symbol_id)
+        except GraphMemError as error:  # a file that changed meanwhile refuses its own symbols, not the others
+            return error
 
     async def _load_files(self, paths: list[str]) -> list[FileInfo | None]:
         def look_up() -> list[FileInfo | None]:

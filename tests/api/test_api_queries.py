@@ -111,6 +111,20 @@ def test_the_source_of_a_symbol_is_its_text(client, repository):
     assert symbol["source"].splitlines() == lines[symbol["startLine"] - 1 : symbol["endLine"]]
 
 
+def test_a_file_that_changed_refuses_its_own_text_and_no_other(client, repository):
+    path = repository / ROUTING
+    text = path.read_bytes()
+    path.write_bytes(text + b"# changed\n")
+    try:
+        body = client.answer('{ a: symbol(ref: "compile_path") { name source } b: symbol(ref: "cookie_parser") { source } }')
+    finally:
+        path.write_bytes(text)
+    (error,) = body["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["a", "source"], "CONFLICT")
+    assert body["data"]["a"] == {"name": "compile_path", "source": None}
+    assert body["data"]["b"]["source"].startswith("def cookie_parser")
+
+
 def test_a_name_that_means_nothing_is_refused_with_suggestions(client):
     error = client.refused('{ symbol(ref: "compile_pth") { id } }')
     assert error["extensions"]["code"] == "NOT_FOUND"
