@@ -7,11 +7,11 @@ computed from one of them is out of date, everything else is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Binding, Definition, FileFacts, Term
+from graphmem.parsing.facts import ATTR, NAME, Binding, Definition, FileFacts
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.solver import Memo, Solver
 
@@ -77,7 +77,7 @@ class FileEntry:
         self.yields: dict[int, list[int]] = {}
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
-        self.calls: dict[str, list[CallSite]] = {}  # by the bare name of what is called
+        self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
         self._index()
 
@@ -104,19 +104,29 @@ class FileEntry:
         self._index_calls()
 
     def _index_calls(self) -> None:
-        terms, path = self.terms, self.path
-        for reference in self.facts.references:
+        terms = self.terms
+        for position, reference in enumerate(self.facts.references):
             if reference.kind == "call":
-                name = _called_name(terms, reference.term)
-                if name:
-                    site = CallSite(path, reference.scope, reference.term, reference.line, -1)
-                    self.calls.setdefault(name, []).append(site)
+                callee = terms[terms[reference.term][1]]
+                if callee[0] in (NAME, ATTR):
+                    self.calls.setdefault(callee[-1], []).append(position)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
                 term = terms[decorator]
                 if term[0] in (NAME, ATTR):
-                    site = CallSite(path, definition.parent, decorator, definition.start_line, position)
-                    self.calls.setdefault(term[-1], []).append(site)
+                    self.calls.setdefault(term[-1], []).append(-1 - position)
+
+    def call_sites(self, name: str) -> Iterator[CallSite]:
+        """Where something of that bare name is called, or applied as a decorator."""
+        for position in self.calls.get(name, ()):
+            if position >= 0:
+                reference = self.facts.references[position]
+                yield CallSite(self.path, reference.scope, reference.term, reference.line, -1)
+                continue
+            definition = self.definitions[-1 - position]
+            for decorator in definition.decorators:
+                if self.terms[decorator][0] in (NAME, ATTR) and self.terms[decorator][-1] == name:
+                    yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
@@ -157,11 +167,6 @@ class FileEntry:
 
 
 _NOTHING: Final[Mapping[str, list[Slot]]] = {}
-
-
-def _called_name(terms: list[Term], call: int) -> str:
-    callee = terms[terms[call][1]] if terms[call][0] in (CALL, NEW) else terms[call]
-    return str(callee[-1]) if callee[0] in (NAME, ATTR) else ""
 
 
 def _slot_line(slot: Slot) -> int:
@@ -249,7 +254,7 @@ class Project:
         paths = self._called.get(name, {})
         if sum(paths.values()) > MAX_CALL_SITES:
             return []
-        return [site for path in sorted(paths) for site in self.files[path].calls[name]]
+        return [site for path in sorted(paths) for site in self.files[path].call_sites(name)]
 
     def entry(self, symbol: Symbol) -> FileEntry:
         """The file of a symbol; what the symbol says becomes an input."""

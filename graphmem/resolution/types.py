@@ -31,6 +31,7 @@ OBJ: Final = 13  # (OBJ, ((key, Type), …), depth)        an object literal
 TYPEVAR: Final = 14  # (TYPEVAR, name)                   a type parameter of a signature
 PARTIAL: Final = 15  # (PARTIAL, Type, depth)            a call that still waits for arguments
 SELFTYPE: Final = 16  # (SELFTYPE,)                      the receiver's own type, in a signature
+MADE: Final = 18  # (MADE, symbol, index)               a new object of the class a parameter is, or is an instance of
 UNTYPED: Final = 17  # (UNTYPED,)                        an annotation that says nothing: Any, object, Callable
 
 Atom = tuple[Any, ...]
