@@ -11,6 +11,7 @@ person would miss it.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 from collections import Counter
@@ -46,6 +47,8 @@ SKIP_REASONS: Final = {
     "worktree": "another working tree of the same repository",
 }
 _HASH_SIZE: Final = 16  # bytes: blake2b-128
+# What git says of a folder it may not read, in the language it is asked to speak.
+_CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ class _Search:
         """Paths git names below a folder of the root, from the root; None where git has no answer."""
         where = os.path.join(self.root, folder) if folder else self.root
         # Run as part of a hook, these variables would point git at another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
         command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
         try:
             answer = subprocess.run(command, cwd=where, env=environment, capture_output=True, check=False)
@@ -173,6 +176,9 @@ class _Search:
                 self._note(folder, "note", "git", f"git refused ({reason}); the tree is walked by its .gitignore files instead")
             return None
         prefix = f"{folder}/" if folder else ""
+        for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git goes on without it
+            self.skipped["unreadable"] += 1
+            self._note(prefix + closed, "warning", "unreadable", f"the folder could not be read: {reason}")
         return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
 
     def _filtered(self, listed: list[str]) -> Iterator[str]:
