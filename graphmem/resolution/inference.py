@@ -47,6 +47,7 @@ from graphmem.resolution.types import (
     FUNC,
     INST,
     LAM,
+    MADE,
     MODULE,
     NAMESPACE,
     OBJ,
@@ -192,13 +193,18 @@ class Inference:
     def expanded(self, value: Type) -> Type:
         """The type with parameters replaced by what is known of them."""
         for atom in value:
-            if atom[0] == PARAM:
+            if atom[0] in (PARAM, MADE):
                 break
         else:
             return value
         found = EMPTY
         for atom in value:
-            found = join(found, self.parameter(atom[1], atom[2]) if atom[0] == PARAM else frozenset((atom,)))
+            if atom[0] == PARAM:
+                found = join(found, self.parameter(atom[1], atom[2]))
+            elif atom[0] == MADE:
+                found = join(found, made(self.parameter(atom[1], atom[2])))
+            else:
+                found = join(found, frozenset((atom,)))
         return found
 
     def _name(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
@@ -263,11 +269,28 @@ class Inference:
     def _call_now(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         if entry.rules.is_super_call(entry, index):
             return self.super_object(entry, scope)
-        callee = self.expanded(self.term(entry, scope, term[1], line))
-        value = self.called(callee, Call(self, entry, scope, line, term[1], term[2], term[3]))
+        written = self.term(entry, scope, term[1], line)
+        callee = self.expanded(written)
+        call = Call(self, entry, scope, line, term[1], term[2], term[3])
+        if callee is written:
+            value = self.called(callee, call)
+        else:  # a class that is a parameter makes whatever class is passed, not only those known here
+            value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
         if term[0] == NEW:
             value = join(value, join_all(entry.rules.constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
         return value
+
+    def _made_by_parameters(self, callee: Type, call: Call) -> Type:
+        """What calling parameters gives; new objects of the classes among them stay open to substitution."""
+        found = EMPTY
+        for atom in callee:
+            if atom[0] == PARAM:
+                known = self.parameter(atom[1], atom[2])
+                functions = frozenset(inner for inner in known if inner[0] != CLASS)
+                found = join(found, self.called(functions, call))
+                if functions != known:
+                    found = join(found, one(MADE, atom[1], atom[2]))
+        return found
 
     def _subscript(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         base = self.expanded(self.term(entry, scope, term[1], line))
@@ -525,7 +548,13 @@ class Inference:
         modules = entry.rules.import_targets(self, entry, found)
         if not found.name:
             return join_all(entry.rules.whole_module(self, atom) for atom in modules)
-        return join_all(entry.rules.taken(self, atom, found.name) for atom in modules)
+        return join_all(self.taken(entry, atom, found.name) for atom in modules)
+
+    def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
+        """A name a file takes from a module; what a package takes from itself is a module below it."""
+        if module[0] == MODULE and module[1] == entry.path:
+            return entry.rules.submodule(self, module, name)
+        return entry.rules.taken(self, module, name)
 
     def module_member(self, module: Atom, name: str) -> Type:
         """A name taken from a module: what it defines or imports, or a module below it."""
@@ -747,6 +776,8 @@ class Inference:
                 if parameter.default >= 0:
                     return self.parameter_default(symbol, atom[2])
                 return self.parameter(symbol, atom[2])
+            if tag == MADE and atom[1] is symbol:
+                return made(self.expanded(replace((PARAM, symbol, atom[2]))))
             if tag == SELFTYPE:
                 if receiver is None:
                     return EMPTY
@@ -1023,6 +1054,15 @@ def is_open(declared: Type) -> bool:
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
+def _without_parameters(value: Type) -> Type:
+    return frozenset(atom for atom in value if atom[0] not in (PARAM, MADE))
+
+
+def made(value: Type) -> Type:
+    """New objects of the classes a type stands for, or is an instance of."""
+    return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))
+
+
 def closed(declared: Type) -> Type:
     """The part of an annotation that says something."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
@@ -1062,7 +1102,7 @@ def _result_name(dotted: str, suffix: str) -> str:
 
 def _mentions(atom: Atom, symbol: Symbol) -> bool:
     tag = atom[0]
-    if tag == PARAM:
+    if tag in (PARAM, MADE):
         return atom[1] is symbol
     if tag in (TYPEVAR, SELFTYPE):
         return True

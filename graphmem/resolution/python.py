@@ -259,8 +259,9 @@ class PythonRules(Rules):
             return modules
         found = EMPTY
         for atom in modules:
-            places = inference.module_places(atom[1], imported.name) if atom[0] == MODULE else None
-            found = join(found, self._placed(inference, places) if places else inference.module_member(atom, imported.name))
+            is_other = atom[0] == MODULE and atom[1] != entry.path
+            places = inference.module_places(atom[1], imported.name) if is_other else None
+            found = join(found, self._placed(inference, places) if places else inference.taken(entry, atom, imported.name))
         return found
 
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, binding: Binding) -> Type:

@@ -356,7 +356,8 @@ class _Resolving:
         if places is None:
             targets = list(self.values(value, "builtin"))
             if not targets:
-                targets = self.by_name(reference, name, bound=False) or self.nothing_found(reference, name, value, "unknown_name")
+                guessed = self.by_name(reference, name, bound=False) if entry.rules.sees_globals(entry) else []
+                targets = guessed or self.nothing_found(reference, name, value, "unknown_name")
             return targets
         rule = self.rule_of(places)
         targets = list(self.values(value, rule, name))
@@ -400,11 +401,16 @@ class _Resolving:
             return "self"
         if found[0] == NAME:
             places = self.inference.lookup(entry, reference.scope, found[1], reference.line) or []
+            if places and {place.slot.kind for place in places} <= {"definition", "import"}:
+                return self.rule_of(places)
             return "receiver_type" if places and all(self.is_declared(place) for place in places) else "inferred_type"
         if found[0] in (CALL, NEW):
             value = self.inference.expanded(self.inference.term(entry, reference.scope, found[1], reference.line))
             return "receiver_type" if value and all(atom[0] in (CLASS, EXT) for atom in value) else "inferred_type"
         if found[0] == ATTR:
+            base = self.inference.term(entry, reference.scope, found[1], reference.line)
+            if base and all(atom[0] in (MODULE, NAMESPACE, EXT) for atom in base):
+                return "import"
             owner = entry.rules.receiver_class(entry, reference.scope, found[1])
             if owner >= 0:
                 bindings = entry.facts.bindings
@@ -442,8 +448,7 @@ class _Resolving:
         elif tag in (MODULE, NAMESPACE):
             yield from self.values(value, "import", name)
         elif tag == INST or tag == CLASS:
-            rule = how if how == "self" or tag == INST else "import"
-            yield from self.values(value, rule, name)
+            yield from self.values(value, how, name)
             exact = tag == INST and atom[2]
             if not exact:
                 owner = inference.owner(atom[1], name)

@@ -1,0 +1,214 @@
+"""Annotated fixtures: source with the expected definitions in comments under each reference.
+
+    #--- pkg/a.py
+    class A:
+        def run(self): ...
+    #--- main.py
+    from pkg.a import A
+    A().run()
+    #   ^ receiver_type: pkg/a.py:A.run
+
+`^ rule: path:qualname, …` says which definitions of the project the line above calls, and by which rule they
+are found; without a path they are in the same file, `name#1` is the second of that name, a number is a line,
+and a class stands for its constructors too. `^ none` says that nothing of the project is called; `^ only
+outside` the same, and that some edge leads out. `^ gap: …` is a call that is not found yet: it is counted and
+printed, and a gap that closes fails until it is renamed. Comments begin with `#` or `//`, whatever the language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from graphmem.model import SymbolRow
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import language_of_path
+from graphmem.resolution.layout import read_layout
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.sites import FileResolution
+
+Place = tuple[str, int]
+
+_FILE = re.compile(r"^\s*(?:#|//)--- (\S+)\s*$")
+_ARROW = re.compile(r"^\s*(?:#|//)\s*\^ (\w+)(?: outside)?(?:: (.*))?$")
+
+
+@dataclass
+class Expectation:
+    path: str
+    line: int
+    rule: str
+    places: list[tuple[str, str]]  # (path, qualname, qualname#ordinal or line)
+
+
+@dataclass
+class Annotated:
+    """A fixture taken apart: files without annotations, and what was expected of them."""
+
+    name: str
+    files: dict[str, str] = field(default_factory=dict)
+    expectations: list[Expectation] = field(default_factory=list)
+
+
+@dataclass
+class Resolved:
+    """Everything a resolver says about some files."""
+
+    resolver: Resolver
+    results: dict[str, FileResolution]
+    symbols: dict[str, SymbolRow]
+
+    def calls(self, path: str, line: int) -> dict[Place, str]:
+        """Definitions of the project that a line calls, by (path, line of the name), with the rule."""
+        found: dict[Place, str] = {}
+        for edge in self.results[path].edges:
+            if edge.kind == "CALLS" and edge.dst in self.symbols and str(line) in edge.lines.split(","):
+                target = self.symbols[edge.dst]
+                found[target.path, target.name_line] = edge.rule
+        return found
+
+    def edges(self, kind: str) -> set[tuple[str, str]]:
+        """(source, destination) of all edges of a kind, as path:qualname or package:name."""
+        outside = {row.id: f"{row.package}:{row.name}" for result in self.results.values() for row in result.externals}
+        names = {id_: f"{row.path}:{row.qualname}" for id_, row in self.symbols.items()} | outside
+        return {
+            (names.get(edge.src, "file"), names.get(edge.dst, "file"))
+            for result in self.results.values()
+            for edge in result.edges
+            if edge.kind == kind
+        }
+
+
+def read_annotated(path: Path) -> Annotated:
+    fixture = Annotated(path.stem)
+    current, lines = "", []
+    for text in path.read_text(encoding="utf-8").splitlines():
+        header, arrow = _FILE.match(text), _ARROW.match(text)
+        if header:
+            current, lines = header[1], []
+        elif arrow:
+            places = []
+            for place in filter(None, (part.strip() for part in (arrow[2] or "").split(","))):
+                target, _, name = place.rpartition(":")
+                places.append((target or current, name))
+            fixture.expectations.append(Expectation(current, len(lines), arrow[1], places))
+        else:
+            lines.append(text)
+        if current:
+            fixture.files[current] = "\n".join(lines) + "\n"
+    return fixture
+
+
+def resolve_files(files: dict[str, str]) -> Resolved:
+    resolver = Resolver("fixture", read_layout(files)[0])
+    facts = {}
+    for path, text in files.items():
+        language = language_of_path(path)
+        if language:
+            facts[path] = extract(path, text.encode(), language, "")
+    results = {path: resolver.resolve(path) for path in sorted(resolver.update(facts, ()))}
+    symbols = {row.id: row for path in results for row in resolver.symbols(path)}
+    return Resolved(resolver, results, symbols)
+
+
+@dataclass
+class Tally:
+    """Precision and recall by rule over all fixtures of a session."""
+
+    found: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # rule -> true, all
+    wanted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # rule -> found, all
+    gaps: list[str] = field(default_factory=list)
+
+    def table(self) -> str:
+        rows = [f"{'rule':16} {'precision':>12} {'recall':>12}"]
+        for rule in sorted({*self.found, *self.wanted}):
+            true, all_ = self.found[rule]
+            hit, wanted = self.wanted[rule]
+            rows.append(f"{rule:16} {_share(true, all_):>12} {_share(hit, wanted):>12}")
+        return "\n".join([*rows, f"known gaps: {len(self.gaps)}", *self.gaps])
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} {part / whole:.2f}" if whole else "-"
+
+
+_TALLY = Tally()
+
+
+def check_annotated(fixture: Annotated) -> list[str]:
+    """What a fixture expects and does not get, or gets and does not expect, as sentences."""
+    resolved = resolve_files(fixture.files)
+    constructors: dict[Place, Place] = {}
+    by_id = resolved.symbols
+    lines: dict[tuple[str, str], int] = {}
+    for row in by_id.values():
+        twin = 0
+        while (row.path, f"{row.qualname}#{twin}") in lines:
+            twin += 1
+        lines[row.path, f"{row.qualname}#{twin}"] = row.name_line
+        lines.setdefault((row.path, row.qualname), row.name_line)
+
+    def place_of(target: tuple[str, str]) -> Place:
+        if target[1].isdigit():
+            return target[0], int(target[1])
+        if target not in lines:
+            pytest.fail(f"{fixture.name}: no definition {target[0]}:{target[1]}")
+        return target[0], lines[target]
+
+    for row in by_id.values():
+        parent = by_id.get(row.parent_id)
+        if parent is not None and row.name in ("__init__", "__new__", "constructor"):
+            constructors[row.path, row.name_line] = (parent.path, parent.name_line)
+    problems = []
+    by_line: dict[Place, list[Expectation]] = defaultdict(list)
+    for expectation in fixture.expectations:
+        by_line[expectation.path, expectation.line].append(expectation)
+    for (path, line), expectations in by_line.items():
+        found = resolved.calls(path, line)
+        expected = {place_of(p): e.rule for e in expectations if e.rule not in ("gap", "none", "only") for p in e.places}
+        gaps = {place_of(p) for e in expectations if e.rule == "gap" for p in e.places}
+        for place, rule in expected.items():
+            hit = place in found
+            _TALLY.wanted[rule][0] += hit
+            _TALLY.wanted[rule][1] += 1
+            if not hit:
+                problems.append(f"{path}:{line} does not call {place[0]}:{place[1]} ({rule}); it calls {found}")
+            elif found[place] != rule:
+                problems.append(f"{path}:{line} calls {place[0]}:{place[1]} by rule {found[place]}, expected {rule}")
+        for place, rule in found.items():
+            implied = constructors.get(place) in expected or constructors.get(place) in gaps
+            true = place in expected or place in gaps or implied
+            _TALLY.found[rule][0] += true
+            _TALLY.found[rule][1] += 1
+            if place in gaps:
+                problems.append(f"{path}:{line} now calls {place[0]}:{place[1]}: the gap is closed, name its rule")
+            elif not true:
+                problems.append(f"{path}:{line} calls {place[0]}:{place[1]} ({rule}), which it must not")
+        if any(e.rule == "only" for e in expectations):
+            outside = [e for e in resolved.results[path].edges if e.kind == "CALLS" and e.dst not in by_id and str(line) in e.lines.split(",")]
+            if not outside:
+                problems.append(f"{path}:{line} has no edge that leads out of the project")
+        _TALLY.gaps += [f"  {fixture.name} {path}:{line} -> {place[0]}:{place[1]}" for place in sorted(gaps)]
+    return problems
+
+
+@pytest.fixture
+def annotated():
+    """`annotated(path)`: check one fixture file, return its problems."""
+    return lambda path: check_annotated(read_annotated(path))
+
+
+@pytest.fixture
+def resolve():
+    """`resolve({path: text})`: what a resolver says about some files."""
+    return resolve_files
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _TALLY.wanted:
+        terminalreporter.section("resolution fixtures")
+        terminalreporter.write_line(_TALLY.table())
