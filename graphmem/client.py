@@ -67,7 +67,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
         from graphmem.service.graphmem import GraphMem
 
         try:
-            return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings)
+            return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings, keep_warm=False)
         except StoreBusyError:
             if time.monotonic() >= deadline:
                 raise

@@ -12,19 +12,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphmem import __version__
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.summary import Meter, summarise
-from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id
+from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id, stable_id
 from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.language import languages
+from graphmem.parsing.packing import extraction_key
 from graphmem.parsing.pool import parse_files
-from graphmem.resolution.layout import LAYOUT_FILES, Layout, read_layout
+from graphmem.resolution.layout import Layout, is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from graphmem.answers import IndexSummary
     from graphmem.model import ChunkRow
@@ -40,6 +43,7 @@ class IndexOptions:
 
     discovery: DiscoveryOptions
     workers: int | None  # processes that parse; None: as many as pay
+    keep_warm: bool  # keep the facts of all files for the next run, which then costs what changed
 
 
 # Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
@@ -88,28 +92,45 @@ class Indexer:
                     path=str(self._root),
                     skipped=found.skipped,
                 )
-            known = {} if full else {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
+            made_by = _made_by()
+            known = {} if full or self._store.meta().get("made_by") != made_by else self._known()
             changed = [file for file in found.files if known.get(file.path) != file.content_hash]
             removed = sorted(known.keys() - {file.path for file in found.files})
-            mode = "full" if full or not known else "incremental" if changed or removed else "unchanged"
+            mode = "full" if not known else "incremental" if changed or removed else "unchanged"
         if mode == "unchanged":
-            return self._done(mode, meter, found, [], removed, on_progress)
+            return self._done(mode, meter, found, 0, [], removed, on_progress)
         parsed = self._parse(meter, changed, on_progress, cancelled, use_cache=not full)
+        notes = [Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics]
         resolver, affected = self._resolver_with(meter, found, parsed, removed, on_progress, cancelled)
         delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
-        self._resolver = None  # until the write is through, memory and store may differ
+        parsed.clear()
+        kept = resolver if self._options.keep_warm else None
+        del resolver
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
-            meta = {"indexed_at": datetime.now(UTC).isoformat(timespec="seconds"), "project": self._project, "root": str(self._root)}
+            meta = {
+                "indexed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "made_by": made_by,
+                "project": self._project,
+                "root": str(self._root),
+            }
             generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
-        self._resolver = resolver
+        self._resolver = kept
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
-            self._projections.refresh(generation, None if mode == "full" else delta)
-        self._cache.prune({(file.path, file.content_hash) for file in found.files})
-        return self._done(mode, meter, found, list(parsed.values()), removed, on_progress)
+            if mode == "full":
+                del delta  # as large as the graph, and the projections read the store
+                self._projections.refresh(generation, None)
+            else:
+                self._projections.refresh(generation, delta)
+            self._cache.prune({(file.path, file.content_hash) for file in found.files})
+        return self._done(mode, meter, found, len(changed), notes, removed, on_progress)
+
+    def _known(self) -> dict[str, str]:
+        """Content hashes of the indexed files by path."""
+        return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
 
     def _parse(
         self,
@@ -154,9 +175,11 @@ class Indexer:
         """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
         layout = _layout(found)
         facts = {path: one.facts for path, one in parsed.items()}
-        if self._resolver is not None and self._resolver.layout == layout:
+        # Taken away until the write is through: a run that fails leaves the store as it was, and a resolver ahead of it.
+        resolver, self._resolver = self._resolver, None
+        if resolver is not None and resolver.layout == layout:
             with meter.stage("resolve"):
-                return self._resolver, self._resolver.update(facts, removed)
+                return resolver, resolver.update(facts, removed)
         resolver = Resolver(self._project, layout)
         unchanged = [file for file in found.files if file.path not in parsed]
         if unchanged:
@@ -219,27 +242,29 @@ class Indexer:
         mode: str,
         meter: Meter,
         found: Discovery,
-        parsed: Iterable[_Parsed],
+        changed: int,
+        notes: list[Diagnostic],
         removed: list[str],
         on_progress: Callable[[IndexProgress], None],
     ) -> IndexSummary:
-        parsed = list(parsed)
-        diagnostics = list(found.diagnostics)
-        for one in parsed:
-            diagnostics += [Diagnostic(one.facts.path, *row) for row in one.facts.diagnostics]
         summary = summarise(
             mode=mode,
             view=self._projections.graph(),
             files=self._store.read("file_totals"),
             meter=meter,
-            changed=len(parsed),
+            changed=changed,
             removed=len(removed),
             skipped=found.skipped,
             chunks=self._store.read("chunk_count")[0]["chunks"],
-            diagnostics=sorted(diagnostics),
+            diagnostics=sorted([*found.diagnostics, *notes]),
         )
         on_progress(IndexProgress("done", summary.files, summary.files, mode))
         return summary
+
+
+def _made_by() -> str:
+    """What facts and edges of the same sources depend on; an index made by another one is made anew."""
+    return stable_id(__version__, *(extraction_key(language) for language in (*sorted(languages()), "text")))
 
 
 def _layout(found: Discovery) -> Layout:
@@ -247,7 +272,7 @@ def _layout(found: Discovery) -> Layout:
     texts = {
         file.path: to_utf8(Path(file.absolute).read_bytes()).source.decode("utf-8")
         for file in found.files
-        if file.path.rpartition("/")[2] in LAYOUT_FILES
+        if is_layout_file(file.path.rpartition("/")[2])
     }
     return read_layout(texts)[0]
 

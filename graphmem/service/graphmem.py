@@ -60,10 +60,11 @@ class GraphMem:
         ...     report = memory.impact("Flask.dispatch_request", max_depth=3)
     """
 
-    def __init__(self, store: GraphStore, data_dir: Path, settings: Settings) -> None:
+    def __init__(self, store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True) -> None:
         self._store = store
         self._data_dir = data_dir
         self._settings = settings
+        self._keep_warm = keep_warm
         self._projections = Projections(store, data_dir)
         self._cache: FactsCache | None = None
         self._hub = ProgressHub()
@@ -74,13 +75,16 @@ class GraphMem:
         self._run: threading.Thread | None = None
 
     @classmethod
-    def open(cls, db: str | Path | None = None, repo: str | Path | None = None, settings: Settings | None = None) -> GraphMem:
+    def open(
+        cls, db: str | Path | None = None, repo: str | Path | None = None, settings: Settings | None = None, keep_warm: bool = True
+    ) -> GraphMem:
         """Open, or make, the index in a directory.
 
         Args:
             db: the directory of the index; default `.graphmem` in `repo`.
             repo: the project; only needed to find the default of `db`.
             settings: default: those of the project's files and the environment.
+            keep_warm: keep what later index runs need in memory; for a single run, False halves the memory.
 
         Raises:
             BadInputError: neither `db` nor `repo` is given, or `db` is a file.
@@ -100,7 +104,7 @@ class GraphMem:
             buffer_pool_bytes=settings.buffer_pool_mb << 20,
             max_db_bytes=settings.max_db_gb << 30,
         )
-        return cls(store, data_dir, settings)
+        return cls(store, data_dir, settings, keep_warm)
 
     def __enter__(self) -> GraphMem:
         return self
@@ -471,6 +475,7 @@ class GraphMem:
                     include_generated=self._settings.include_vendored,
                 ),
                 workers=self._settings.workers or None,
+                keep_warm=self._keep_warm,
             )
             project = meta.get("project") or root.name
             self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
