@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from strawberry.dataloader import DataLoader
 
-from graphmem.answers import FileInfo, Site, SymbolInfo
+from graphmem.answers import FileInfo, Site, SymbolDetail, SymbolInfo
 from graphmem.api.verbs import Relation, Service
 from graphmem.errors import GraphMemError
 
@@ -37,6 +37,14 @@ class Loaders:
         self.details: DataLoader[str, Mapping[str, Any]] = DataLoader(self._load_details)
         self.sources: DataLoader[str, str] = DataLoader(self._load_sources)
         self.files: DataLoader[str, FileInfo | None] = DataLoader(self._load_files)
+
+    def prime(self, detail: SymbolDetail) -> None:
+        """Keep what one answer has said already, so that nested fields need not ask for it again."""
+        parent = detail.parent
+        known = {"doc": detail.doc, "modifiers": detail.modifiers, "complexity": detail.complexity, "parent": parent.id if parent else ""}
+        self.details.prime(detail.symbol.id, known)
+        if parent is not None:
+            self.symbols.prime(parent.id, parent)
 
     async def _load_sites(self, asked: list[SitesOf]) -> list[list[Site]]:
         ids: dict[tuple[Relation, int], list[str]] = {}

@@ -78,6 +78,7 @@ class Query:
         refused with AMBIGUOUS and the candidates.
         """
         detail = await info.context.call(info.context.service.symbol, _one_ref(ref, file, line, column))
+        info.context.loaders.prime(detail)
         return detail.symbol
 
     @resolved(types_symbol.SymbolConnection | None, [sized_by("first", "edges")])
