@@ -23,7 +23,7 @@
 ((variable_declarator
   name: (_) @target
   value: (_) @value) @binding.assign
-  (#not-match? @value "^require\s*\([^()]*\)(\.\w+)?$"))
+  (#not-match? @value "^require\\s*\\([^()]*\\)(\\.\\w+)?$"))
 
 ; class { target = value }
 (field_definition

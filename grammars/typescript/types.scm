@@ -59,7 +59,7 @@
   name: (_) @target
   type: (_)? @annotation
   value: (_) @value) @binding.assign
-  (#not-match? @value "^require\s*\([^()]*\)(\.\w+)?$"))
+  (#not-match? @value "^require\\s*\\([^()]*\\)(\\.\\w+)?$"))
 
 ; let target: annotation
 (variable_declarator

@@ -507,7 +507,11 @@ class _Extraction:
             value = builder.add((ITER, value))
         elif value >= 0 and op == "with":
             value = builder.add((ENTER, value))
+        here = self.opened.get(node.id)
+        is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
         for target in captures.get("target", ()):
+            if is_defined and builder.terms[builder.term(target)][0] == NAME:
+                continue
             self.bind(target, op, value, annotation, node, extent)
 
     def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, extent: Node) -> None:
@@ -541,9 +545,13 @@ class _Extraction:
         self.add_binding(term, op, value, annotation, extent)
         if operator == ATTR:
             self.add_reference("write", term, target)
-        elif operator == NAME and op in ("assign", "annotate") and self.definitions[self.scope].kind not in _FUNCTION_LIKE:
-            if not self.is_in_nameless_function(target):
-                self.define_variable(target, statement)
+        elif (
+            operator == NAME
+            and op in ("assign", "annotate")
+            and self.definitions[self.scope].kind not in _FUNCTION_LIKE
+            and not self.is_in_nameless_function(target)
+        ):
+            self.define_variable(target, statement)
 
     def is_in_nameless_function(self, node: Node) -> bool:
         """True when a function that is no definition stands between a node and the body of its scope."""

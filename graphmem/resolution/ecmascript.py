@@ -108,6 +108,7 @@ class EcmascriptRules(Rules):
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
         """A name of a module, as a value or as a type; None where the value is simply that of the module's own name."""
         inference.project.touch("top", module.path, "*")
+        inference.project.touch("top", module.path, name)
         if not as_type and name != "default" and name in module.names(0) and name not in self._exports(module)["renamed"]:
             return None
         ask = inference.project.solver.ask
@@ -128,7 +129,7 @@ class EcmascriptRules(Rules):
             if found:
                 return found
             whole = self._common_js(inference, module)
-            return whole or (EMPTY if exports["is_module"] else one(MODULE, module.path))
+            return whole or (EMPTY if exports["declares"] else one(MODULE, module.path))
         if found:
             return found
         found = inference.attribute(self._common_js(inference, module), name)
@@ -157,7 +158,7 @@ class EcmascriptRules(Rules):
 
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
         """What `module.exports` and `export =` are given, as one value; with the variable in `const app = module.exports = {}`."""
-        found = EMPTY
+        found = join_all(inference.defined(module.symbols[i]) for i in self._exports(module)["functions"])
         for position in self._exports(module)["whole"]:
             found = join(found, inference.binding(module, position))
             value = module.facts.bindings[position].value
@@ -401,7 +402,12 @@ class EcmascriptRules(Rules):
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
         """An async function gives a promise."""
-        modifiers = inference.project.definition(symbol).modifiers
+        entry = inference.project.entry(symbol)
+        modifiers = entry.definitions[symbol.index].modifiers
+        bindings = entry.facts.bindings
+        if any(bindings[i].value >= 0 and entry.terms[bindings[i].value] == (SELF,) for i in entry.results.get(symbol.index, ())):
+            # `return this` gives what the method is called on, not merely its class.
+            value = join(frozenset(atom for atom in value if atom[0] != INST), one(SELFTYPE))
         if "async" not in modifiers or any(atom[0] == BOX and atom[1] in ("await", "iter") for atom in value):
             return value
         return box("await", value)
@@ -409,6 +415,10 @@ class EcmascriptRules(Rules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Fewer arguments than parameters are usual, more are not."""
         return positional <= len(definition.parameters) or any(parameter.kind == "rest" for parameter in definition.parameters)
+
+    def sees_globals(self, entry: FileEntry) -> bool:
+        """Scripts share their names, modules do not."""
+        return not entry.facts.imports and not self._exports(entry)["is_module"]
 
     def is_common_name(self, name: str) -> bool:
         """Names of methods of arrays, strings, promises, elements of a page and emitters of events."""
@@ -469,11 +479,21 @@ def _exports_of(module: FileEntry) -> dict[str, Any]:
             assigned.setdefault(name, []).append(position)
         elif name is not None:
             whole.append(position)
-    for i, definition in enumerate(module.definitions):
-        if definition.parent == 0 and definition.name == "exports" and definition.kind == "function":
-            default.append(i)  # module.exports = function …
-    is_module = exported or bool(renamed or stars or "default" in assigned)
-    return {"renamed": renamed, "assigned": assigned, "whole": whole, "stars": stars, "default": default, "is_module": is_module}
+    lines = {module.facts.bindings[position].line for position in whole}
+    functions = [
+        i for i, one_ in enumerate(module.definitions) if one_.kind == "function" and one_.parent == 0 and one_.start_line in lines
+    ]
+    is_module = exported or bool(renamed or stars or whole or assigned)
+    return {
+        "renamed": renamed,
+        "assigned": assigned,
+        "whole": whole,
+        "functions": functions,  # module.exports = function …
+        "stars": stars,
+        "default": default,
+        "declares": exported or bool(renamed or stars or "default" in assigned),
+        "is_module": is_module,
+    }
 
 
 def _exports_name(module: FileEntry, binding: Binding) -> str | None:

@@ -182,6 +182,10 @@ class Rules:
         """True when a call with so many arguments can be meant for this definition."""
         return True
 
+    def sees_globals(self, entry: FileEntry) -> bool:
+        """True when a name that nothing in sight defines may still be one that another file defines."""
+        return True
+
     def is_common_name(self, name: str) -> bool:
         """True for method names of the language's own types, which say nothing about who is meant."""
         return False

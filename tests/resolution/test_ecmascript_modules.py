@@ -1,0 +1,64 @@
+"""Where the import of a JavaScript or TypeScript file may lead."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graphmem.resolution.ecmascript_modules import ModulePaths, candidates, joined, package_of
+from graphmem.resolution.layout import read_layout
+
+
+def places(files: dict[str, Any], importer: str, specifier: str) -> list[str]:
+    texts = {path: value if isinstance(value, str) else json.dumps(value) for path, value in files.items()}
+    return list(ModulePaths(read_layout(texts)[0]).places(importer, specifier))
+
+
+def test_relative_imports_stay_in_the_root():
+    assert places({}, "a/b/c.ts", "../x") == ["a/x"]
+    assert places({}, "a.ts", "../../etc/passwd") == []
+    assert joined("a", "./b/../c") == "a/c"
+
+
+def test_the_longest_pattern_of_paths_wins_and_base_url_comes_after():
+    config = {"compilerOptions": {"baseUrl": "src", "paths": {"*": ["any/*"], "@/*": ["*"], "@/lib/*": ["library/*", "other/*"]}}}
+    assert places({"tsconfig.json": config}, "src/a.ts", "@/lib/x") == ["src/library/x", "src/other/x", "src/@/lib/x"]
+
+
+def test_paths_without_a_base_url_count_from_their_file():
+    files = {
+        "app/tsconfig.json": {"extends": ["../base/tsconfig.shared.json"]},
+        "base/tsconfig.shared.json": {"compilerOptions": {"paths": {"~": ["./home"]}}},
+    }
+    assert places(files, "app/x.ts", "~") == ["base/home"]
+    assert places(files, "other/x.ts", "~") == []
+
+
+def test_configurations_that_extend_each_other_end():
+    files = {
+        "tsconfig.json": {"extends": "./tsconfig.b"},
+        "tsconfig.b.json": {"extends": "./tsconfig.json", "compilerOptions": {"baseUrl": "x"}},
+    }
+    assert "x/a" in places(files, "a.ts", "a")
+
+
+def test_comments_and_nonsense_in_configurations_do_no_harm():
+    assert places({"tsconfig.json": '{ // c\n "compilerOptions": { "baseUrl": "." /* d */, }, }'}, "a/b.ts", "c/d") == ["c/d"]
+    assert (
+        places({"tsconfig.json": "[", "package.json": '["x"]', "jsconfig.json": '{"compilerOptions": 3, "extends": 4}'}, "a.ts", "b") == []
+    )
+
+
+def test_a_package_of_the_repository_is_found_by_name_and_from_what_it_builds():
+    files = {"libs/core/package.json": {"name": "@a/core", "exports": {".": {"import": "./dist/main.mjs"}, "./*": "./dist/*.js"}}}
+    assert "libs/core/src/main" in places(files, "app/x.ts", "@a/core")
+    assert "libs/core/src/deep/one" in places(files, "app/x.ts", "@a/core/deep/one")
+    assert places(files, "app/x.ts", "@a/other") == []
+
+
+def test_file_names_are_tried_in_the_language_of_the_importer():
+    assert next(iter(candidates("a/b.js", "x.ts"))) == "a/b.ts"
+    assert next(iter(candidates("a/b.js", "x.js"))) == "a/b.js"
+    tried = list(candidates("a/b", "x.tsx"))
+    assert tried.index("a/b.ts") < tried.index("a/b.js") < tried.index("a/b/index.js")
+    assert package_of("@a/b/c/d") == ("@a/b", "c/d")
