@@ -306,7 +306,7 @@ class Projections:
                 break
         else:
             raise GraphMemError("the database changes faster than it can be read; close the other writers")
-        words = WordIndex.build(self._dir, graph.generation, chunks, tables.symbols, self._progress)
+        words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
         self._publish(graph, words)
         with self._state:
             self._unsaved = True

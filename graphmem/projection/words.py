@@ -1,9 +1,10 @@
-"""The `words` projection: chunks and symbols searchable by word, in one SQLite file beside the database.
+"""The `words` projection: chunks searchable by word, in one SQLite file beside the database.
 
-Two FTS5 tables without contents (`chunk_words`, `symbol_words`: each has its own statistics, as a symbol is a line and a
-chunk a page) over normalised text, ranked by BM25; and one table `entries` with what stands behind each row, its text
-compressed, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows and changes
-in the same transaction; a reader sees the generation it was opened for until it is dropped, whatever is written meanwhile.
+An FTS5 table without contents over normalised text, ranked by BM25, and a table `entries` with what stands behind each
+row, its text compressed, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows
+and changes in the same transaction; a reader sees the generation it was opened for until it is dropped, whatever is
+written meanwhile. Symbols have no rows of their own: measured, they added nothing to what their code and the names in
+the graph find, and a third to the size (docs/decisions/0003-projections.md).
 """
 
 from __future__ import annotations
@@ -21,14 +22,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import DeadlineError
-from graphmem.model import MODULE_QUALNAME, GraphDelta
+from graphmem.model import GraphDelta
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
 
 FORMAT: Final = 1  # raise it when the tables or the normaliser change: the file is then built again
-CHUNKS: Final = "chunks"
-SYMBOLS: Final = "symbols"
 
-_TABLES: Final = {CHUNKS: "chunk_words", SYMBOLS: "symbol_words"}
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows one query may score: about 12 ms
 _GUESSES: Final = 3  # unknown words of one query for which near ones are looked up: a few ms each
@@ -44,31 +42,30 @@ CREATE TABLE entries (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, path INTEGER NOT NULL, symbol TEXT NOT NULL,
     title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, text BLOB NOT NULL
 );
-CREATE VIRTUAL TABLE chunk_words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
-CREATE VIRTUAL TABLE symbol_words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
+CREATE VIRTUAL TABLE words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
 """
 _INDEXES: Final = """
 CREATE INDEX entries_path ON entries (path);
-CREATE INDEX entries_text_hash ON entries (text_hash) WHERE text_hash <> '';
+CREATE INDEX entries_text_hash ON entries (text_hash);
 """
 
 
 class Entry(NamedTuple):
-    """What stands behind a row: a chunk, or a symbol (kind "symbol", `text` its signature and documentation)."""
+    """A chunk, as it stands behind a row."""
 
     id: str
-    kind: str  # code | prose | data | symbol
+    kind: str  # code | prose | data
     path: str
-    symbol: str  # id of the definition a chunk was cut at, a symbol's own id; ""
+    symbol: str  # id of the definition it was cut at; ""
     title: str
     start_line: int
     end_line: int
-    text_hash: str  # "" for symbols
+    text_hash: str
     text: str
 
 
 class WordHit(NamedTuple):
-    """One row that answers."""
+    """One chunk that answers."""
 
     id: str
     score: float  # BM25, positive, larger is better; only comparable within one answer
@@ -96,8 +93,9 @@ class WordIndex:
     def __init__(self, path: Path, generation: int) -> None:
         self.path = path
         self.generation = generation
-        self._rows_with: dict[tuple[str, str], int] = {}
+        self._rows_with: dict[str, int] = {}
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._entry = threading.Lock()  # passed by every reader; held by a writer, who would otherwise never get all connections
         connections = [_reader(path) for _ in range(_READERS)]
         for connection in connections:
             self._readers.put(connection)
@@ -106,14 +104,13 @@ class WordIndex:
     # ---- making, changing, keeping
 
     @classmethod
-    def build(cls, folder: Path, generation: int, chunks: Any, symbols: Any, progress: Callable[[int], None] | None = None) -> WordIndex:
+    def build(cls, folder: Path, generation: int, chunks: Any, progress: Callable[[int], None] | None = None) -> WordIndex:
         """Index everything into a new file in `folder`.
 
         Args:
             folder: where `words-*.sqlite` lies.
             generation: of the store the rows come from.
             chunks: Arrow table of ChunkRow.
-            symbols: Arrow table of SymbolRow.
             progress: told how many rows are in, every few thousand.
 
         Raises:
@@ -130,17 +127,15 @@ class WordIndex:
                 for statement in _SCHEMA.strip().split(";\n"):
                     db.execute(statement.rstrip(";"))
                 count = 0
-                for rows in (_chunk_entries(chunks), _symbol_entries(symbols)):
-                    for batch in _batches(rows):
-                        _insert(db, batch, count + 1)
-                        count += len(batch)
-                        if progress is not None:
-                            progress(count)
+                for batch in _of_table(chunks):
+                    _insert(db, batch, count + 1)
+                    count += len(batch)
+                    if progress is not None:
+                        progress(count)
                 for statement in _INDEXES.strip().split(";\n"):
                     db.execute(statement.rstrip(";"))
                 _set_meta(db, generation)
-                for table in _TABLES.values():
-                    db.execute(f"INSERT INTO {table}({table}) VALUES ('optimize')")  # noqa: S608 - our own table names
+                db.execute("INSERT INTO words(words) VALUES ('optimize')")
                 db.execute("COMMIT")
             finally:
                 db.close()
@@ -180,19 +175,17 @@ class WordIndex:
             sqlite3.OperationalError: the disk refused; the file is as it was.
         """
         self._bring_up_to_date()
-        gone = [*delta.removed_chunks, *delta.removed_symbols, *(row.id for row in delta.chunks), *(row.id for row in delta.symbols)]
+        fresh = {row.id: row for row in delta.chunks}
         with _damage_named():
             db = _writer(self.path)
             try:
                 db.execute("BEGIN IMMEDIATE")
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
                     raise DamagedWordsError(f"{self.path} is not of generation {self.generation}")
-                for ids in _batches(dict.fromkeys(gone)):
+                for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
                     _delete(db, ids)
                 first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
-                fresh = {row.id: row for row in delta.chunks}
-                named = {row.id: row for row in delta.symbols}
-                for batch in _batches([*map(_of_chunk, fresh.values()), *map(_of_symbol, named.values())]):
+                for batch in _batches(map(_of_chunk, fresh.values())):
                     _insert(db, batch, first)
                     first += len(batch)
                 _set_meta(db, generation)
@@ -212,7 +205,6 @@ class WordIndex:
         self,
         query: str,
         k: int,
-        corpus: str = CHUNKS,
         *,
         kinds: Collection[str] = (),
         paths: Sequence[str] = (),
@@ -226,7 +218,6 @@ class WordIndex:
         Args:
             query: any text; normalised as the rows were. English stop words count only when there is nothing else.
             k: hits wanted; fewer when fewer rows have any of the words.
-            corpus: CHUNKS or SYMBOLS.
             kinds: only chunks of these kinds; all when empty.
             paths: only rows of these files, and below these directories; all when empty.
             forgiving: look for longer or misspelt forms of words that no row has; of the first few of them.
@@ -239,20 +230,19 @@ class WordIndex:
         words = query_words(query)
         words = [word for word in words if word not in STOP_WORDS] or words
         with self._reading(deadline) as db:
-            counts = {word: self._count(db, corpus, word) for word in words}
+            counts = {word: self._count(db, word) for word in words}
             unknown = [word for word, count in counts.items() if not count][: _GUESSES if forgiving else 0]
-            replaced = {word: _nearest(db, corpus, word) for word in unknown}
+            replaced = {word: _nearest(db, word) for word in unknown}
             replaced = {word: near for word, near in replaced.items() if near}
             for near in replaced.values():
-                counts |= {word: self._count(db, corpus, word) for word in near}
+                counts |= {word: self._count(db, word) for word in near}
             used, left_out = _affordable({word: count for word, count in counts.items() if count})
             if not used:
                 return WordAnswer([], left_out, replaced)
-            table = _TABLES[corpus]
             conditions, values = _filters(kinds, paths)
             sql = (
-                f"SELECT e.id, -bm25({table}, {_WEIGHTS}) AS score FROM {table} JOIN entries e ON e.rowid = {table}.rowid "  # noqa: S608
-                f"WHERE {table} MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
+                f"SELECT e.id, -bm25(words, {_WEIGHTS}) AS score FROM words JOIN entries e ON e.rowid = words.rowid "  # noqa: S608
+                f"WHERE words MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
             )
             hits = db.execute(sql, (" OR ".join(f'"{word}"' for word in used), *values, k)).fetchall()
         return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced)
@@ -283,40 +273,44 @@ class WordIndex:
         """Distinct text hashes of the chunks that pass the filters, ascending."""
         conditions, values = _filters(kinds, paths)
         with self._reading(None) as db:
-            sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE e.text_hash <> ''{conditions} ORDER BY e.text_hash"  # noqa: S608
+            sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE TRUE{conditions} ORDER BY e.text_hash"  # noqa: S608
             return [row[0] for row in db.execute(sql, values)]
 
     def chunk_keys(self) -> list[tuple[str, str, str]]:
         """(id, text hash, symbol id) of every chunk, by id: what the filler of vectors goes through."""
         with self._reading(None) as db:
-            return db.execute("SELECT id, text_hash, symbol FROM entries WHERE text_hash <> '' ORDER BY id").fetchall()
+            return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
 
-    def counts(self) -> dict[str, int]:
-        """Numbers of chunks and symbols."""
+    def __len__(self) -> int:
+        """Number of chunks."""
         with self._reading(None) as db:
-            symbols, chunks = db.execute(
-                "SELECT count(*) FILTER (WHERE kind = 'symbol'), count(*) FILTER (WHERE kind <> 'symbol') FROM entries"
-            ).fetchone()
-        return {CHUNKS: chunks, SYMBOLS: symbols}
+            return int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
 
     # ---- inside
 
-    def _count(self, db: sqlite3.Connection, corpus: str, word: str) -> int:
+    def _count(self, db: sqlite3.Connection, word: str) -> int:
         """Rows that have a word; remembered for the life of this reader."""
-        key = corpus, word
-        if key not in self._rows_with:
-            table = _TABLES[corpus]
-            sql = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
-            self._rows_with[key] = db.execute(sql, (f'"{word}"',)).fetchone()[0]
-        return self._rows_with[key]
+        if word not in self._rows_with:
+            self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
+        return self._rows_with[word]
+
+    def _take(self, deadline: float | None) -> sqlite3.Connection:
+        def left() -> float:
+            return -1 if deadline is None else max(0.0, deadline - time.monotonic())
+
+        if self._entry.acquire(timeout=left()):
+            try:
+                return self._readers.get(timeout=None if deadline is None else left())
+            except queue.Empty:
+                pass
+            finally:
+                self._entry.release()
+        raise DeadlineError("the word index was busy until the deadline")
 
     @contextmanager
     def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
         """One of the connections that see this generation, stopped at the deadline."""
-        try:
-            db = self._readers.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise DeadlineError("the word index was busy until the deadline", seconds=0) from None
+        db = self._take(deadline)
         late = threading.Event()
         if deadline is not None:
 
@@ -331,7 +325,7 @@ class WordIndex:
                 yield db
         except sqlite3.OperationalError as error:
             if late.is_set():
-                raise DeadlineError("the word index did not answer in time", seconds=0) from error
+                raise DeadlineError("the word index did not answer in time") from error
             raise
         finally:
             db.set_progress_handler(None, 0)
@@ -342,7 +336,8 @@ class WordIndex:
 
         Nothing was written since these readers were opened, so that they see the same rows afterwards.
         """
-        connections = [self._readers.get() for _ in range(_READERS)]
+        with self._entry:
+            connections = [self._readers.get() for _ in range(_READERS)]
         try:
             with _damage_named():
                 for db in connections:
@@ -371,8 +366,7 @@ def _reader(path: Path) -> sqlite3.Connection:
     db = _writer(path)
     # A checkpoint by this connection must not wait for readers of older generations.
     db.execute("PRAGMA busy_timeout = 0")
-    for table in _TABLES.values():
-        db.execute(f"CREATE VIRTUAL TABLE temp.{table}_vocabulary USING fts5vocab(main, {table}, row)")
+    db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")
     db.execute("PRAGMA query_only = ON")
     _pin(db)
     return db
@@ -445,15 +439,14 @@ def _affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     return used, left_out
 
 
-def _nearest(db: sqlite3.Connection, corpus: str, word: str) -> list[str]:
+def _nearest(db: sqlite3.Connection, word: str) -> list[str]:
     """Indexed words a missing one may have meant, commonest first.
 
     Those that begin with it; if there are none, those one edit away beyond the third letter.
     """
-    table = f"{_TABLES[corpus]}_vocabulary"
     if len(word) < 3:
         return []
-    begin = f"SELECT term, doc FROM temp.{table} WHERE term >= ? AND term < ?"  # noqa: S608
+    begin = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
     longer = db.execute(begin, (word, f"{word}\U0010ffff")).fetchall()
     if longer:
         return [term for term, _ in sorted(longer, key=lambda row: (-row[1], row[0]))[:5]]
@@ -488,55 +481,34 @@ def _of_chunk(row: Any) -> Entry:
     return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, row.text)
 
 
-def _of_symbol(row: Any) -> Entry:
-    title = row.name if row.qualname == MODULE_QUALNAME else row.qualname
-    text = f"{row.signature}\n{row.doc}" if row.doc else row.signature
-    return Entry(row.id, "symbol", row.path, row.id, title, row.start_line, row.end_line, "", text)
-
-
-def _chunk_entries(table: Any) -> Iterator[Entry]:
+def _of_table(table: Any) -> Iterator[list[Entry]]:
     names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "text"]
     for batch in table.select(names).to_batches(max_chunksize=_BATCH):
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield Entry._make(row)
-
-
-def _symbol_entries(table: Any) -> Iterator[Entry]:
-    names = ["id", "path", "name", "qualname", "signature", "doc", "start_line", "end_line"]
-    for batch in table.select(names).to_batches(max_chunksize=_BATCH):
-        for key, path, name, qualname, signature, doc, start, end in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            title = name if qualname == MODULE_QUALNAME else qualname
-            yield Entry(key, "symbol", path, key, title, start, end, "", f"{signature}\n{doc}" if doc else signature)
+        yield [Entry._make(row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
 
 
 def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
     """Rows `first`, `first` + 1, … of the table and their words."""
-    kept: list[tuple[Any, ...]] = []
-    words: dict[str, list[tuple[Any, ...]]] = {CHUNKS: [], SYMBOLS: []}
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}
     for part in _batches(here, 500):
         number.update(db.execute(f"SELECT path, number FROM paths WHERE path IN ({_marks(part)})", part))  # noqa: S608
+    kept, words = [], []
     for rowid, entry in enumerate(entries, first):
-        symbol = entry.kind == "symbol"
-        text: Any = entry.text if symbol else zlib.compress(entry.text.encode("utf-8", "surrogatepass"), 1)
+        text = zlib.compress(entry.text.encode("utf-8", "surrogatepass"), 1)
         kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:8], text))
-        words[SYMBOLS if symbol else CHUNKS].append((rowid, *_searched(entry)))
+        words.append((rowid, *_searched(entry)))
     db.executemany(f"INSERT INTO entries VALUES ({_marks(kept[0])})" if kept else "", kept)  # noqa: S608
-    for corpus, rows in words.items():
-        db.executemany(f"INSERT INTO {_TABLES[corpus]}(rowid, title, text, path) VALUES (?, ?, ?, ?)", rows)  # noqa: S608
+    db.executemany("INSERT INTO words(rowid, title, text, path) VALUES (?, ?, ?, ?)", words)
 
 
 def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Take rows out of both tables; FTS5 wants exactly the text that went in."""
+    """Take rows out of the tables; FTS5 wants exactly the text that went in."""
     for part in _batches(ids, 500):
         rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
-        for row in rows:
-            entry = _entry(row[1:])
-            table = _TABLES[SYMBOLS if entry.kind == "symbol" else CHUNKS]
-            sql = f"INSERT INTO {table}({table}, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)"  # noqa: S608
-            db.execute(sql, (row[0], *_searched(entry)))
+        old = [(row[0], *_searched(_entry(row[1:]))) for row in rows]
+        db.executemany("INSERT INTO words(words, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)", old)
         db.executemany("DELETE FROM entries WHERE rowid = ?", [(row[0],) for row in rows])
 
 

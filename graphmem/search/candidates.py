@@ -18,7 +18,7 @@ from graphmem.projection.arrays import EXTERNAL, FILE, SYMBOL
 from graphmem.projection.graph import GraphView, kind_mask
 from graphmem.projection.text import STOP_WORDS
 from graphmem.projection.vectors import VectorIndex
-from graphmem.projection.words import CHUNKS, SYMBOLS, WordAnswer, WordIndex
+from graphmem.projection.words import WordIndex
 from graphmem.search.query_type import Mention
 
 HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "DEFINES", "IMPORTS", "TESTS")
@@ -36,29 +36,6 @@ class Filters(NamedTuple):
     def allows_path(self, path: str) -> bool:
         """True when a path is one of these or lies below one."""
         return not self.paths or any(path == one or path.startswith(f"{one}/") for one in (p.rstrip("/") for p in self.paths))
-
-
-class Words(NamedTuple):
-    """Answer of the word path: BM25 by chunk and by symbol, each with statistics of its own."""
-
-    chunks: WordAnswer
-    symbols: WordAnswer
-
-
-def by_words(words: WordIndex, query: str, depth: int, filters: Filters, want_chunks: bool, want_symbols: bool, deadline: float) -> Words:
-    """Chunks and symbols that have the words of the query.
-
-    Raises:
-        DeadlineError, DamagedWordsError: see WordIndex.search.
-    """
-    nothing = WordAnswer([], [], {})
-    chunks = (
-        words.search(query, depth, CHUNKS, kinds=filters.chunk_kinds, paths=filters.paths, deadline=deadline) if want_chunks else nothing
-    )
-    symbols = (
-        words.search(query, depth, SYMBOLS, paths=filters.paths, forgiving=not want_chunks, deadline=deadline) if want_symbols else nothing
-    )
-    return Words(chunks, symbols)
 
 
 class Dense(NamedTuple):

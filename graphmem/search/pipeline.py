@@ -20,8 +20,9 @@ from graphmem.embedding.base import Embedder
 from graphmem.errors import BadInputError, DeadlineError, EmbedderError
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Snapshot
-from graphmem.projection.words import DamagedWordsError, Entry
-from graphmem.search.candidates import Dense, Filters, Words, by_graph, by_name, by_vectors, by_words
+from graphmem.projection.text import normalise, query_words
+from graphmem.projection.words import DamagedWordsError, Entry, WordAnswer, WordIndex
+from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors
 from graphmem.search.fusion import MINMAX, Fused, Ranked, fuse
 from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, classify, mentions
 from graphmem.search.snippet import snippet
@@ -35,7 +36,6 @@ class Weights(NamedTuple):
     """How much each path says for one type of query."""
 
     words: float  # BM25 of chunks
-    names: float  # BM25 of symbols: name, signature, first lines of documentation
     dense: float  # cosine
     exact: float  # symbols the query names
     graph: float  # their neighbours
@@ -49,9 +49,9 @@ class Tuning(NamedTuple):
     depth: int = 100  # candidates of the word and the dense path, each
     graph_depth: int = 15
     weights: dict[str, Weights] = {  # noqa: RUF012 - a NamedTuple's default, never written to
-        IDENTIFIER: Weights(words=0.6, names=0.0, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-        SEMANTIC: Weights(words=0.6, names=0.0, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-        STRUCTURAL: Weights(words=0.4, names=0.0, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
+        IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
+        SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.1, graph=0.0, votes=0.2),
+        STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
     }
 
 
@@ -106,13 +106,13 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     want_symbols = not request.kinds or bool(request.kinds & {"code", "symbol"})
     want_chunks = not request.kinds or bool(request.kinds - {"memory"})
 
-    words_path = _start_words(shot, request, tuning, filters, want_chunks, want_symbols, deadline)
+    words_path = _start_words(shot, request, tuning, filters, want_chunks, deadline)
     dense_path = _start_dense(shot, embedder, request, tuning, filters, want_chunks)
     named = by_name(shot.graph, mentions(request.query), filters) if want_symbols else {}
     around = by_graph(shot.graph, named, tuning.graph_depth, filters) if weights.graph else {}
 
     missing: dict[str, str] = {}
-    words: Words | None = _collect(words_path, deadline, missing, shot)
+    words: WordAnswer | None = _collect(words_path, deadline, missing, shot)
     dense: Dense | None = _collect(dense_path, deadline, missing, shot)
     answered = [name for name, there in (("words", words), ("dense", dense)) if there is not None]
     if want_symbols:
@@ -122,7 +122,7 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     if dense is not None and share < 1:
         missing["dense"] = f"vectors {share:.0%}"
 
-    lists, units = _ranked(shot, words, dense, named, around, weights, share, want_symbols)
+    lists, units = _ranked(request.query, shot, words, dense, named, around, weights, share, want_symbols)
     fused = fuse(lists, tuning.normaliser)
     only_symbols = bool(request.kinds) and not request.kinds & {"code", "prose", "data"}
     if only_symbols:
@@ -141,13 +141,17 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(4, thread_name_prefix="graphmem-search")
 
 
-def _start_words(
-    shot: Snapshot, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool, want_symbols: bool, deadline: float
-) -> _Path:
+def _start_words(shot: Snapshot, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool, deadline: float) -> _Path:
     words = shot.words
     if words is None:
         return _Path("words", None, shot.words_note)
-    return _Path("words", _pool().submit(by_words, words, request.query, tuning.depth, filters, want_chunks, want_symbols, deadline), "")
+    if not want_chunks:
+        return _Path("words", None, "nothing of these kinds is indexed")
+
+    def answer(index: WordIndex) -> WordAnswer:
+        return index.search(request.query, tuning.depth, kinds=filters.chunk_kinds, paths=filters.paths, deadline=deadline)
+
+    return _Path("words", _pool().submit(answer, words), "")
 
 
 def _start_dense(shot: Snapshot, embedder: Embedder | None, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool) -> _Path:
@@ -186,24 +190,21 @@ def _coverage(shot: Snapshot) -> float:
     return have / total if total else 0.0
 
 
-def _notes(words: Words | None) -> list[str]:
+def _notes(words: WordAnswer | None) -> list[str]:
     """What was made of the query's words."""
     if words is None:
         return []
-    notes = []
-    if words.chunks.left_out:
-        notes.append(f"left out because they are in so many texts: {', '.join(words.chunks.left_out)}")
-    for word, near in words.chunks.replaced.items() or words.symbols.replaced.items():
-        notes.append(f"no text has {word!r}; looked for {', '.join(near)} instead")
-    return notes
+    notes = [f"left out because they are in so many texts: {', '.join(words.left_out)}"] if words.left_out else []
+    return notes + [f"no text has {word!r}; looked for {', '.join(near)} instead" for word, near in words.replaced.items()]
 
 
 # ---- joining
 
 
 def _ranked(
+    query: str,
     shot: Snapshot,
-    words: Words | None,
+    words: WordAnswer | None,
     dense: Dense | None,
     named: dict[int, float],
     around: dict[int, tuple[float, int]],
@@ -213,8 +214,7 @@ def _ranked(
 ) -> tuple[list[Ranked], _Units]:
     """Every path's candidates as scores of units."""
     view = shot.graph
-    chunk_words = {hit.id: hit.score for hit in words.chunks.hits} if words is not None else {}
-    symbol_words = {hit.id: hit.score for hit in words.symbols.hits if hit.id in view.index_of} if words is not None else {}
+    chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
     chunks = sorted(chunk_words.keys() | chunk_dense.keys())
     entries = shot.words.entries(chunks, texts=False) if shot.words is not None and chunks else {}
@@ -222,8 +222,9 @@ def _ranked(
         # A cosine is cheap for any text: every candidate gets its own, whoever found it.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
-    prefer = symbol_words | {view.ids[node]: 1e9 * score for node, score in named.items()}
-    unit_of = {key: _unit(view, entry, prefer) if want_symbols else key for key, entry in entries.items()}
+    surely = {view.ids[node]: score for node, score in named.items()}
+    asked = set(query_words(query))
+    unit_of = {key: _unit(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
     units = _Units({}, entries, unit_of)
 
     def best(scores: dict[str, float]) -> dict[str, float]:
@@ -238,18 +239,17 @@ def _ranked(
     lists = [
         Ranked("words", best(chunk_words), weights.words),
         Ranked("dense", best(chunk_dense), weights.dense * share, None),
-        Ranked("names", symbol_words, weights.names),
         Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
     ]
     return lists, units
 
 
-def _unit(view: GraphView, entry: Entry, prefer: dict[str, float]) -> str:
+def _unit(view: GraphView, entry: Entry, named: dict[str, float], asked: set[str]) -> str:
     """The symbol a chunk stands for, or the chunk itself.
 
-    Small neighbours share a chunk: it stands for the one of them that the query names, else whose own words fit best, else
-    for the first.
+    Small neighbours share a chunk: it stands for the one the query names, else the one whose name has most of its words, else
+    the first.
     """
     node = view.index_of.get(entry.symbol) if entry.symbol else None
     if node is None:
@@ -259,11 +259,15 @@ def _unit(view: GraphView, entry: Entry, prefer: dict[str, float]) -> str:
     of_file = view.by_path(entry.path)
     starts = view.start_line[of_file]
     inside = of_file[np.searchsorted(starts, entry.start_line) : np.searchsorted(starts, entry.end_line, side="right")]
-    inside = inside[view.end_line[inside] <= entry.end_line]
-    together = set(inside.tolist())
-    candidates = [view.ids[i] for i in together if int(view.parent[i]) not in together] or [entry.symbol]
-    best = min(candidates, key=lambda key: (-prefer.get(key, 0.0), key))
-    return best if prefer.get(best) else entry.symbol
+    together = [int(i) for i in inside if view.end_line[i] <= entry.end_line]
+    outermost = [i for i in together if int(view.parent[i]) not in together]
+
+    def fit(i: int) -> tuple[float, int]:
+        return named.get(view.ids[i], 0.0), len(asked.intersection(normalise(view.qualname(i)).split()))
+
+    # max keeps the first of equals, and the symbols of a file come by line.
+    best = max(outermost, key=fit, default=node)
+    return view.ids[best] if any(fit(best)) else entry.symbol
 
 
 class _Voted(NamedTuple):

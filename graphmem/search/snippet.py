@@ -24,14 +24,13 @@ def snippet(text: str, query: str) -> str:
 
 
 def _best_window(lines: list[str], query: str) -> int:
-    """First line of the earliest window with the most distinct words of the query."""
+    """First line of the window with the most distinct words of the query, then with the most words, then beginning with one."""
     wanted = set(query_words(query)) - STOP_WORDS
-    if not wanted:
-        return 0
     found = [wanted.intersection(query_words(line)) for line in lines]
-    best, most = 0, 0
-    for start in range(max(1, len(lines) - LINES + 1)):
-        count = len(set().union(*found[start : start + LINES]))
-        if count > most:
-            best, most = start, count
-    return best
+
+    def worth(start: int) -> tuple[int, int, bool]:
+        window = found[start : start + LINES]
+        return len(set().union(*window)), sum(map(len, window)), bool(window[0])
+
+    # max keeps the first of equals.
+    return max(range(max(1, len(lines) - LINES + 1)), key=worth)

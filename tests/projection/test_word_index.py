@@ -13,25 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import DeadlineError
-from graphmem.model import ChunkRow, GraphDelta, SymbolRow
+from graphmem.model import ChunkRow, GraphDelta
 from graphmem.projection import words as words_module
 from graphmem.projection.text import normalise
-from graphmem.projection.words import CHUNKS, SYMBOLS, DamagedWordsError, WordIndex
+from graphmem.projection.words import DamagedWordsError, WordIndex
 
 seeds = st.integers(0, 2**32)
 QUERIES = ["load", "get_value", "HTTPServer2 run", "größe", "данные cache x", "Read the settings", "parser pkg f1", "def return"]
 
 
 def build(folder, w):
-    return WordIndex.build(folder, w.generation, w.chunk_table(), w.tables().symbols)
+    return WordIndex.build(folder, w.generation, w.chunk_table())
 
 
 def answers(index, queries=QUERIES, k=1000):
-    return {
-        (query, corpus): [(hit.id, f"{hit.score:.9g}") for hit in index.search(query, k, corpus, forgiving=False).hits]
-        for query in queries
-        for corpus in (CHUNKS, SYMBOLS)
-    }
+    return {query: [(hit.id, f"{hit.score:.9g}") for hit in index.search(query, k, forgiving=False).hits] for query in queries}
 
 
 def rows(*texts, kind="code", path="a.py"):
@@ -39,7 +35,7 @@ def rows(*texts, kind="code", path="a.py"):
 
 
 def of_rows(world_tables, folder, chunks):
-    return WordIndex.build(folder, 1, world_tables(ChunkRow, chunks), world_tables(SymbolRow, []))
+    return WordIndex.build(folder, 1, world_tables(ChunkRow, chunks))
 
 
 @pytest.fixture(scope="session")
@@ -102,10 +98,9 @@ def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_f
         found = index.search(query, 10_000, forgiving=False).hits
         assert {hit.id for hit in found} == with_word
         assert [hit.id for hit in found] == [hit.id for hit in sorted(found, key=lambda hit: (-hit.score, hit.id))]
-    assert index.counts() == {CHUNKS: len(w.chunks), SYMBOLS: len(w.symbols)}
-    entries = index.entries([*w.chunks, *w.symbols, "unknown"])
-    assert {key: entries[key].text for key in w.chunks} == {key: row.text for key, row in w.chunks.items()}
-    assert entries.keys() == {*w.chunks, *w.symbols}
+    assert len(index) == len(w.chunks)
+    entries = index.entries([*w.chunks, "unknown"])
+    assert {key: entry.text for key, entry in entries.items()} == {key: row.text for key, row in w.chunks.items()}
     assert index.chunk_keys() == sorted((row.id, row.text_hash, row.symbol_id) for row in w.chunks.values())
     assert index.hashes() == sorted({row.text_hash for row in w.chunks.values()})
 
@@ -122,8 +117,7 @@ def test_a_patched_index_answers_as_one_built_anew(world, seed, edits, tmp_path_
     assert answers(index) == answers(fresh)
     assert index.chunk_keys() == fresh.chunk_keys()
     assert index.generation == fresh.generation == w.generation
-    keys = [*w.chunks, *w.symbols]
-    assert index.entries(keys) == fresh.entries(keys)
+    assert index.entries(w.chunks) == fresh.entries(w.chunks)
 
 
 def test_a_reader_keeps_its_generation_while_others_are_written(world, tmp_path):
@@ -211,7 +205,7 @@ def test_a_build_that_fails_leaves_nothing_behind(world, tmp_path):
 
     before = sorted(tmp_path.iterdir())
     with pytest.raises(OSError, match="no space"):
-        WordIndex.build(tmp_path, 5, w.chunk_table(), w.tables().symbols, progress=refuse)
+        WordIndex.build(tmp_path, 5, w.chunk_table(), progress=refuse)
     assert sorted(tmp_path.iterdir()) == before
 
 

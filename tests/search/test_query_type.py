@@ -1,0 +1,54 @@
+"""What a query is taken for, and which of its words may name code."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, Mention, classify, mentions
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("getUserName", IDENTIFIER),
+        ("fix get_user_name when empty", IDENTIFIER),
+        ("src/flask/app.py", IDENTIFIER),
+        ("error in flask.app", IDENTIFIER),
+        ("what does `run` do", IDENTIFIER),
+        ("run()", IDENTIFIER),
+        ("MAX_SIZE", IDENTIFIER),
+        ("middleware", IDENTIFIER),
+        ("how are sessions saved", SEMANTIC),
+        ("speed up the tests, e.g. by caching", SEMANTIC),
+        ("don't use the user's name", SEMANTIC),
+        ("who calls dispatch_request", STRUCTURAL),
+        ("callers of Flask.run", STRUCTURAL),
+        ("what depends on src/flask/app.py", STRUCTURAL),
+        ("subclasses of BaseHandler", STRUCTURAL),
+        ("who calls whom", SEMANTIC),
+    ],
+)
+def test_the_type_of_a_query(query, kind):
+    assert classify(query) == kind
+
+
+def test_words_that_may_name_code_are_told_from_those_that_are_written_as_code():
+    assert mentions("Does `run` call self.load_all() or Parser::parse, not the loader") == [
+        Mention("run", True),
+        Mention("Does", False),
+        Mention("call", False),
+        Mention("self.load_all", True),
+        Mention("or", False),
+        Mention("Parser.parse", True),
+        Mention("not", False),
+        Mention("the", False),
+        Mention("loader", False),
+    ]
+
+
+def test_a_quoted_sentence_is_no_name():
+    assert not any(mention.is_explicit for mention in mentions('it says "cannot open file" and stops'))
+
+
+def test_nothing_typed_names_nothing():
+    assert mentions("  ?! ") == []
