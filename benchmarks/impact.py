@@ -1,0 +1,104 @@
+"""How fast is impact in process, beside the engine's own query and a networkx walk over the same edges?
+
+    python benchmarks/impact.py INDEX [--targets 1000] [--seed 1]
+
+INDEX is the directory of an index. The same random functions, methods and classes are asked for at depth 3 and 5. The verb
+gives whole reports (paths, groups, risk); the engine and networkx only give the set with depths, for fewer targets, because they
+are slow. Then the symbol with the most dependents is asked for with no confidence floor and everything listed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import report
+
+from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.errors import GraphMemError
+from graphmem.projection.graph import kind_mask
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+
+def timed(action: Callable[[str], Any], targets: Iterable[str]) -> list[float]:
+    """Milliseconds of each call."""
+    times = []
+    for target in targets:
+        begun = time.perf_counter()
+        action(target)
+        times.append((time.perf_counter() - begun) * 1000)
+    return times
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("index", type=Path)
+    options.add_argument("--targets", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=1)
+    arguments = options.parse_args()
+    with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory:
+        view, store = memory._view(), memory._store
+        found, total = memory.symbols("", kinds=["function", "method", "class"], limit=10_000)
+        ids = [one.id for offset in range(0, total, 10_000) for one in memory.symbols("", ["function", "method", "class"], 10_000, offset)[0]]
+        chosen = random.Random(arguments.seed).sample(ids, min(arguments.targets, len(ids)))
+        few = chosen[: max(30, len(chosen) // 20)]
+        live = kind_mask(IMPACT_KINDS)[view.edge_kind]
+        reverse = nx.DiGraph()
+        reverse.add_nodes_from(range(view.n))
+        reverse.add_edges_from(zip(view.dst[live].tolist(), view.src[live].tolist(), strict=True))
+        memory.impact(chosen[0])
+        rows, result = [], {}
+        for depth in (3, 5):
+            ways: dict[str, tuple[Callable[[str], Any], list[str]]] = {
+                "impact, whole report": (lambda one, depth=depth: memory.impact(one, max_depth=depth), chosen),
+                "networkx, depths only": (
+                    lambda one, depth=depth: nx.single_source_shortest_path_length(reverse, view.index_of[one], cutoff=depth),
+                    few,
+                ),
+                "the engine's query, depths only": (
+                    lambda one, depth=depth: store.read("impact_reference", symbol_id=one, min_confidence=0.0, depth=depth),
+                    few,
+                ),
+            }
+            base = None
+            for name, (action, targets) in ways.items():
+                times = timed(action, targets)
+                p50, p99 = report.percentile(times, 0.5), report.percentile(times, 0.99)
+                base = base or p50
+                rows.append([depth, name, len(targets), p50, p99, p50 / base])
+                result[f"depth {depth}, {name}"] = {"targets": len(targets), "p50_ms": p50, "p99_ms": p99}
+        report.table(["depth", "way", "targets", "p50 ms", "p99 ms", "ratio of p50"], rows)
+        hub, size = _hub(memory, ids)
+        times = timed(lambda one: memory.impact(one, max_depth=5, min_confidence=0.01, limit=5000), [hub] * 9)
+        listed = memory.impact(hub, max_depth=5, min_confidence=0.01, limit=5000)
+        median = report.percentile(times, 0.5)
+        print(f"\n{listed.targets[0].ref}: {size:,} dependents, {len(listed.hits) + len(listed.tests):,} listed with paths in {median:.1f} ms")
+        result["hub"] = {"ref": listed.targets[0].ref, "dependents": size, "listed": len(listed.hits) + len(listed.tests), "median_ms": median}
+    report.publish("impact", result, arguments.out)
+    return 0
+
+
+def _hub(memory: GraphMem, ids: list[str]) -> tuple[str, int]:
+    """A symbol with at least 5,000 dependents at depth 5, or the one with the most callers."""
+    view = memory._view()
+    by_callers = sorted(ids, key=lambda one: int(view.in_ptr[view.index_of[one]] - view.in_ptr[view.index_of[one] + 1]))
+    best = (by_callers[0], 0)
+    for one in by_callers[:50]:
+        try:
+            total = memory.impact(one, max_depth=5, min_confidence=0.01, limit=1).total
+        except GraphMemError:
+            continue
+        if total > best[1]:
+            best = (one, total)
+        if total >= 5000:
+            break
+    return best
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
