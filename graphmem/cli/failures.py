@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import Any, NoReturn
 
 from graphmem import errors
@@ -49,18 +50,29 @@ def report_interrupt(output: Output, consequence: str) -> NoReturn:
     raise SystemExit(INTERRUPTED)
 
 
-def report_unexpected(error: Exception) -> NoReturn:
+def report_unexpected(error: BaseException) -> NoReturn:
     """A fault of graphmem: what it was, and how to see where."""
+    _say_fault(error, "internal error")
+    raise SystemExit(INTERNAL)
+
+
+def report_fault_of_thread(happened: threading.ExceptHookArgs) -> None:
+    """The same for a fault behind the command's back, which does not end it."""
+    if happened.exc_value is not None and not isinstance(happened.exc_value, SystemExit):
+        _say_fault(happened.exc_value, f"internal error in {happened.thread.name if happened.thread else 'a thread'}")
+
+
+def _say_fault(error: BaseException, where: str) -> None:
     if os.environ.get("GRAPHMEM_LOG_LEVEL", "").lower() == "debug":
         import traceback
 
         traceback.print_exception(error)
-    else:
-        sys.stderr.write(
-            f"graphmem: internal error: {type(error).__name__}: {str(error).strip() or 'no message'}\n"
-            "  Run it again with GRAPHMEM_LOG_LEVEL=debug to see where, and please report that.\n"
-        )
-    raise SystemExit(INTERNAL)
+        return
+    detail = " ".join(str(error).split()) or "no message"
+    sys.stderr.write(
+        f"graphmem: {where}: {type(error).__name__}: {detail[:500]}\n"
+        "  Run it again with GRAPHMEM_LOG_LEVEL=debug to see where, and please report that.\n"
+    )
 
 
 def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: Output) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Annotated
 
 import typer
 
 from graphmem.cli.commands import ask, impact, index, manage, serve
-from graphmem.cli.failures import INTERRUPTED, report_unexpected
+from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 app = typer.Typer(
     name="graphmem",
@@ -47,6 +48,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a path that is no text must not end a command
+    threading.excepthook = report_fault_of_thread
     try:
         app()
     except KeyboardInterrupt:

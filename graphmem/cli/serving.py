@@ -129,7 +129,9 @@ class _Run:
         output = self._here.output
         with shown_progress(output) as on_progress:
             run = self._service.index(self._root, full=self._full, on_progress=on_progress, cancelled=self._stopping.is_set)
-        if not output.quiet:
+        if run.mode == "unchanged":
+            output.note(("nothing has changed since it was indexed", "dim"))
+        elif not output.quiet:
             from graphmem.cli.render.index import summary
 
             summary(output.stderr, run, self._service.project().name)

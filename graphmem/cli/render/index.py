@@ -8,6 +8,7 @@ from graphmem.cli.render import common
 
 _DIAGNOSTICS_SHOWN = 10
 _RULES_SHOWN = 12
+_ORDER = ("error", "warning", "note")
 _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 
 
@@ -68,7 +69,8 @@ def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> 
 def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
     if not run.diagnostic_count:
         return
-    shown = run.diagnostics if every else run.diagnostics[:_DIAGNOSTICS_SHOWN]
+    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one["severity"]))  # stable: then as they came, by path
+    shown = ordered if every else ordered[:_DIAGNOSTICS_SHOWN]
     output.line()
     output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))
     output.rows(
