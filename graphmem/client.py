@@ -119,6 +119,10 @@ class RemoteGraphMem:
     def close(self) -> None:
         """Nothing is held open between requests; the server goes on."""
 
+    def wait_until_ready(self, timeout_s: float | None = None) -> bool:
+        """See `GraphMem.wait_until_ready`. The server is asked as it is: it says itself what is not there yet."""
+        return True
+
     def project(self) -> Project:
         """See `GraphMem.project`."""
         return rebuild(Project, self._wire.ask("Project")["project"])

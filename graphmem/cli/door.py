@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
@@ -17,6 +17,8 @@ from graphmem.settings import Location, Settings, find_project, load_settings, l
 
 if TYPE_CHECKING:
     from graphmem.client import Service
+
+SEARCHABLE_S: Final = 120.0  # a large index whose words were lost is read anew in less
 
 
 @dataclass
@@ -35,16 +37,19 @@ class Door:
             return str(self.location.root)
         return None if self.location.exists else str(find_project(Path.cwd()))
 
-    def service(self, *, create: bool = False) -> Service:
+    def service(self, *, create: bool = False, whole: bool = False) -> Service:
         """The running server of this index, or the index itself when nobody serves it.
 
         Args:
             create: make a new index where there is none; otherwise that is an error.
+            whole: wait until every way of searching can answer.
         """
         from graphmem.client import connect
 
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
+        if whole and not service.wait_until_ready(SEARCHABLE_S):
+            self.output.note("the index is still being prepared; the answer says what is missing")
         return service
 
 

@@ -79,8 +79,7 @@ def _index(here: Door) -> list[Finding]:
         return [Finding("index", "note", f"none in {location.data_dir}; make one with `graphmem index`")]
     try:
         serving = owner.find(location.owner_file)
-        service = here.service()
-        service.files(limit=1)  # has the graph read, so that what follows is about the whole of it
+        service = here.service(whole=True)
         said = service.doctor()
     except GraphMemError as error:
         return [Finding("index", "bad", error.message)]

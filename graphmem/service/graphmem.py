@@ -124,6 +124,14 @@ class GraphMem:
             self._cache.close()
         self._store.close()
 
+    def wait_until_ready(self, timeout_s: float | None = None) -> bool:
+        """Whether all that answers are made of is there, waiting for it at most that long.
+
+        Nobody needs to: verbs answer with what is there and say what is not. A program that asks one question
+        and ends would rather wait.
+        """
+        return self._projections.wait(timeout_s)
+
     # ---- what is here
 
     def project(self) -> Project:

@@ -27,7 +27,7 @@ def search(
 ) -> None:
     """Find code and prose by words, by meaning and by name."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service().search(" ".join(query), k=k, files=files, kinds=kinds, explain=explain)
+        answer = here.service(whole=True).search(" ".join(query), k=k, files=files, kinds=kinds, explain=explain)
         if as_json:
             here.output.json(answer)
         elif quiet:
