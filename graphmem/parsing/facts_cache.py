@@ -9,13 +9,15 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, collector_paused, extraction_key, pack, unpack_chunks, unpack_facts
 
-_MATCH: Final = "path = ? AND content_hash = ? AND extraction = ? AND project = ?"
+_MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
+_PAGE_SIZE: Final = 1024  # bytes; entries are a few kilobytes, and half of an entry's last page is lost
 
 
 class FactsCache:
@@ -23,7 +25,7 @@ class FactsCache:
 
     Args:
         path: the SQLite file; made when missing, replaced when damaged or of another format.
-        project: whose files; ids of chunks depend on it.
+        project: whose files; ids of chunks depend on it, so another project's entries are never taken for its.
 
     Attributes:
         notes: one sentence for each time something stored could not be used.
@@ -33,6 +35,7 @@ class FactsCache:
         self.path = path
         self.project = project
         self.notes: list[str] = []
+        self._origins: dict[str, bytes] = {}
         self._connection: sqlite3.Connection | None = None
         self._open()
 
@@ -63,17 +66,16 @@ class FactsCache:
         rows = (
             (
                 one.facts.path,
-                one.facts.content_hash,
-                extraction_key(one.facts.language),
-                self.project,
+                bytes.fromhex(one.facts.content_hash),
+                self._origin(one.facts.language),
                 *(one.packed or pack(one.facts, one.chunks)),
             )
             for one in parsed
         )
-        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]]) -> int:
-        """Forget every other entry of this project.
+        """Forget every other entry.
 
         Args:
             keep: (path, content hash) of the files as they are now.
@@ -83,18 +85,23 @@ class FactsCache:
         """
         kept = set(keep)
         try:
-            gone = [
-                row for row in self._select("SELECT path, content_hash FROM facts WHERE project = ?", (self.project,)) if row not in kept
-            ]
+            gone = [row for row in self._select("SELECT path, content_hash FROM facts", ()) if (row[0], row[1].hex()) not in kept]
         except sqlite3.Error as error:
             self._failed(error)
             return 0
-        statement = "DELETE FROM facts WHERE path = ? AND content_hash = ? AND project = ?"
-        return len(gone) if not gone or self._execute_many(statement, ((*row, self.project) for row in gone)) else 0
+        return len(gone) if not gone or self._execute_many("DELETE FROM facts WHERE path = ? AND content_hash = ?", gone) else 0
+
+    def _origin(self, language: str) -> bytes:
+        """What besides path and content an entry depends on, as a short hash."""
+        found = self._origins.get(language)
+        if found is None:
+            parts = f"{extraction_key(language)}\x1f{self.project}"
+            found = self._origins[language] = blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return found
 
     def _get(self, file: FoundFile, with_chunks: bool) -> ParsedFile | None:
         columns = "facts, chunks" if with_chunks else "facts, NULL"
-        key = (file.path, file.content_hash, extraction_key(file.language), self.project)
+        key = (file.path, bytes.fromhex(file.content_hash), self._origin(file.language))
         try:
             row = next(self._select(f"SELECT {columns} FROM facts WHERE {_MATCH}", key), None)  # noqa: S608 - literals above
         except sqlite3.Error as error:
@@ -127,7 +134,7 @@ class FactsCache:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
-    def _select(self, statement: str, values: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    def _select(self, statement: str, values: tuple[str | bytes, ...]) -> Iterator[tuple[Any, ...]]:
         return iter(()) if self._connection is None else self._connection.execute(statement, values)
 
     def _execute_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> bool:
@@ -160,6 +167,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")  # only counts while the file is new
     # No durability is needed: a lost transaction is parsed again.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")
@@ -172,6 +180,6 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TABLE format (value TEXT NOT NULL)")
         connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
         connection.execute(
-            "CREATE TABLE facts (path TEXT NOT NULL, content_hash TEXT NOT NULL, extraction TEXT NOT NULL, project TEXT NOT NULL, "
-            "facts BLOB NOT NULL, chunks BLOB NOT NULL, PRIMARY KEY (path, content_hash, extraction, project))"
+            "CREATE TABLE facts (path TEXT NOT NULL, content_hash BLOB NOT NULL, origin BLOB NOT NULL, "
+            "facts BLOB NOT NULL, chunks BLOB NOT NULL, PRIMARY KEY (path, content_hash, origin))"
         )

@@ -103,8 +103,8 @@ def query_text(name: str, file: str) -> str:
     return "".join(query_text(parent, file) for parent in inherited) + text
 
 
-def compile_query(name: str, language: Language) -> tuple[Query, str]:
-    """Compile the query files of a language as one; also the joined text.
+def compile_query(name: str, language: Language) -> Query:
+    """Compile the query files of a language as one.
 
     Raises:
         GrammarError: a node, field or capture is unknown; names the file and the line in it.
@@ -123,7 +123,7 @@ def compile_query(name: str, language: Language) -> tuple[Query, str]:
     if unknown:
         path = f"grammars/{name}"
         raise GrammarError(f"{path} uses captures outside the vocabulary: {', '.join(unknown)}", path=path, line=0)
-    return query, text
+    return query
 
 
 def _check_part(name: str, file: str, part: str, language: Language) -> None:
@@ -148,18 +148,37 @@ def load_grammar(name: str) -> Grammar:
         GrammarError: the folder or the installed grammar is not usable.
     """
     spec = language_spec(name)
+    language = _language(name)
+    return Grammar(spec, language, compile_query(name, language), helper_named(spec.helper), extraction_version(name))
+
+
+@cache
+def extraction_version(name: str) -> str:
+    """What besides its text decides the facts of a file of a language; costs no compiling.
+
+    Raises:
+        UnsupportedLanguageError: no such folder.
+        GrammarError: the installed grammar is not usable.
+    """
     pack, core = _versions()
+    table = (data_root() / "grammars" / name / "language.toml").read_text(encoding="utf-8")
+    text = "\n".join(query_text(name, file) for file in QUERY_FILES)
+    rules = hashlib.blake2b((text + table).encode(), digest_size=6).hexdigest()
+    abi = _language(name).abi_version
+    return f"rules {EXTRACTION_RULES} {rules}; {language_spec(name).grammar} of pack {pack}, abi {abi}; core {core}"
+
+
+@cache
+def _language(name: str) -> Language:
+    spec = language_spec(name)
+    _versions()
     from tree_sitter_language_pack import get_language
 
     try:
-        language: Language = get_language(spec.grammar)
+        found: Language = get_language(spec.grammar)
     except LookupError as error:
         raise GrammarError(f"the installed grammars have no {spec.grammar!r}: {error}", path=f"grammars/{name}", line=0) from error
-    query, text = compile_query(name, language)
-    table = (data_root() / "grammars" / name / "language.toml").read_text(encoding="utf-8")
-    rules = hashlib.blake2b((text + table).encode(), digest_size=6).hexdigest()
-    version_text = f"rules {EXTRACTION_RULES} {rules}; {spec.grammar} of pack {pack}, abi {language.abi_version}; core {core}"
-    return Grammar(spec, language, query, helper_named(spec.helper), version_text)
+    return found
 
 
 @cache
