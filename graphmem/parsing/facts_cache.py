@@ -6,6 +6,7 @@ empty cache and a note, never with an error.
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, collector_paused, extraction_key, pack, unpack_chunks, unpack_facts
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
+_MANY: Final = 256  # files; from here on what is loaded is kept out of the cyclic collector's sight
 _PAGE_SIZE: Final = 1024  # bytes; entries are a few kilobytes, and half of an entry's last page is lost
 
 
@@ -59,7 +61,12 @@ class FactsCache:
             with_chunks: False leaves the chunks empty, which is cheaper: an unchanged file's are in the graph.
         """
         with collector_paused():
-            return [parsed for file in files if (parsed := self._get(file, with_chunks)) is not None]
+            found = [parsed for file in files if (parsed := self._get(file, with_chunks)) is not None]
+            if len(found) >= _MANY:
+                # Facts live as long as the process; left to the collector, these millions of tuples would be looked at
+                # again and again, the first time right now for half of what loading them took.
+                gc.freeze()
+            return found
 
     def put_many(self, parsed: Iterable[ParsedFile]) -> None:
         """Keep what was parsed, in one transaction; where the disk refuses, the cache stays as it was, with a note."""
