@@ -7,7 +7,7 @@ written before everything is known, so an interrupted run leaves the previous in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -173,7 +173,7 @@ class Indexer:
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
         """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
-        layout = _layout(found)
+        layout = _layout(found, self._root.name)
         facts = {path: one.facts for path, one in parsed.items()}
         # Taken away until the write is through: a run that fails leaves the store as it was, and a resolver ahead of it.
         resolver, self._resolver = self._resolver, None
@@ -267,14 +267,18 @@ def _made_by() -> str:
     return stable_id(__version__, *(extraction_key(language) for language in (*sorted(languages()), "text")))
 
 
-def _layout(found: Discovery) -> Layout:
-    """What the configuration files among the found ones say; one that cannot be read says nothing."""
+def _layout(found: Discovery, folder: str) -> Layout:
+    """What the configuration files among the found ones say, and whether the root is a package itself.
+
+    A configuration file that cannot be read says nothing.
+    """
     texts = {
         file.path: to_utf8(Path(file.absolute).read_bytes()).source.decode("utf-8")
         for file in found.files
         if is_layout_file(file.path.rpartition("/")[2])
     }
-    return read_layout(texts)[0]
+    is_package = any(file.path == "__init__.py" for file in found.files) and folder.isidentifier()
+    return replace(read_layout(texts)[0], root_package=folder if is_package else "")
 
 
 def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> FileRow:

@@ -28,6 +28,9 @@ class Layout:
     documents: Mapping[str, Any] = field(default_factory=dict)
     """Parsed JSON and TOML files by path, for rules that need more."""
 
+    root_package: str = ""
+    """Name of the package the root itself is, when it has an `__init__.py`: its files import each other by that name."""
+
 
 def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
     """Read configuration files.

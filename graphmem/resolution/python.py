@@ -67,7 +67,7 @@ class PythonRules(Rules):
 
     def module_names(self, path: str) -> Sequence[str]:
         """Dotted names seen from every folder above the file, declared import roots first."""
-        return _module_names(path, self.layout.python_roots)
+        return _module_names(path, self.layout.python_roots, self.layout.root_package)
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """The modules of `import a.b` and `from ..a import b`; ties go to the one nearest to the importing file."""
@@ -105,6 +105,8 @@ class PythonRules(Rules):
         Declared roots are. Another folder is when it is no package itself, and either the importing file was
         found through it too, or what lies in it is a package whose name the standard library does not have.
         """
+        if self.layout.root_package:
+            return True  # every file has one name only
         root = _root_of(path, dotted)
         if root in self.layout.python_roots:
             return True
@@ -531,10 +533,13 @@ def nearest(paths: Sequence[str], importer: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _module_names(path: str, roots: Sequence[str]) -> tuple[str, ...]:
+def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[str, ...]:
     stem = path.rpartition(".")[0]
     if stem.endswith("/__init__") or stem == "__init__":
         stem = stem[: -len("/__init__")] if "/" in stem else ""
+    if root_package:
+        inside = stem.replace("/", ".")
+        return (f"{root_package}.{inside}" if inside else root_package,)
     if not stem:
         return ()
     parts = stem.split("/")

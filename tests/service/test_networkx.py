@@ -21,7 +21,7 @@ def test_the_package_is_there(memory):
 
 def test_impact_names_direct_callers_and_tests_apart(memory):
     report = memory.impact("algorithms/shortest_paths/weighted.py:dijkstra_path")
-    assert {"networkx", "algorithms/shortest_paths/weighted.py"} & {group.name for group in report.by_file} or report.total
+    assert any(hit.symbol.name == "dijkstra_predecessor_and_distance" or hit.depth == 1 for hit in report.hits)
     assert report.tests
     assert all(hit.symbol.is_test for hit in report.tests)
     assert not any(hit.symbol.is_test for hit in report.hits)
@@ -101,7 +101,7 @@ def test_a_name_that_is_not_there_is_an_error_never_an_empty_list(memory):
 
 def test_a_name_that_is_there_often_answers_with_candidates(memory):
     with pytest.raises(AmbiguousSymbolError) as caught:
-        memory.impact("neighbors")
+        memory.impact("add_edge")
     assert len(caught.value.candidates) > 1
 
 
