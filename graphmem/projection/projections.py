@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import queue
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -271,7 +270,7 @@ class Projections:
                 if not self._closing.is_set():
                     raise
                 return
-            except (GraphMemError, OSError, sqlite3.Error) as error:
+            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
                 _log.exception("a projection could not be kept up")
                 with self._state:
                     self._failure = error

@@ -156,7 +156,7 @@ class World:
         for name, old in before.items():
             new = getattr(self, name)
             removed[name] = sorted(key for key in old if key not in new or (name == "edges" and new[key] != old[key]))
-            upserted[name] = [row for key, row in new.items() if old.get(key) != row or r.random() < 0.05]
+            upserted[name] = [row for key, row in new.items() if old.get(key) != row or (name != "edges" and r.random() < 0.05)]
             r.shuffle(upserted[name])
         if r.random() < 0.5:  # edges of a removed node may be left to be inferred
             alive = {*self.files, *self.symbols, *self.externals}
