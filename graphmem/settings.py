@@ -36,7 +36,7 @@ class Limits:
     """What one request to the server may cost; a larger one is refused with the limit's name."""
 
     depth: int = _setting(12, "nesting of a GraphQL query", low=1, high=100)
-    complexity: int = _setting(50_000, "objects the answer to a GraphQL query could hold", low=1, high=10_000_000)
+    complexity: int = _setting(120_000, "objects the answer to a GraphQL query could hold", low=1, high=10_000_000)
     aliases: int = _setting(30, "aliases in a GraphQL query", low=0, high=10_000)
     tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
     body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from strawberry.dataloader import DataLoader
 
-from graphmem.answers import FileInfo, Site, SymbolDetail, SymbolInfo
+from graphmem.answers import FileInfo, Site, SymbolInfo
 from graphmem.api.verbs import Relation, Service
 from graphmem.errors import GraphMemError
 
@@ -37,14 +37,6 @@ class Loaders:
         self.details: DataLoader[str, Mapping[str, Any]] = DataLoader(self._load_details)
         self.sources: DataLoader[str, str] = DataLoader(self._load_sources)
         self.files: DataLoader[str, FileInfo | None] = DataLoader(self._load_files)
-
-    def prime(self, detail: SymbolDetail) -> None:
-        """Keep what one answer has said already, so that nested fields need not ask for it again."""
-        parent = detail.parent
-        known = {"doc": detail.doc, "modifiers": detail.modifiers, "complexity": detail.complexity, "parent": parent.id if parent else ""}
-        self.details.prime(detail.symbol.id, known)
-        if parent is not None:
-            self.symbols.prime(parent.id, parent)
 
     async def _load_sites(self, asked: list[SitesOf]) -> list[list[Site]]:
         ids: dict[tuple[Relation, int], list[str]] = {}
@@ -79,13 +71,5 @@ class Loaders:
             return error
 
     async def _load_files(self, paths: list[str]) -> list[FileInfo | None]:
-        def look_up() -> list[FileInfo | None]:
-            return [self._file(path) for path in paths]
-
-        found: list[FileInfo | None] = await self._call(look_up)
+        found: list[FileInfo | None] = await self._call(self._service.file_info, paths)
         return found
-
-    def _file(self, path: str) -> FileInfo | None:
-        # A path sorts before everything it is a prefix of, so the first row is the file itself if there is one.
-        rows, _ = self._service.files(path, limit=1)
-        return rows[0] if rows and rows[0].path == path else None

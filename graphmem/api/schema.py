@@ -77,9 +77,7 @@ class Query:
         `line` (1-based) and, to be exact, `column` (0-based). A name that several symbols have is
         refused with AMBIGUOUS and the candidates.
         """
-        detail = await info.context.call(info.context.service.symbol, _one_ref(ref, file, line, column))
-        info.context.loaders.prime(detail)
-        return detail.symbol
+        return await info.context.call(info.context.service.resolve, _one_ref(ref, file, line, column))
 
     @resolved(types_symbol.SymbolConnection | None, [sized_by("first", "edges")])
     @staticmethod

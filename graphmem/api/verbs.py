@@ -52,6 +52,12 @@ class Service(Protocol):
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """The symbol a reference means: id, `path:name`, `path:line[:column]`, qualified or bare name."""
 
+    def resolve(self, ref: str) -> SymbolInfo:
+        """The same, without what stands around it."""
+
+    def file_info(self, paths: list[str]) -> list[FileInfo | None]:
+        """Files by path, in the order asked; None where there is none."""
+
     def symbol_info(self, ids: list[str]) -> list[SymbolInfo | None]:
         """Symbols by id, in the order asked; None where there is none."""
 

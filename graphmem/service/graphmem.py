@@ -153,7 +153,7 @@ class GraphMem:
         generation = self._store.generation()
         latest = self._hub.latest
         running = latest is not None and latest.stage not in ("done", "failed", "embed")
-        view = self._projections.graph_if_ready()
+        view = self._projections.graph() if generation and not running else self._projections.graph_if_ready()
         counts = view.counts if view is not None else {}
         stage = latest if latest is not None and (running or latest.stage == "embed") else None
         return IndexState(
@@ -205,6 +205,20 @@ class GraphMem:
             source=self._source(view, node) if source else "",
             **around,
         )
+
+    def resolve(self, ref: str) -> SymbolInfo:
+        """The symbol a reference means; of twins with one path and name the first.
+
+        Raises:
+            SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
+        """
+        view = self._view()
+        return view.info(resolve_ref(view, ref)[0])
+
+    def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
+        """Files by path, in the order asked; None where there is none."""
+        view = self._view()
+        return [view.file_info(path) for path in paths]
 
     def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
         """Nodes by id, in the order asked; None where there is none."""
