@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, SELF, TUPLE, UNKNOWN
-from graphmem.resolution.ecmascript_library import CALLS, COMMON_METHODS, GLOBALS, PACKAGE, container_method
+from graphmem.resolution.ecmascript_exports import exports_of
+from graphmem.resolution.ecmascript_library import (
+    CALLS,
+    COMMON_METHODS,
+    GLOBAL_TYPES,
+    GLOBALS,
+    PACKAGE,
+    container_method,
+    known_generic,
+    outside_type,
+)
 from graphmem.resolution.ecmascript_modules import NODE_MODULES, ModulePaths, candidates, package_of
 from graphmem.resolution.language import Rules
 from graphmem.resolution.project import CLASS_KINDS, Symbol
@@ -39,17 +49,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry
 
 _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", ".jsx", ".mjs", ".cjs", ".js")
-_ARRAYS: Final = {
-    **dict.fromkeys(("Array", "ReadonlyArray", "ArrayLike"), "list"),
-    **dict.fromkeys(("Set", "ReadonlySet", "WeakSet"), "set"),
-    **dict.fromkeys(("Iterable", "Iterator", "IterableIterator", "Generator", "AsyncIterable", "AsyncGenerator", "AsyncIterator"), "iter"),
-    **dict.fromkeys(("Promise", "PromiseLike"), "await"),
-}
-_MAPS: Final = frozenset(("Map", "ReadonlyMap", "WeakMap", "Record"))
-_TRANSPARENT: Final = frozenset(
-    ("Partial", "Required", "Readonly", "NonNullable", "Pick", "Omit", "Awaited", "NoInfer", "Mutable", "DeepPartial", "MaybeRef", "Ref")
-)
-_TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Parameters", "Exclude", "Extract", "Function", "Object"))
 
 
 class EcmascriptRules(Rules):
@@ -109,33 +108,33 @@ class EcmascriptRules(Rules):
         """A name of a module, as a value or as a type; None where the value is simply that of the module's own name."""
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
-        if not as_type and name != "default" and name in module.names(0) and name not in self._exports(module)["renamed"]:
+        if not as_type and name != "default" and name in module.names(0) and name not in exports_of(module).renamed:
             return None
         ask = inference.project.solver.ask
         return ask(module.memo, ("export", name, as_type), self._export, inference, module, name, as_type)  # type: ignore[no-any-return]
 
     def _export(self, inference: Inference, module: FileEntry, name: str, as_type: bool) -> Type:
-        exports = self._exports(module)
+        exports = exports_of(module)
         found = EMPTY
         if as_type and name in module.names(0):
             found = self._as_types(inference, inference.module_places(module.path, name) or ())
-        for position in exports["renamed"].get(name, ()):
+        for position in exports.renamed.get(name, ()):
             found = join(found, self._reexported(inference, module, module.facts.imports[position], as_type))
-        for position in exports["assigned"].get(name, ()):
+        for position in exports.assigned.get(name, ()):
             value = module.facts.bindings[position].value
             found = join(found, self._objects(inference, module, 0, value) if as_type else inference.binding(module, position))
         if name == "default":
-            found = join(found, join_all(inference.defined(module.symbols[i]) for i in exports["default"]))
+            found = join(found, join_all(inference.defined(module.symbols[i]) for i in exports.default))
             if found:
                 return found
             whole = self._common_js(inference, module)
-            return whole or (EMPTY if exports["declares"] else one(MODULE, module.path))
+            return whole or (EMPTY if exports.is_es_module else one(MODULE, module.path))
         if found:
             return found
         found = inference.attribute(self._common_js(inference, module), name)
         if found:
             return found
-        for position in exports["stars"]:
+        for position in exports.stars:
             for atom in self.import_targets(inference, module, module.facts.imports[position]):
                 found = join(found, self._from_module(inference, atom, name, as_type) if atom[0] == MODULE else EMPTY)
         return found
@@ -158,8 +157,8 @@ class EcmascriptRules(Rules):
 
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
         """What `module.exports` and `export =` are given, as one value; with the variable in `const app = module.exports = {}`."""
-        found = join_all(inference.defined(module.symbols[i]) for i in self._exports(module)["functions"])
-        for position in self._exports(module)["whole"]:
+        found = join_all(inference.defined(module.symbols[i]) for i in exports_of(module).functions)
+        for position in exports_of(module).whole:
             found = join(found, inference.binding(module, position))
             value = module.facts.bindings[position].value
             for slots in module.names(0).values():
@@ -177,13 +176,6 @@ class EcmascriptRules(Rules):
             return frozenset((module,))
         inference.project.touch("top", target.path, "*")
         return join(frozenset((module,)), self._common_js(inference, target))
-
-    def _exports(self, module: FileEntry) -> dict[str, Any]:
-        """What a file exports in other ways than by declaring it, by position in its facts; found once."""
-        kept: dict[str, Any] | None = module.kept.get("exports")
-        if kept is None:
-            kept = module.kept["exports"] = _exports_of(module)
-        return kept
 
     # scopes and receivers
 
@@ -325,8 +317,7 @@ class EcmascriptRules(Rules):
             return EMPTY
         places = inference.lookup(entry, scope, found[1], 1 << 30)
         if places is None:
-            known = found[1] in _ARRAYS or found[1] in _MAPS or found[1] in _TRANSPARENT or found[1] in _TYPE_HELPERS
-            return one(EXT, PACKAGE, found[1]) if known or found[1] in GLOBALS else one(TYPEVAR, found[1])
+            return one(EXT, PACKAGE, found[1]) if found[1] in GLOBAL_TYPES else one(TYPEVAR, found[1])
         return self._as_types(inference, places)
 
     def _as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
@@ -362,7 +353,7 @@ class EcmascriptRules(Rules):
             if atom[0] == CLASS:
                 found = join(found, one(INST, atom[1], False))
             elif atom[0] == EXT:
-                found = join(found, _outside(atom))
+                found = join(found, outside_type(atom))
             elif atom[0] not in (MODULE, FUNC):
                 found = join(found, frozenset((atom,)))
         return found
@@ -380,7 +371,7 @@ class EcmascriptRules(Rules):
                 found = join(found, one(EXTI, atom[1], atom[2]))
             else:
                 parts = [_closed(inference.declared(entry, scope, argument)) for argument in arguments]
-                found = join(found, _known_generic(atom[2], parts))
+                found = join(found, known_generic(atom[2], parts))
         return found
 
     def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
@@ -418,7 +409,7 @@ class EcmascriptRules(Rules):
 
     def sees_globals(self, entry: FileEntry) -> bool:
         """Scripts share their names, modules do not."""
-        return not entry.facts.imports and not self._exports(entry)["is_module"]
+        return not entry.facts.imports and not exports_of(entry).is_module
 
     def is_common_name(self, name: str) -> bool:
         """Names of methods of arrays, strings, promises, elements of a page and emitters of events."""
@@ -432,82 +423,6 @@ def _lies_in(definition: Definition, parent: Definition) -> bool:
 
 def _closed(value: Type) -> Type:
     return frozenset(atom for atom in value if atom[0] != UNTYPED)
-
-
-def _outside(atom: Atom) -> Type:
-    """The type an outside name stands for when it is written without arguments."""
-    if atom[1] == PACKAGE:
-        if atom[2] in _ARRAYS:
-            return box(_ARRAYS[atom[2]], EMPTY)
-        if atom[2] in _MAPS:
-            return box("dict", EMPTY, EMPTY)
-        if atom[2] in _TYPE_HELPERS:
-            return one(UNTYPED)
-    return one(EXTI, atom[1], atom[2])
-
-
-def _known_generic(name: str, parts: Sequence[Type]) -> Type:
-    """A generic type of the language with its arguments."""
-    if name in _ARRAYS:
-        return box(_ARRAYS[name], parts[0])
-    if name in _MAPS:
-        return box("dict", parts[0], parts[1] if len(parts) > 1 else EMPTY)
-    if name in _TRANSPARENT:
-        return parts[0]
-    return one(UNTYPED)
-
-
-def _exports_of(module: FileEntry) -> dict[str, Any]:
-    renamed: dict[str, list[int]] = {}
-    assigned: dict[str, list[int]] = {}
-    whole: list[int] = []
-    stars: list[int] = []
-    for position, found in enumerate(module.facts.imports):
-        if found.kind == "reexport":
-            if found.name == "*":
-                stars.append(position)
-            else:
-                renamed.setdefault(found.exported_as, []).append(position)
-    default = [i for i, one_ in enumerate(module.definitions) if "default" in one_.modifiers and one_.parent == 0]
-    exported = any("exported" in one_.modifiers for one_ in module.definitions)
-    for position, binding in enumerate(module.facts.bindings):
-        if binding.op == "export":
-            assigned.setdefault("default", []).append(position)
-            continue
-        name = _exports_name(module, binding)
-        if name:
-            assigned.setdefault(name, []).append(position)
-        elif name is not None:
-            whole.append(position)
-    lines = {module.facts.bindings[position].line for position in whole}
-    functions = [
-        i for i, one_ in enumerate(module.definitions) if one_.kind == "function" and one_.parent == 0 and one_.start_line in lines
-    ]
-    is_module = exported or bool(renamed or stars or whole or assigned)
-    return {
-        "renamed": renamed,
-        "assigned": assigned,
-        "whole": whole,
-        "functions": functions,  # module.exports = function …
-        "stars": stars,
-        "default": default,
-        "declares": exported or bool(renamed or stars or "default" in assigned),
-        "is_module": is_module,
-    }
-
-
-def _exports_name(module: FileEntry, binding: Binding) -> str | None:
-    """The name for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None."""
-    terms = module.terms
-    target = terms[binding.target]
-    if target[0] != ATTR or binding.op != "assign":
-        return None
-    base = terms[target[1]]
-    if base == (NAME, "module") and target[2] == "exports":
-        return ""
-    if base == (NAME, "exports") or (base[0] == ATTR and base[2] == "exports" and terms[base[1]] == (NAME, "module")):
-        return str(target[2])
-    return None
 
 
 RULES = EcmascriptRules

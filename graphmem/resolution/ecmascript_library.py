@@ -8,10 +8,10 @@ promise gives, wrapped components. Each is one line of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, Atom, Type, box, join, join_all, one, tuple_of
+from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, tuple_of
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Call, Inference
@@ -47,6 +47,23 @@ COMMON_METHODS: Final = frozenset(
     "write".split()
 )
 """Method names that say nothing about who is meant when the receiver is unknown."""
+
+
+# Types of the language by what their arguments say about the values they hold.
+ARRAYS: Final = {
+    **dict.fromkeys(("Array", "ReadonlyArray", "ArrayLike"), "list"),
+    **dict.fromkeys(("Set", "ReadonlySet", "WeakSet"), "set"),
+    **dict.fromkeys(("Iterable", "Iterator", "IterableIterator", "Generator", "AsyncIterable", "AsyncGenerator", "AsyncIterator"), "iter"),
+    **dict.fromkeys(("Promise", "PromiseLike"), "await"),
+}
+MAPS: Final = frozenset(("Map", "ReadonlyMap", "WeakMap", "Record"))
+TRANSPARENT: Final = frozenset(
+    ("Partial", "Required", "Readonly", "NonNullable", "Pick", "Omit", "Awaited", "NoInfer", "Mutable", "DeepPartial", "MaybeRef", "Ref")
+)
+TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Parameters", "Exclude", "Extract", "Function", "Object"))
+
+GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
+"""Names that need no import in an annotation."""
 
 
 def _first(inference: Inference, call: Call) -> Type:
@@ -195,3 +212,26 @@ def _promise_method(inference: Inference, container: Atom, name: str, call: Call
     if name == "then":
         return box("await", inference.awaited(_given(inference, call.argument(0) or EMPTY, call, container[2][0])))
     return frozenset((container,)) if name in ("catch", "finally") else EMPTY
+
+
+def outside_type(atom: Atom) -> Type:
+    """The type an outside name stands for when it is written without arguments."""
+    if atom[1] == PACKAGE:
+        if atom[2] in ARRAYS:
+            return box(ARRAYS[atom[2]], EMPTY)
+        if atom[2] in MAPS:
+            return box("dict", EMPTY, EMPTY)
+        if atom[2] in TYPE_HELPERS:
+            return one(UNTYPED)
+    return one(EXTI, atom[1], atom[2])
+
+
+def known_generic(name: str, parts: Sequence[Type]) -> Type:
+    """A generic type of the language with its arguments."""
+    if name in ARRAYS:
+        return box(ARRAYS[name], parts[0])
+    if name in MAPS:
+        return box("dict", parts[0], parts[1] if len(parts) > 1 else EMPTY)
+    if name in TRANSPARENT:
+        return parts[0]
+    return one(UNTYPED)

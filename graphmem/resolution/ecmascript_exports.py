@@ -1,0 +1,78 @@
+"""What a JavaScript or TypeScript file gives to others in other ways than by declaring it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphmem.parsing.facts import ATTR, NAME
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Binding
+    from graphmem.resolution.project import FileEntry
+
+
+class Exports(NamedTuple):
+    """Positions in the facts of one file."""
+
+    renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
+    assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`
+    whole: Sequence[int]  # bindings: `module.exports = …`
+    functions: Sequence[int]  # definitions: `module.exports = function …`
+    stars: Sequence[int]  # imports: `export * from`
+    default: Sequence[int]  # definitions: `export default function …`
+    is_es_module: bool
+    is_module: bool  # of either kind; a script has none of these
+
+
+def exports_of(module: FileEntry) -> Exports:
+    """The exports of a file; looked for once."""
+    kept: Exports | None = module.kept.get("exports")
+    if kept is None:
+        kept = module.kept["exports"] = _look_for_exports(module)
+    return kept
+
+
+def _look_for_exports(module: FileEntry) -> Exports:
+    renamed: dict[str, list[int]] = {}
+    assigned: dict[str, list[int]] = {}
+    whole: list[int] = []
+    stars: list[int] = []
+    for position, found in enumerate(module.facts.imports):
+        if found.kind == "reexport" and found.name == "*":
+            stars.append(position)
+        elif found.kind == "reexport":
+            renamed.setdefault(found.exported_as, []).append(position)
+    for position, binding in enumerate(module.facts.bindings):
+        name = "default" if binding.op == "export" else _assigned_name(module, binding)
+        if name:
+            assigned.setdefault(name, []).append(position)
+        elif name is not None:
+            whole.append(position)
+    definitions = module.definitions
+    lines = {module.facts.bindings[position].line for position in whole}
+    declares = any("exported" in one.modifiers for one in definitions) or bool(renamed or stars or "default" in assigned)
+    return Exports(
+        renamed=renamed,
+        assigned=assigned,
+        whole=whole,
+        functions=[i for i, one in enumerate(definitions) if one.kind == "function" and one.parent == 0 and one.start_line in lines],
+        stars=stars,
+        default=[i for i, one in enumerate(definitions) if "default" in one.modifiers and one.parent == 0],
+        is_es_module=declares,
+        is_module=declares or bool(whole or assigned),
+    )
+
+
+def _assigned_name(module: FileEntry, binding: Binding) -> str | None:
+    """The name for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None."""
+    terms = module.terms
+    target = terms[binding.target]
+    if target[0] != ATTR or binding.op != "assign":
+        return None
+    base = terms[target[1]]
+    if base == (NAME, "module") and target[2] == "exports":
+        return ""
+    if base == (NAME, "exports") or (base[0] == ATTR and base[2] == "exports" and terms[base[1]] == (NAME, "module")):
+        return str(target[2])
+    return None
