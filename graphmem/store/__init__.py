@@ -1,1 +1,19 @@
-"""The graph database behind one narrow face; the only room that imports a driver."""
+"""The graph database: the only place that imports kuzu or ladybug."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphmem.store.kuzu_store import open_store
+
+__all__ = ["open_store"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loads pyarrow, so not before somebody wants to open a database.
+    if name == "open_store":
+        from graphmem.store.kuzu_store import open_store
+
+        return open_store
+    raise AttributeError(f"module 'graphmem.store' has no attribute {name!r}")

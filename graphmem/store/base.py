@@ -54,18 +54,19 @@ class GraphStore(Protocol):
 
     path: str
     engine: EngineInfo
+    notes: list[str]  # what had to be put aside when it was opened, one sentence each; for `doctor`
 
     def generation(self) -> int:
         """Counter of committed changes of the graph; 0 in a new database."""
 
-    def read(self, query: str, **params: Any) -> list[dict[str, Any]]:
-        """Rows of a named read query, in its declared order.
+    def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
+        """Rows of a named read query, in its declared order; times are aware, in UTC.
 
         Raises: QueryParameterError (missing or extra parameters), StoreClosedError, DeadlineError.
         """
 
-    def read_arrow(self, query: str, **params: Any) -> pa.Table:
-        """The same as an Arrow table."""
+    def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
+        """The same as an Arrow table; its times are naive, in UTC."""
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a delta (and meta values) in one step and return the new generation.
@@ -99,10 +100,13 @@ class GraphStore(Protocol):
         """Add vectors by text_hash; existing ones are kept. Does not change the generation."""
 
     def meta(self) -> dict[str, str]:
-        """Small facts about the database: project, root, extraction version, indexed_at, …"""
+        """Small facts about the database: project, root, extraction version, indexed_at and the like."""
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set some of them, without touching the generation."""
+
+    def compact(self) -> int:
+        """Write everything into a new file, without the room that deleted rows still take; the new generation."""
 
     def checkpoint(self) -> None:
         """Bring the file up to date; called by the owner in idle moments and before close."""

@@ -39,10 +39,10 @@ RETURN u.id AS id, u.path AS path, u.caller_id AS caller_id, u.name AS name, u.l
 // name: all_edges()
 // Live edges of one FROM … TO … of the code.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable
-// returns: src INT64, dst INT64, confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING
+// returns: src INT64, dst INT64, confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING
 MATCH (a:@from)-[e:@edge]->(b:@to)
 WHERE e.stale_at IS NULL
-RETURN offset(id(a)) AS src, offset(id(b)) AS dst, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line, e.lines AS lines
+RETURN offset(id(a)) AS src, offset(id(b)) AS dst, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line, e.offsets AS offsets
 
 // name: all_chunks()
 // Live chunks; `text` is deflated.

@@ -1,52 +1,78 @@
 // Changes of the code graph, inside one transaction. Small changes go by id, which uses the primary-key index;
-// larger ones as Arrow rows, joined in one pass (graphmem/store/delta.py chooses). Nothing is ever detached:
-// DETACH DELETE leaves edges behind on one of the engines, so edges are deleted first, in words.
+// larger ones as Arrow rows, joined in one pass (graphmem/store/write_edges.py chooses).
+//
+// Two habits of the engines shape them. DETACH DELETE leaves edges behind on kuzu, so edges are deleted first, in
+// words. And setting a string makes the next checkpoint write the whole column anew, in twice the room, so numbers
+// are set by themselves, strings only where they differ, and nodes without edges of their own are deleted and created.
 
-// name: upsert_files(rows)
-// Rows of FileRow.
-LOAD FROM $rows MERGE (n:File {id: id})
-ON CREATE SET n.path = path, n.language = language, n.module = module, n.content_hash = content_hash, n.size_bytes = size_bytes, n.lines = lines,
-  n.is_test = is_test, n.error_count = error_count, n.diagnostic = diagnostic, n.call_sites = call_sites
-ON MATCH SET n.path = path, n.language = language, n.module = module, n.content_hash = content_hash, n.size_bytes = size_bytes, n.lines = lines,
-  n.is_test = is_test, n.error_count = error_count, n.diagnostic = diagnostic, n.call_sites = call_sites, n.stale_at = NULL
+// name: create_files(rows)
+// New files.
+LOAD FROM $rows
+CREATE (:File {id: id, path: path, language: language, module: module, content_hash: content_hash, size_bytes: size_bytes, lines: lines,
+  is_test: is_test, error_count: error_count, diagnostic: diagnostic, call_sites: call_sites, stale_at: stale_at})
 
-// name: upsert_symbols(rows)
-// Rows of SymbolRow.
-LOAD FROM $rows MERGE (n:Symbol {id: id})
-ON CREATE SET n.path = path, n.kind = kind, n.name = name, n.qualname = qualname, n.parent_id = parent_id, n.signature = signature, n.doc = doc,
-  n.start_line = start_line, n.end_line = end_line, n.start_byte = start_byte, n.end_byte = end_byte, n.name_line = name_line,
-  n.name_column = name_column, n.body_hash = body_hash, n.modifiers = modifiers, n.entry_point = entry_point, n.complexity = complexity, n.is_test = is_test
-ON MATCH SET n.path = path, n.kind = kind, n.name = name, n.qualname = qualname, n.parent_id = parent_id, n.signature = signature, n.doc = doc,
-  n.start_line = start_line, n.end_line = end_line, n.start_byte = start_byte, n.end_byte = end_byte, n.name_line = name_line,
-  n.name_column = name_column, n.body_hash = body_hash, n.modifiers = modifiers, n.entry_point = entry_point, n.complexity = complexity, n.is_test = is_test,
-  n.stale_at = NULL
+// name: create_symbols(rows)
+// New symbols.
+LOAD FROM $rows
+CREATE (:Symbol {id: id, path: path, kind: kind, name: name, qualname: qualname, parent_id: parent_id, signature: signature, doc: doc,
+  start_line: start_line, end_line: end_line, start_byte: start_byte, end_byte: end_byte, name_line: name_line, name_column: name_column,
+  body_hash: body_hash, modifiers: modifiers, entry_point: entry_point, complexity: complexity, is_test: is_test, stale_at: stale_at})
 
-// name: upsert_externals(rows)
-// Rows of ExternalRow.
-LOAD FROM $rows MERGE (n:External {id: id})
-ON CREATE SET n.package = package, n.name = name
-ON MATCH SET n.package = package, n.name = name, n.stale_at = NULL
+// name: create_externals(rows)
+// New externals.
+LOAD FROM $rows CREATE (:External {id: id, package: package, name: name, stale_at: stale_at})
 
-// name: upsert_chunks(rows)
-// Rows of ChunkRow, `text` deflated.
-LOAD FROM $rows MERGE (n:Chunk {id: id})
-ON CREATE SET n.path = path, n.symbol_id = symbol_id, n.kind = kind, n.title = title, n.start_line = start_line, n.end_line = end_line,
-  n.prefix = prefix, n.text = text, n.text_hash = text_hash
-ON MATCH SET n.path = path, n.symbol_id = symbol_id, n.kind = kind, n.title = title, n.start_line = start_line, n.end_line = end_line,
-  n.prefix = prefix, n.text = text, n.text_hash = text_hash, n.stale_at = NULL
+// name: create_chunks(rows)
+// New chunks, `text` deflated.
+LOAD FROM $rows
+CREATE (:Chunk {id: id, path: path, symbol_id: symbol_id, kind: kind, title: title, start_line: start_line, end_line: end_line,
+  prefix: prefix, text: text, text_hash: text_hash, stale_at: stale_at})
 
-// name: upsert_unresolved(rows)
-// Rows of UnresolvedRow.
-LOAD FROM $rows MERGE (n:Unresolved {id: id})
-ON CREATE SET n.path = path, n.caller_id = caller_id, n.name = name, n.line = line, n.reason = reason
-ON MATCH SET n.path = path, n.caller_id = caller_id, n.name = name, n.line = line, n.reason = reason, n.stale_at = NULL
+// name: create_unresolved(rows)
+// New unresolved call sites.
+LOAD FROM $rows
+CREATE (:Unresolved {id: id, path: path, caller_id: caller_id, name: name, line: line, reason: reason, stale_at: stale_at})
 
-// name: create_edge(src, dst, confidence, source, rule, line, lines)
+// name: node_row(id)
+// One node as it is stored, stale or not.
+// fill: @label NodeTable
+// returns: *
+MATCH (n:@label {id: $id}) RETURN n.*
+
+// name: renumber_file(id, size_bytes, lines, is_test, error_count, call_sites)
+// The numbers of one file.
+MATCH (n:File {id: $id})
+SET n.size_bytes = $size_bytes, n.lines = $lines, n.is_test = $is_test, n.error_count = $error_count, n.call_sites = $call_sites
+
+// name: renumber_symbol(id, start_line, end_line, start_byte, end_byte, name_line, name_column, complexity, is_test)
+// The numbers of one symbol: what changes when lines move.
+MATCH (n:Symbol {id: $id})
+SET n.start_line = $start_line, n.end_line = $end_line, n.start_byte = $start_byte, n.end_byte = $end_byte, n.name_line = $name_line,
+  n.name_column = $name_column, n.complexity = $complexity, n.is_test = $is_test
+
+// name: renumber_symbols(rows)
+// The same for many; their ids are in the column `wanted`.
+LOAD FROM $rows
+MATCH (n:Symbol) WHERE n.id = wanted
+SET n.start_line = start_line, n.end_line = end_line, n.start_byte = start_byte, n.end_byte = end_byte, n.name_line = name_line,
+  n.name_column = name_column, n.complexity = complexity, n.is_test = is_test
+
+// name: set_text(id, value)
+// One string of one node.
+// fill: @label NodeTable, @column TextColumn
+MATCH (n:@label {id: $id}) SET n.@column = $value
+
+// name: revive(id)
+// A node that was stale and is in the code again.
+// fill: @label NodeTable
+MATCH (n:@label {id: $id}) SET n.stale_at = NULL
+
+// name: create_edge(src, dst, confidence, source, rule, line, offsets)
 // One new edge; answers 0 when an end is missing.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable
 // returns: edges INT64
 MATCH (a:@from {id: $src}), (b:@to {id: $dst})
-CREATE (a)-[e:@edge {confidence: $confidence, source: $source, rule: $rule, line: $line, lines: $lines}]->(b)
+CREATE (a)-[e:@edge {confidence: $confidence, source: $source, rule: $rule, line: $line, offsets: $offsets}]->(b)
 RETURN count(*) AS edges
 
 // name: create_edges(rows)
@@ -56,16 +82,22 @@ RETURN count(*) AS edges
 LOAD FROM $rows
 MATCH (a:@from) WHERE a.id = src
 MATCH (b:@to) WHERE b.id = dst
-CREATE (a)-[e:@edge {confidence: confidence, source: source, rule: rule, line: line, lines: lines}]->(b)
+CREATE (a)-[e:@edge {confidence: confidence, source: source, rule: rule, line: line, offsets: offsets}]->(b)
 RETURN count(*) AS edges
 
-// name: update_edge(src, dst, confidence, source, rule, line, lines)
+// name: shift_edges(path, from_line, by)
+// Edges of one file whose code moved up or down, in all tables at once: one statement for what is often a hundred edges.
+MATCH (a:Symbol)-[e:DEFINES|CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS]->()
+WHERE a.path = $path AND e.line >= $from_line
+SET e.line = e.line + $by
+
+// name: update_edge(src, dst, confidence, source, rule, line, offsets)
 // New evidence of an edge that is there; answers 0 when it is not.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable
 // returns: edges INT64
 MATCH (a:@from {id: $src})-[e:@edge]->(b:@to)
 WHERE b.id = $dst
-SET e.confidence = $confidence, e.source = $source, e.rule = $rule, e.line = $line, e.lines = $lines, e.stale_at = NULL
+SET e.confidence = $confidence, e.source = $source, e.rule = $rule, e.line = $line, e.offsets = $offsets, e.stale_at = NULL
 RETURN count(*) AS edges
 
 // name: delete_edge(src, dst)

@@ -77,38 +77,39 @@ CREATE NODE TABLE Unresolved(
   stale_at TIMESTAMP
 );
 
-// Every edge carries its evidence. `lines` is null when the only site is `line`.
+// Every edge carries its evidence. `line` is the first site in the file of the source; `offsets` are the distances
+// of further ones from it ("36,89"), null when there are none. So an edge whose code only moved changes in one number.
 CREATE REL TABLE DEFINES(
   FROM File TO Symbol, FROM Symbol TO Symbol,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE IMPORTS(
   FROM File TO File, FROM File TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE CALLS(
   FROM Symbol TO Symbol, FROM Symbol TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE REFERENCES(
   FROM Symbol TO Symbol, FROM Symbol TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE INHERITS(
   FROM Symbol TO Symbol, FROM Symbol TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE OVERRIDES(
   FROM Symbol TO Symbol, FROM Symbol TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE USES_TYPE(
   FROM Symbol TO Symbol, FROM Symbol TO External,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 CREATE REL TABLE TESTS(
   FROM Symbol TO Symbol,
-  confidence DOUBLE, source STRING, rule STRING, line INT64, lines STRING, stale_at TIMESTAMP
+  confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING, stale_at TIMESTAMP
 );
 
 // Where a chunk was cut; follows Chunk.symbol_id.

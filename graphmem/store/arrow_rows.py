@@ -1,0 +1,166 @@
+"""Rows of graphmem.model as Arrow tables with the columns of queries/schema, and back.
+
+Two columns are kept in another form than the rows have them: the text of a chunk is deflated (a string
+column is written in powers of two, and code deflates to half), and further sites of an edge are kept as
+distances from the first, so that moved code changes one number.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.errors import BadInputError, DatabaseDamagedError
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow
+from graphmem.store.tables import NodeTable
+
+_Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow)
+
+ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
+    NodeTable.FILE: FileRow,
+    NodeTable.SYMBOL: SymbolRow,
+    NodeTable.EXTERNAL: ExternalRow,
+    NodeTable.CHUNK: ChunkRow,
+    NodeTable.UNRESOLVED: UnresolvedRow,
+}
+TIMESTAMP: Final = pa.timestamp("us")
+_ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
+_DEFLATE_LEVEL: Final = 1  # levels above it save another 3 % for as much time again
+SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
+
+
+def node_table(label: NodeTable, rows: Sequence[NamedTuple]) -> pa.Table:
+    """Rows of one label as its table has them, `stale_at` null.
+
+    Raises:
+        BadInputError: a value does not fit its column (half a surrogate pair, more than 64 bits, another type).
+    """
+    return pa.concat_tables(node_slices(label, rows)) if rows else pa.schema(_fields(label)).empty_table()
+
+
+def node_slices(label: NodeTable, rows: Sequence[NamedTuple]) -> Iterator[pa.Table]:
+    """The same, `SLICE` rows at a time."""
+    fields = _fields(label)
+    for at in range(0, len(rows), SLICE):
+        yield pa.Table.from_batches([_batch(label, fields, rows[at : at + SLICE])])
+
+
+def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTuple]) -> pa.RecordBatch:
+    columns: list[Any] = list(zip(*rows, strict=True))
+    if label is NodeTable.CHUNK:
+        at = ChunkRow._fields.index("text")
+        columns[at] = _checked(label, "text", _deflated, columns[at])
+    arrays = [_checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
+    return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows), TIMESTAMP)], schema=pa.schema(fields))
+
+
+def _deflated(texts: Sequence[str]) -> list[bytes]:
+    return [zlib.compress(text.encode(), _DEFLATE_LEVEL) for text in texts]
+
+
+def _checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
+    try:
+        return convert(*values)
+    except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
+        raise BadInputError(f"{label}.{column} holds a value that cannot be stored: {error}", argument=column, table=str(label)) from error
+
+
+def _fields(label: NodeTable) -> list[pa.Field]:
+    fields = [pa.field(name, _ARROW[kind]) for name, kind in get_type_hints(ROW_TYPES[label]).items()]
+    if label is NodeTable.CHUNK:
+        at = ChunkRow._fields.index("text")
+        fields[at] = fields[at].with_type(pa.binary())
+    return [*fields, pa.field("stale_at", TIMESTAMP)]
+
+
+EDGE_SCHEMA: Final = pa.schema(
+    {
+        "src": pa.string(),
+        "dst": pa.string(),
+        "confidence": pa.float64(),
+        "source": pa.string(),
+        "rule": pa.string(),
+        "line": pa.int64(),
+        "offsets": pa.string(),
+        "stale_at": TIMESTAMP,
+    }
+)
+
+
+def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
+    """Edges of one kind, ends first.
+
+    Raises:
+        BadInputError: a value does not fit its column.
+    """
+    batches = []
+    for at in range(0, len(rows), SLICE):
+        columns: list[Any] = list(zip(*rows[at : at + SLICE], strict=True))[1:]
+        columns[-1] = [to_offsets(line, lines) for line, lines in zip(columns[5], columns[6], strict=True)]
+        arrays = [_checked("edges", field.name, pa.array, column, field.type) for field, column in zip(EDGE_SCHEMA, columns, strict=False)]
+        batches.append(pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(arrays[0]), TIMESTAMP)], schema=EDGE_SCHEMA))
+    return pa.Table.from_batches(batches, EDGE_SCHEMA)
+
+
+_VERBATIM: Final = "="  # before sites that are not ascending numbers from `line` on
+
+
+def to_offsets(line: int, lines: str) -> str | None:
+    """Sites as distances from the first line: (12, "12,48,101") is "36,89"; None when there is no further one."""
+    if lines == (str(line) if line else ""):
+        return None
+    try:
+        first, *further = map(int, lines.split(","))
+    except ValueError:
+        return _VERBATIM + lines
+    offsets = ",".join(str(site - line) for site in further)
+    return offsets if first == line and to_lines(line, offsets) == lines else _VERBATIM + lines
+
+
+def to_lines(line: int, offsets: str | None) -> str:
+    """What `to_offsets` was given."""
+    if offsets is None:
+        return str(line) if line else ""
+    if offsets.startswith(_VERBATIM):
+        return offsets.removeprefix(_VERBATIM)
+    return ",".join([str(line), *(str(line + int(offset)) for offset in offsets.split(","))])
+
+
+def full_lines(table: pa.Table) -> pa.Table:
+    """Edges out of the database with `lines` in the place of `offsets`."""
+    said = pc.if_else(pc.equal(table["line"], 0), "", pc.cast(table["line"], pa.string()))
+    several = pc.is_valid(table["offsets"])
+    if pc.any(several).as_py():
+        some = table.filter(several)
+        written = map(to_lines, some["line"].to_pylist(), some["offsets"].to_pylist())
+        said = pc.replace_with_mask(said.combine_chunks(), several.combine_chunks(), pa.array(written, pa.string()))
+    return table.set_column(table.column_names.index("offsets"), "lines", said)
+
+
+def full_texts(table: pa.Table) -> pa.Table:
+    """Chunks out of the database with `text` as text.
+
+    Raises:
+        DatabaseDamagedError: a text is not what was stored.
+    """
+    at = table.column_names.index("text")
+    try:
+        chunks = [pa.array([zlib.decompress(packed.as_py()).decode() for packed in piece], pa.string()) for piece in table["text"].chunks]
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise DatabaseDamagedError(f"a chunk's text cannot be read back ({error}); index again", path="", reason=str(error)) from error
+    return table.set_column(at, "text", pa.chunked_array(chunks, pa.string()))
+
+
+def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
+    """A table back as rows; its columns are found by name."""
+    columns = [table[name].to_pylist() for name in kind._fields]
+    return list(map(kind._make, zip(*columns, strict=True)))
+
+
+def wanted(ids: Sequence[str]) -> pa.Table:
+    """Keys as the one column `wanted`, which queries join with."""
+    return pa.table({"wanted": _checked("keys", "wanted", pa.array, ids, pa.string())})

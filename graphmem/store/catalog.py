@@ -1,0 +1,255 @@
+"""Named queries from `queries/cypher`: text becomes immutable records, checked before the engine sees them.
+
+The format is in `queries/README.md`. The parameter check is not decoration: kuzu drops a condition whose
+parameter was not given, so `MATCH (f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem._resources import data_root
+from graphmem.errors import QueryFileError, QueryParameterError
+from graphmem.store.tables import FILLS
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_HEADER = re.compile(r"//\s*name:\s*(?P<name>[a-z][a-z0-9_]*)\((?P<params>[a-z0-9_, ]*)\)\s*")
+_FIELD = re.compile(r"//\s*(?P<key>returns|fill):\s*(?P<value>.*\S)\s*")
+_COLUMN = re.compile(r"(?P<name>[a-z][a-z0-9_]*) (?P<type>[A-Z][A-Z0-9]*(?:\[\d*\])?)")
+_FILL = re.compile(r"@(?P<name>[a-z]+) (?:(?P<type>[A-Z][A-Za-z]+)|(?P<low>\d+)\.\.(?P<high>\d+))")
+_PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_PLACEHOLDER = re.compile(r"@([A-Za-z_][A-Za-z0-9_]*)")
+_WRITING = re.compile(
+    r"\b(CREATE|MERGE|SET|DELETE|DROP|ALTER|COPY|INSTALL|LOAD|IMPORT|EXPORT|ATTACH|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
+)
+# What a string, an escaped name or a comment may hold is not ours to look into.
+_OPAQUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
+
+RESERVED: Final = frozenset({"timeout_s"})  # keyword arguments of the store's own read()
+
+
+class Column(NamedTuple):
+    """A declared column of a result."""
+
+    name: str
+    type: str  # as the engine prints it
+
+
+ALL_COLUMNS: Final = Column("*", "*")  # whatever the table has, in its order
+
+
+class Fill(NamedTuple):
+    """What `@name` in the text may be replaced by."""
+
+    name: str
+    type: str  # key of tables.FILLS; "" for a number
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuery:
+    """One query of `queries/cypher`."""
+
+    name: str
+    params: tuple[str, ...]  # `$name` in the text, in declared order
+    fills: tuple[Fill, ...]  # `@name` in the text
+    returns: tuple[Column, ...]  # () when it returns nothing
+    doc: str
+    text: str  # without the header
+    where: str  # cypher/symbols.cypher:12
+
+    @property
+    def writes(self) -> bool:
+        """True when running it could change or load anything."""
+        return _WRITING.search(blank_opaque(self.text)) is not None
+
+    def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The text and the parameters for the engine.
+
+        Args:
+            values: one for each parameter and each fill.
+
+        Raises:
+            QueryParameterError: names are missing or unknown, or a fill is not what its header allows.
+        """
+        declared = {*self.params, *(fill.name for fill in self.fills)}
+        missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)
+        if missing or extra:
+            takes = _listed(sorted(declared))
+            raise QueryParameterError(
+                f"query {self.name} ({self.where}) takes {takes}; missing: {_listed(missing)}, unknown: {_listed(extra)}",
+                query=self.name,
+                missing=missing,
+                extra=extra,
+            )
+        text = self.text
+        if self.fills:
+            words = {fill.name: self._fill(fill, values[fill.name]) for fill in self.fills}
+            text = _PLACEHOLDER.sub(lambda found: words[found[1]], _without_comments(text))
+        return text, {name: values[name] for name in self.params}
+
+    def _fill(self, fill: Fill, value: Any) -> str:
+        if fill.type:
+            if type(value) is FILLS[fill.type]:
+                return str(value)
+            allowed = fill.type
+        else:
+            if type(value) is int and fill.low <= value <= fill.high:
+                return str(value)
+            allowed = f"a whole number from {fill.low} to {fill.high}"
+        raise QueryParameterError(
+            f"query {self.name} ({self.where}): {fill.name} must be {allowed}, not {value!r}", query=self.name, missing=[], extra=[]
+        )
+
+
+class Catalog(Mapping[str, NamedQuery]):
+    """All named queries; unknown names are refused with the known ones."""
+
+    def __init__(self, queries: Mapping[str, NamedQuery]) -> None:
+        self._queries = dict(sorted(queries.items()))
+
+    def __getitem__(self, name: str) -> NamedQuery:
+        try:
+            return self._queries[name]
+        except KeyError:
+            raise QueryParameterError(
+                f"there is no query named {name!r}; known: {', '.join(self._queries)}", query=name, missing=[], extra=[]
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._queries)
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._queries
+
+
+@cache
+def load_catalog() -> Catalog:
+    """The queries of `queries/cypher`, read once.
+
+    Raises:
+        QueryFileError: a file does not follow the format, or two queries share a name.
+    """
+    return read_catalog(data_root() / "queries" / "cypher")
+
+
+def read_catalog(folder: Traversable) -> Catalog:
+    """The queries of every `.cypher` file in a folder; names that start with a dot are passed over.
+
+    Raises:
+        QueryFileError: see `load_catalog`.
+    """
+    queries: dict[str, NamedQuery] = {}
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.startswith(".") or not file.name.endswith(".cypher"):
+            continue
+        for query in parse_queries(file.read_text(encoding="utf-8"), f"cypher/{file.name}"):
+            if query.name in queries:
+                raise _refusal(query.where, f"{query.name} is already defined in {queries[query.name].where}; rename one of them")
+            queries[query.name] = query
+    return Catalog(queries)
+
+
+def parse_queries(text: str, path: str) -> list[NamedQuery]:
+    """The queries of one file, in its order.
+
+    Args:
+        text: the file.
+        path: how to call it in messages and in `where`.
+
+    Raises:
+        QueryFileError: with path and line.
+    """
+    lines = text.splitlines()
+    starts = [index for index, line in enumerate(lines) if re.match(r"//\s*name:", line)]
+    for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
+        if line.strip() and not line.startswith("//"):
+            raise _refusal(f"{path}:{number}", "text before the first `// name: …` line; give it one")
+    return [_parse_one(lines[start:end], f"{path}:{start + 1}") for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+
+
+def _parse_one(lines: list[str], where: str) -> NamedQuery:
+    header = _HEADER.fullmatch(lines[0])
+    if not header:
+        raise _refusal(where, f"{lines[0]!r} is not `// name: some_name(parameter, …)`")
+    params = tuple(name.strip() for name in header["params"].split(",")) if header["params"].strip() else ()
+    body = next((index for index, line in enumerate(lines) if not line.startswith("//")), len(lines))
+    returns: list[Column] = []
+    fills: list[Fill] = []
+    doc: list[str] = []
+    for line in lines[1:body]:
+        if not (entry := _FIELD.fullmatch(line)):
+            doc.append(line.removeprefix("//").strip())
+        elif entry["key"] == "returns":
+            returns += [_column(part.strip(), where) for part in entry["value"].split(",")]
+        else:
+            fills += [_parse_fill(part.strip(), where) for part in entry["value"].split(",")]
+    query = NamedQuery(header["name"], params, tuple(fills), tuple(returns), " ".join(doc).strip(), "\n".join(lines[body:]).strip(), where)
+    _check(query)
+    return query
+
+
+def _column(text: str, where: str) -> Column:
+    if text == "*":
+        return ALL_COLUMNS
+    if not (found := _COLUMN.fullmatch(text)):
+        raise _refusal(where, f"`returns:` wants `name TYPE, …`, not {text!r}")
+    return Column(found["name"], found["type"])
+
+
+def _parse_fill(text: str, where: str) -> Fill:
+    found = _FILL.fullmatch(text)
+    if not found or (found["type"] and found["type"] not in FILLS):
+        raise _refusal(where, f"`fill:` wants `@name {' | '.join(FILLS)} | low..high, …`, not {text!r}")
+    return Fill(found["name"], found["type"] or "", int(found["low"] or 0), int(found["high"] or 0))
+
+
+def _check(query: NamedQuery) -> None:
+    code = blank_opaque(query.text)
+    fills = [fill.name for fill in query.fills]
+    names = [*query.params, *fills]
+    if not code.strip():
+        raise _refusal(query.where, f"{query.name} has no text")
+    if not query.doc:
+        raise _refusal(query.where, f"{query.name} has no comment that says what it answers")
+    if ";" in code:
+        raise _refusal(query.where, f"{query.name} holds a `;`: the engine would run what follows it as another statement")
+    if len(set(names)) != len(names) or RESERVED & set(names):
+        raise _refusal(query.where, f"{query.name} declares a name twice, or one of {', '.join(sorted(RESERVED))}")
+    for kind, declared, used in (
+        ("parameter", set(query.params), set(_PARAMETER.findall(code))),
+        ("fill", set(fills), set(_PLACEHOLDER.findall(_without_comments(query.text)))),
+    ):
+        if declared != used:
+            idle, unknown = _listed(sorted(declared - used)), _listed(sorted(used - declared))
+            raise _refusal(query.where, f"{query.name}: {kind}s declared but not used: {idle}; used but not declared: {unknown}")
+    if bool(query.returns) != bool(re.search(r"\bRETURN\b", code, re.I)):
+        raise _refusal(query.where, f"{query.name}: `returns:` is declared if and only if the query returns something")
+
+
+def blank_opaque(text: str) -> str:
+    """The text with strings, escaped names and comments blanked out, character by character."""
+    return _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def _without_comments(text: str) -> str:
+    return _OPAQUE.sub(lambda found: " " if found[0].startswith("/") else found[0], text)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _refusal(where: str, message: str) -> QueryFileError:
+    path, _, line = where.rpartition(":")
+    return QueryFileError(f"queries/{where}: {message}", path=path, line=int(line))

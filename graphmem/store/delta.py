@@ -1,0 +1,142 @@
+"""A change of the code graph, inside the caller's transaction.
+
+The order is forced by the engine: edges that go, nodes that go, nodes that come or change, edges that come
+or change. Nothing is ever detached (DETACH DELETE leaves edges behind on kuzu).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from graphmem.errors import BadInputError
+from graphmem.model import GraphDelta
+from graphmem.store.arrow_rows import node_slices, wanted
+from graphmem.store.tables import CHUNK_OF, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
+from graphmem.store.write_nodes import CREATES, write_nodes
+
+
+def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -> None:
+    """Make the stored code graph what the delta says.
+
+    Args:
+        transaction: open; the caller commits.
+        delta: complete, see `GraphDelta`.
+        moment: when, for code that is gone but known to memories.
+
+    Raises:
+        BadInputError: an id or an edge comes twice, or an edge leads to a node that is not there.
+    """
+    rows: dict[NodeTable, tuple[Sequence[Any], list[str]]] = {
+        NodeTable.CHUNK: (delta.chunks, delta.removed_chunks),
+        NodeTable.UNRESOLVED: (delta.unresolved, delta.removed_unresolved),
+        NodeTable.SYMBOL: (delta.symbols, delta.removed_symbols),
+        NodeTable.EXTERNAL: (delta.externals, delta.removed_externals),
+        NodeTable.FILE: (delta.files, delta.removed_files),
+    }
+    for label, (added, removed) in rows.items():
+        once(f"{label} ids", [row[0] for row in added])
+        once(f"removed {label} ids", removed)
+    edges = EdgeChanges(delta, _labels(transaction, delta))
+    edges.delete(transaction)
+    for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED):
+        _replace_nodes(transaction, label, *rows[label])
+    for label in (NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.FILE):
+        again = {row[0] for row in rows[label][0]}
+        _remove_nodes(transaction, label, [one for one in rows[label][1] if one not in again], moment)
+        write_nodes(transaction, label, rows[label][0])
+    if delta.symbols and _any_knowledge(transaction):
+        transaction.run("judge_anchors", rows=wanted([row.id for row in delta.symbols]))
+    edges.write(transaction)
+    _link_chunks(transaction, [(row.id, row.symbol_id) for row in delta.chunks if row.symbol_id])
+
+
+def weight(delta: GraphDelta) -> tuple[int, int]:
+    """How large a change is: rows, and characters of text."""
+    return sum(len(rows) for rows in delta), sum(len(row.text) for row in delta.chunks)
+
+
+def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
+    if not delta.edges and not delta.removed_edges:
+        return label_lookup((), ())
+    files = {row.id for row in delta.files}
+    externals = {row.id for row in delta.externals}
+    files.update(transaction.arrow("ids_of", label=NodeTable.FILE)["id"].to_pylist())
+    externals.update(transaction.arrow("ids_of", label=NodeTable.EXTERNAL)["id"].to_pylist())
+    return label_lookup(files, externals)
+
+
+def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
+    """Chunks and unresolved sites: no edges of others lead there, so a changed one is deleted and created."""
+    gone = sorted({*removed, *(row[0] for row in added)})
+    if label is NodeTable.CHUNK:
+        few_or_many(transaction, gone, "unlink_chunk", "unlink_chunks", {}, lambda one: {"id": one}, wanted)
+    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+    for rows in node_slices(label, added):
+        transaction.run(CREATES[label], rows=rows)
+
+
+def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], moment: datetime) -> None:
+    """Delete nodes and what is left of their edges; those that knowledge points at are marked stale instead."""
+    if not ids:
+        return
+    kept = _known(transaction, label).intersection(ids)
+    _sweep(transaction, label, ids, kept)
+    if kept:
+        rows = wanted(sorted(kept))
+        transaction.run("mark_stale", label=label, rows=rows, moment=moment)
+        transaction.run("orphan_anchors", label=label, rows=rows)
+    gone = [one for one in ids if one not in kept]
+    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
+
+
+def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
+    """Delete every edge that is still there: of the code, and of what was derived from it.
+
+    A complete delta leaves none of the code's, but an edge left behind would refuse the node.
+    """
+    if len(ids) <= FEW:
+        left = [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]
+    else:
+        left = transaction.run("edges_left", label=label, rows=wanted(ids)).rows
+    for kind, src_label, dst_label, node_id, outward in sorted(left):
+        pair = Pair(RelTable(kind), NodeTable(src_label), NodeTable(dst_label))
+        if pair in KNOWLEDGE_PAIRS and node_id in kept:
+            continue
+        transaction.run("delete_edges_from" if outward else "delete_edges_to", **ends(pair), id=node_id)
+
+
+def _known(transaction: Transaction, label: NodeTable) -> set[str]:
+    """Ids of this label that knowledge points at (or from: two files read together)."""
+    found: set[str] = set()
+    if _any_knowledge(transaction):
+        for pair in KNOWLEDGE_PAIRS:
+            if pair.dst is label:
+                found.update(row[0] for row in transaction.run("known_code", **ends(pair)).rows)
+            if pair.src is label:
+                found.update(row[0] for row in transaction.run("known_code_from", **ends(pair)).rows)
+    return found
+
+
+def _any_knowledge(transaction: Transaction) -> bool:
+    return bool(transaction.run("knowledge_count").rows[0][0])
+
+
+def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None:
+    if not links:
+        return
+    if len(links) <= FEW:
+        created = sum(row[0] for row in transaction.each("link_chunk", {}, [{"chunk_id": a, "symbol_id": b} for a, b in links]))
+    else:
+        chunk_ids, symbol_ids = zip(*links, strict=True)
+        rows = pa.table({"chunk_id": pa.array(chunk_ids, pa.string()), "target_id": pa.array(symbol_ids, pa.string())})
+        created = transaction.run("link_chunks", rows=rows).rows[0][0]
+    if created != len(links):
+        raise BadInputError(
+            f"{len(links) - created} chunks were cut at symbols that are not in the graph ({CHUNK_OF.edge})", argument="chunks"
+        )

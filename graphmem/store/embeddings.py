@@ -1,0 +1,69 @@
+"""Vectors at rest: checked on the way in, one table a dimension, keyed by model and text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from graphmem.errors import BadInputError
+from graphmem.model import stable_id
+from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
+
+if TYPE_CHECKING:
+    from graphmem.store.transaction import Transaction
+
+
+def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
+    """Rows as the Embedding table has them.
+
+    The engine takes a NaN without a word and only notices a wrong length at a later cast.
+
+    Args:
+        model: identity of the model; vectors of different models are never compared.
+        dim: 1 to `MAX_DIMENSIONS`.
+        rows: columns text_hash (string) and vector (fixed_size_list<float32>, `dim`).
+
+    Raises:
+        BadInputError: another shape, a hash twice or null, a vector that is not finite or has no length.
+    """
+    if not model or not 1 <= dim <= MAX_DIMENSIONS:
+        raise BadInputError(f"vectors need a model and 1 to {MAX_DIMENSIONS} dimensions, not {model!r} and {dim}", argument="dim")
+    if set(rows.column_names) != {"text_hash", "vector"} or rows["vector"].type != pa.list_(pa.float32(), dim):
+        raise BadInputError(f"rows must be text_hash string and vector fixed_size_list<float32>[{dim}], not {rows.schema}", argument="rows")
+    hashes = rows["text_hash"].to_pylist()
+    if None in hashes or len(set(hashes)) != len(hashes):
+        raise BadInputError("a text_hash is missing or comes twice", argument="rows")
+    vectors = rows["vector"].combine_chunks()
+    values = vectors.flatten().to_numpy(zero_copy_only=False)
+    if vectors.null_count or len(values) != len(hashes) * dim:
+        raise BadInputError("a vector is missing", argument="rows")
+    shaped = values.reshape(len(hashes), dim)
+    good = np.isfinite(shaped).all(axis=1) & shaped.any(axis=1)
+    if not good.all():
+        first = hashes[int(np.flatnonzero(~good)[0])]
+        raise BadInputError(f"{int((~good).sum())} vectors are not finite or all zero, first of text {first}", argument="rows")
+    ids = [stable_id("embedding", model, text_hash) for text_hash in hashes]
+    return pa.table({"id": pa.array(ids, pa.string()), "text_hash": rows["text_hash"], "vec": vectors})
+
+
+def put(transaction: Transaction, model: str, dim: int, rows: pa.Table) -> None:
+    """Add checked rows; those that are there stay as they are."""
+    table = EmbeddingTable(dim)
+    transaction.run("create_embedding_table", table=table, dim=dim)
+    transaction.run("put_embeddings", table=table, model=model, rows=rows)
+
+
+def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
+    """(text_hash, vector) of one model, sorted by text_hash; no rows, of dimension 1, when it has none."""
+    for table in tables:
+        found = ask("embeddings_of", table=table, model=model)
+        if len(found):
+            return found.cast(_schema(table.dim)).sort_by("text_hash").combine_chunks()
+    return _schema(1).empty_table()
+
+
+def _schema(dim: int) -> pa.Schema:
+    return pa.schema({"text_hash": pa.string(), "vector": pa.list_(pa.float32(), dim)})

@@ -1,0 +1,312 @@
+"""The two engines behind one face: the only module that imports kuzu or ladybug.
+
+ladybug is the maintained fork of kuzu with the same language and the same Python calls; what differs is
+in `ENGINES` and in a few lines here. Both cannot live in one process (the second import breaks the
+interpreter), so the engine is chosen before either is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+
+# kuzu uses importlib.util without importing it.
+import importlib.util
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.errors import (
+    BadInputError,
+    DatabaseDamagedError,
+    DeadlineError,
+    DiskFullError,
+    GraphMemError,
+    LimitError,
+    SettingsError,
+    StoreBusyError,
+)
+from graphmem.store.times import to_naive_utc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+    import pyarrow as pa
+
+
+class EngineSpec(NamedTuple):
+    """What differs between the engines before one is opened."""
+
+    module: str
+    magic: bytes  # first four bytes of a database file
+    storage_version: int  # the next eight, little-endian; files of another version are not opened
+    install: str
+    options: Mapping[str, Any]  # for Database()
+    # A torn tail of the write-ahead log is what a crash leaves. kuzu drops it; ladybug has to be told to.
+    lenient: Mapping[str, Any]
+
+
+ENGINES: Final = {
+    "kuzu": EngineSpec("kuzu", b"KUZU", 39, "pip install kuzu==0.11.3", {}, {}),
+    "ladybug": EngineSpec(
+        "ladybug", b"LBUG", 49, "pip install ladybug==0.22.0", {"backend": "pybind"}, {"throw_on_wal_replay_failure": False}
+    ),
+}
+
+
+class Rows(NamedTuple):
+    """A drained result."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[Any]]
+
+
+class Engine:
+    """One of the engines, imported.
+
+    Args:
+        name: kuzu or ladybug.
+
+    Raises:
+        SettingsError: the name is unknown, the package is missing or stores another format than the
+            pinned one, or this process already uses the other engine.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in ENGINES:
+            raise SettingsError(f"there is no engine {name!r}; use {' or '.join(ENGINES)}", setting="engine", value=name, origin="")
+        for other in ENGINES:
+            if other != name and ENGINES[other].module in sys.modules:
+                raise SettingsError(
+                    f"this process already uses {other}, and the two engines cannot share one; open {name} databases in another process",
+                    setting="engine",
+                    value=name,
+                    origin="",
+                )
+        self.name = name
+        self.spec = ENGINES[name]
+        try:
+            self._module: ModuleType = importlib.import_module(self.spec.module)
+        except ImportError as error:
+            raise SettingsError(
+                f"the engine {name} is not installed: {self.spec.install}", setting="engine", value=name, origin=""
+            ) from error
+        self.version: str = self._module.__version__
+        found = int(self._module.Database.get_storage_version())
+        if found != self.spec.storage_version:
+            raise SettingsError(
+                f"{name} {self.version} stores format {found}, graphmem is made for {self.spec.storage_version}: {self.spec.install}",
+                setting="engine",
+                value=name,
+                origin="",
+            )
+
+    def open(self, path: Path, *, buffer_pool_bytes: int, max_db_bytes: int, read_only: bool = False) -> RawDatabase:
+        """Open or create a database file.
+
+        Automatic checkpoints are off: one that meets an open read waits, fails, and takes the commit
+        that caused it along. The store checkpoints when nobody reads.
+
+        Raises:
+            DatabaseDamagedError, StoreBusyError, DiskFullError, LimitError: what the engine says.
+        """
+        options = dict(
+            buffer_pool_size=buffer_pool_bytes, max_db_size=max_db_bytes, auto_checkpoint=False, read_only=read_only, **self.spec.options
+        )
+        try:
+            raw = self._module.Database(str(path), **options)
+        except RuntimeError as error:
+            if not self.spec.lenient or "WAL" not in str(error):
+                raise self.translate(error, path) from error
+            try:
+                raw = self._module.Database(str(path), **options, **self.spec.lenient)
+            except RuntimeError as again:
+                raise self.translate(again, path) from again
+        return RawDatabase(self, raw, path)
+
+    def connect(self, raw: Any) -> Any:
+        """A connection object of the engine to a database object of the engine."""
+        return self._module.Connection(raw)
+
+    def prepare(self, connection: Any, text: str) -> Any:
+        """A statement planned once, for parameters that come later."""
+        # Connection.prepare() of kuzu warns that it is deprecated; the object it returns is not.
+        return self._module.PreparedStatement(connection, text, {})
+
+    def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
+        """The engine's words as one of ours. What it says is all RuntimeErrors and prose."""
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if said.startswith("Interrupted"):
+            return DeadlineError("the query did not finish in its time; ask for less, or allow more", seconds=0.0)
+        if "Could not set lock on file" in said:
+            return StoreBusyError(f"{path} is open in another process that is no graphmem; close it there", path=str(path), owner=None)
+        if "Cannot write to file" in said or "Cannot truncate file" in said or "No space left" in said:
+            return DiskFullError(
+                f"the disk refused a write to {path} ({said}); make room and try again, the previous index is intact", path=str(path)
+            )
+        if said.startswith("Unable to cast Python instance"):
+            return BadInputError(
+                "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
+            )
+        if "Buffer manager exception" in said or "No more frame groups" in said or "Mmap for size" in said:
+            return LimitError(
+                f"the engine ran out of the memory it may use ({said}); raise buffer_pool_mb or max_db_gb",
+                limit="buffer_pool_bytes",
+                allowed=0,
+                found=0,
+            )
+        if any(sign in said for sign in ("Reading past the end", "not a valid", "Cannot read checkpoint", "Checksum", "corrupted", "WAL")):
+            return DatabaseDamagedError(
+                f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
+                path=str(path),
+                reason=said,
+            )
+        where = f" in: {' '.join(text.split())[:300]}" if text else ""
+        return GraphMemError(f"{self.name} refused a statement ({said}){where}; please report this", path=str(path), reason=said)
+
+
+class RawDatabase:
+    """An open database object of the engine, with its connections."""
+
+    def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
+        self.engine = engine
+        self.path = path
+        self._raw = raw
+        self._connections: list[Connection] = []
+
+    def connect(self) -> Connection:
+        """A connection; one thread uses it at a time."""
+        connection = Connection(self.engine, self.engine.connect(self._raw), self.path)
+        self._connections.append(connection)
+        return connection
+
+    def renew(self, connection: Connection) -> Connection:
+        """A new connection in place of one that holds on to much memory."""
+        self._connections.remove(connection)
+        connection.close()
+        return self.connect()
+
+    def close(self) -> None:
+        """Close every connection and the file. The engine brings the file up to date first.
+
+        Raises:
+            DiskFullError, GraphMemError: the engine could not; this object has been abandoned.
+        """
+        try:
+            while self._connections:
+                self._connections.pop().close()
+            self._raw.close()
+        except RuntimeError as error:
+            self.abandon()
+            raise self.engine.translate(error, self.path) from error
+
+    def abandon(self) -> None:
+        """Let go without closing, for good.
+
+        After a failed write the engine's destructor throws, and that ends the whole process. The
+        objects get a reference nobody owns, so no destructor runs: not now, not when the interpreter
+        exits. The file lock stays with the process, which may open the file again.
+        """
+        for item in (self._raw, *(connection.raw for connection in self._connections)):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
+        self._connections.clear()
+
+
+class Connection:
+    """A connection; every result is drained and closed before the next statement.
+
+    Attributes:
+        held_bytes: Arrow data it was given. The engine keeps every table it was given as a parameter
+            until the connection is closed, so whoever gives it much renews it now and then.
+    """
+
+    def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
+        self.engine = engine
+        self.raw = raw
+        self._path = path
+        self._prepared: dict[str, Any] = {}
+        self._timeout_ms = 0
+        self.held_bytes = 0
+
+    def set_timeout(self, seconds: float) -> None:
+        """Time one statement may take from now on; 0 for any."""
+        wanted = max(1, round(seconds * 1000)) if seconds else 0
+        if wanted != self._timeout_ms:
+            self.raw.set_query_timeout(wanted)
+            self._timeout_ms = wanted
+
+    def use_threads(self, count: int) -> None:
+        """How many threads one statement may use from now on."""
+        self.raw.set_max_threads_for_exec(count)
+
+    def rows(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
+        """Run one statement and take its rows; times are naive UTC."""
+        with self._run(text, params) as result:
+            columns, types = result.get_column_names(), result.get_column_data_types()
+            return Rows(columns, types, result.get_all())
+
+    def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
+        """Run one statement and take its rows as Arrow."""
+        with self._run(text, params) as result:
+            return result.get_as_arrow()
+
+    def each(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Run one statement for each set of plain parameters, planned once; first rows, [] where there is none."""
+        prepared = self._prepared.get(text)
+        if prepared is None:
+            with self._translated(text):
+                prepared = self._prepared[text] = self.engine.prepare(self.raw, text)
+        found: list[list[Any]] = []
+        for values in parameters:
+            with self._run(prepared, values) as result:
+                found.append(result.get_next() if result.has_next() else [])
+        return found
+
+    def end_reading(self) -> None:
+        """End a read transaction; a failed statement has ended it already."""
+        try:
+            self.rows("COMMIT")
+        except GraphMemError as error:
+            if "No active transaction" not in error.facts.get("reason", ""):
+                raise
+
+    def close(self) -> None:
+        """Close; the prepared statements first, because they point into the connection."""
+        self._prepared.clear()
+        self.raw.close()
+
+    @contextlib.contextmanager
+    def _run(self, query: Any, params: Mapping[str, Any] | None) -> Iterator[Any]:
+        values = {name: _to_engine(name, value) for name, value in (params or {}).items()}
+        self.held_bytes += sum(value.nbytes for value in values.values() if hasattr(value, "nbytes"))
+        text = query if isinstance(query, str) else ""
+        with self._translated(text):
+            result = self.raw.execute(query, values)
+            if isinstance(result, list):  # several statements: the catalog does not let them through
+                for one in result:
+                    one.close()
+                raise RuntimeError("several statements in one call")
+        try:
+            with self._translated(text):
+                yield result
+        finally:
+            result.close()
+
+    @contextlib.contextmanager
+    def _translated(self, text: str) -> Iterator[None]:
+        try:
+            yield
+        except RuntimeError as error:
+            raise self.engine.translate(error, self._path, text) from error
+
+
+def _to_engine(name: str, value: Any) -> Any:
+    if isinstance(value, datetime):
+        return to_naive_utc(value, name)
+    if isinstance(value, (list, tuple)) and not value:
+        # The engine would guess the type of the items and fail on the first comparison.
+        raise BadInputError(f"{name} is an empty list; there is nothing to ask for", argument=name)
+    return value

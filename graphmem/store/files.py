@@ -1,0 +1,146 @@
+"""A database on disk is its file, its write-ahead log and its shadow file: one unit.
+
+A log that lies beside a file it does not belong to is replayed into it (old rows come back, or the
+process dies), so the three are checked, moved and put aside together.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import DatabaseDamagedError, MigrationError, SchemaTooNewError, SettingsError
+from graphmem.store.engine import ENGINES, EngineSpec
+
+PAGE: Final = 4096
+SIDE_FILES: Final = (".wal", ".shadow", ".tmp")
+_HEADER: Final = struct.Struct("<4sQIIII")  # magic, storage version, first page and page count of catalogue and metadata
+_NO_PAGE: Final = 0xFFFFFFFF
+
+
+class Header(NamedTuple):
+    """What the first page of a database file says."""
+
+    magic: bytes
+    storage_version: int
+    pages: int  # the file has at least so many
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The file of that suffix beside a database file."""
+    return path.with_name(path.name + suffix)
+
+
+def side_files(path: Path) -> list[Path]:
+    """Log and shadow files that are there and not empty."""
+    return [file for suffix in SIDE_FILES if (file := beside(path, suffix)).exists() and file.stat().st_size]
+
+
+def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
+    """See from outside that a file is whole and of this engine, because engines trust it and may crash.
+
+    Raises:
+        DatabaseDamagedError: it is no database, or shorter than its own header says.
+        SettingsError: another engine wrote it.
+        SchemaTooNewError, MigrationError: another version of the engine wrote it.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size:
+        raise damaged(path, f"it has {size} bytes, less than a header")
+    header = _parse(head)
+    if header.magic != spec.magic:
+        for name, other in ENGINES.items():
+            if header.magic == other.magic:
+                raise SettingsError(
+                    f"{path} was written by {name}; open it with engine = {name}, or index again with {engine} in another place",
+                    setting="engine",
+                    value=engine,
+                    origin=str(path),
+                )
+        raise damaged(path, "it does not begin like a database file")
+    if header.storage_version != spec.storage_version:
+        kind = SchemaTooNewError if header.storage_version > spec.storage_version else MigrationError
+        raise kind(
+            f"{path} is in storage format {header.storage_version} of {engine}, this version reads {spec.storage_version}; "
+            "use the graphmem that wrote it, or move it away and index again",
+            path=str(path),
+            found=header.storage_version,
+            known=spec.storage_version,
+            version=header.storage_version,
+        )
+    if size % PAGE or size < header.pages * PAGE:
+        raise damaged(path, f"it has {size:,} bytes where its header wants {header.pages * PAGE:,} or more, in pages of {PAGE:,}")
+
+
+def _parse(head: bytes) -> Header:
+    magic, version, catalog, catalog_pages, metadata, metadata_pages = _HEADER.unpack(head)
+    ends = [first + count for first, count in ((catalog, catalog_pages), (metadata, metadata_pages)) if first != _NO_PAGE]
+    return Header(magic, version, max(ends, default=1))
+
+
+def damaged(path: Path, reason: str) -> DatabaseDamagedError:
+    """The one sentence about a file that is no usable database."""
+    return DatabaseDamagedError(
+        f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy", path=str(path), reason=reason
+    )
+
+
+def quarantine(files: list[Path], why: str) -> list[str]:
+    """Rename files out of the way, never delete them.
+
+    Returns:
+        One sentence for each, for whoever looks after the index.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    said = []
+    for file in files:
+        target = file.with_name(f"{file.name}.{stamp}.quarantine")
+        number = 0
+        while target.exists():
+            number += 1
+            target = file.with_name(f"{file.name}.{stamp}-{number}.quarantine")
+        file.rename(target)
+        said.append(f"{file.name} was put aside as {target.name}: {why}")
+    return said
+
+
+def remove(path: Path) -> None:
+    """Remove a database of ours that nobody will open: a half-built one, or a copy.
+
+    Its bytes go first: an abandoned engine object may still hold the file open.
+    """
+    for file in (path, *(beside(path, suffix) for suffix in SIDE_FILES)):
+        if file.exists():
+            os.truncate(file, 0)
+            file.unlink()
+
+
+def sync(path: Path) -> None:
+    """Make a file's bytes, or a folder's entries, safe against power loss."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Let a closed, complete database take the place of another, in one step.
+
+    Both must have no log any more: then the rename of one file is the whole change, and a crash before
+    or after it leaves one whole database.
+
+    Raises:
+        DatabaseDamagedError: one of them still has a log.
+    """
+    for database in (new, path):
+        if left := side_files(database):
+            raise damaged(database, f"closing it left {left[0].name} behind")
+    sync(new)
+    new.replace(path)
+    sync(path.parent)

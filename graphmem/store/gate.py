@@ -1,0 +1,62 @@
+"""Readers may come and go; now and then somebody needs the database alone.
+
+A checkpoint that meets an open read waits for seconds and then fails, and a database file can only be
+exchanged when nobody reads it. Reads pass the gate shared, those two pass it exclusively.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+from graphmem.errors import StoreBusyError
+
+
+class Gate:
+    """Shared or exclusive passage; a waiting exclusive one lets no further reader in."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._closed = False
+
+    @contextlib.contextmanager
+    def shared(self, timeout_s: float) -> Iterator[None]:
+        """Pass with others.
+
+        Raises:
+            StoreBusyError: the exclusive holder took longer than `timeout_s`.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: not self._closed, timeout_s):
+                raise StoreBusyError("the database is being rewritten; try again in a moment", path="", owner=None)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def exclusive(self, timeout_s: float) -> Iterator[None]:
+        """Pass alone; one caller at a time asks for this (the writer).
+
+        Raises:
+            StoreBusyError: readers stayed inside longer than `timeout_s`.
+        """
+        with self._changed:
+            self._closed = True
+            deadline = time.monotonic() + timeout_s
+            if not self._changed.wait_for(lambda: not self._inside, max(0.0, deadline - time.monotonic())):
+                self._closed = False
+                self._changed.notify_all()
+                raise StoreBusyError(f"reads are still running after {timeout_s:g} s; try again", path="", owner=None)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._closed = False
+                self._changed.notify_all()

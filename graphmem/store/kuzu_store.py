@@ -1,0 +1,420 @@
+"""The graph store over kuzu, and over its fork ladybug: one implementation, the engine is an argument.
+
+reads:  any thread → gate (shared) → a connection of its own → named query
+writes: any thread → queue → writer thread → one transaction, or a new file that takes the old one's place
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, GraphMemError, LimitError, StoreClosedError
+from graphmem.model import EdgeRow, GraphDelta
+from graphmem.store import embeddings, files, times
+from graphmem.store.arrow_rows import wanted
+from graphmem.store.base import EngineInfo, GraphTables, StoredRows
+from graphmem.store.catalog import load_catalog
+from graphmem.store.delta import apply_delta, weight
+from graphmem.store.engine import Connection, Engine, RawDatabase
+from graphmem.store.files import beside
+from graphmem.store.gate import Gate
+from graphmem.store.lock import DatabaseLock
+from graphmem.store.migrate import table_names
+from graphmem.store.of_files import edges_of, rows_of_files
+from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, OpenOptions, build, open_current, prepare, resolve
+from graphmem.store.readers import Readers
+from graphmem.store.rebuild import HELD_BYTES, Content
+from graphmem.store.snapshot import chunk_table, graph_tables
+from graphmem.store.tables import EmbeddingTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.writer import Writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphmem.store.base import GraphStore
+
+_Answer = TypeVar("_Answer")
+
+BUFFER_POOL_BYTES: Final = 256 << 20  # pages the engine keeps in memory; its own default is 80 % of the machine
+MAX_DB_BYTES: Final = 8 << 30  # address space for the file; its own default, 8 TiB, fails at the sixteenth database
+MAX_READERS: Final = 8
+QUEUED_WRITES: Final = 32
+BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the gate before it says busy
+QUERY_S: Final = 30.0  # time a read may take when the caller does not say
+WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
+# A change above either is written as a new file: that is faster from about a sixth of the graph on, and a
+# transaction of it would not fit into the buffer pool (see docs/decisions/0001-engine.md).
+LARGE_SHARE: Final = 6
+LARGE_ROWS: Final = 20_000
+LARGE_TEXT_BYTES: Final = 8 << 20
+_OWN: Final = "store."  # names in Meta that belong to the store
+
+# After these the open database object is not to be trusted, not even to be closed.
+_BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError)
+
+
+def open_store(
+    path: str | os.PathLike[str],
+    engine: str = "kuzu",
+    buffer_pool_bytes: int = BUFFER_POOL_BYTES,
+    max_db_bytes: int = MAX_DB_BYTES,
+    read_only: bool = False,
+    query_timeout_s: float = QUERY_S,
+) -> GraphStore:
+    """Open the database at a path, making it when there is none.
+
+    Args:
+        path: of the database file; its log and lock lie beside it.
+        engine: kuzu or ladybug; a process can only use one of them.
+        buffer_pool_bytes: memory for pages.
+        max_db_bytes: address space for the file, a power of two.
+        read_only: share the database with other readers; nothing is created or migrated.
+        query_timeout_s: time one read may take unless its call says otherwise.
+
+    Raises:
+        StoreBusyError: this or another process has it open.
+        SchemaTooNewError, MigrationError: another graphmem or engine version made it.
+        DatabaseDamagedError: it is no database, or not whole.
+        BadInputError, SettingsError: an argument cannot be meant, or the folder cannot be written to.
+        NotIndexedError: nothing is there, and reading only was asked for.
+    """
+    if buffer_pool_bytes < 64 << 20 or max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
+        raise BadInputError(
+            f"buffer_pool_bytes ({buffer_pool_bytes:,}) must be 64 MiB or more, max_db_bytes ({max_db_bytes:,}) a power of two above it",
+            argument="buffer_pool_bytes",
+        )
+    resolved = resolve(Path(path))
+    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only)
+    try:
+        lock = DatabaseLock(resolved, engine, shared=read_only)
+    except OSError as error:
+        raise BadInputError(
+            f"{resolved.parent} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
+            argument="path",
+            path=str(resolved),
+        ) from error
+    try:
+        return KuzuStore(resolved, options, lock, query_timeout_s)
+    except BaseException:
+        lock.release()
+        raise
+
+
+class KuzuStore:
+    """An open database; see `store.base.GraphStore` for the promises. Thread-safe.
+
+    Attributes:
+        path: resolved path of the database file.
+        engine: which engine, with its sizes.
+        notes: what had to be put aside when it was opened or recovered, one sentence each.
+    """
+
+    def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
+        spec = options.engine
+        self.path = str(path)
+        self.engine = EngineInfo(spec.name, spec.version, spec.spec.storage_version, options.buffer_pool_bytes, options.max_db_bytes)
+        self._file = path
+        self._options = options
+        self._lock = lock
+        self._catalog = load_catalog()
+        self._query_timeout_s = query_timeout_s
+        self._gate = Gate()
+        self._pid = os.getpid()
+        self._failure: GraphMemError | None = None
+        self._closed = False
+        self.notes = prepare(path, options, self._catalog, lock.previous)
+        self._attach(open_current(path, options, self._catalog))
+        lock.note_file()
+        self._say_open()
+        self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
+
+    def _attach(self, database: RawDatabase) -> None:
+        self._database = database
+        self._readers = Readers(database, MAX_READERS)
+        self._connection = database.connect()
+        self._meta = dict(self._connection.rows(*self._catalog["meta_all"].bind({})).rows)
+
+    # ---- reading
+
+    def generation(self) -> int:
+        """Counter of committed changes of the graph; 0 in a new database."""
+        self._check_open()
+        return int(self._meta.get(GENERATION, "0"))
+
+    def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
+        """Rows of a named read query, in its declared order; times are aware, in UTC.
+
+        Args:
+            query: its name.
+            timeout_s: time it may take; the store's own when not given, 0 for any.
+            **params: its parameters and fills.
+
+        Raises:
+            QueryParameterError: no such query, one that writes, or missing or extra parameters.
+            DeadlineError: it took longer.
+            StoreClosedError: the store is closed, or was opened before a fork.
+        """
+        with self._reading(query, params, timeout_s) as (connection, text, values):
+            columns, types, rows = connection.rows(text, values)
+        stamps = [at for at, kind in enumerate(types) if kind.startswith("TIMESTAMP")]
+        for row in rows:
+            for at in stamps:
+                if row[at] is not None:
+                    row[at] = times.from_naive_utc(row[at])
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
+        """The same as an Arrow table; its times are naive UTC."""
+        with self._reading(query, params, timeout_s) as (connection, text, values):
+            return connection.arrow(text, values)
+
+    def tables(self) -> GraphTables:
+        """The snapshot for the `graph` projection."""
+        with self._snapshot() as (ask, generation):
+            return graph_tables(ask, generation)
+
+    def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
+        """Chunk rows with text, all or those ids, sorted by id."""
+        return chunk_table(self._ask, ids)
+
+    def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """Edges whose source lies in these files, by (kind, src, dst)."""
+        with self._snapshot() as (ask, _):
+            return edges_of(ask, set(paths))
+
+    def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
+        """Everything the graph holds of these files; chunks only of `chunks_of`."""
+        with self._snapshot() as (ask, _):
+            return rows_of_files(ask, set(paths), set(chunks_of))
+
+    def external_uses(self, ids: Iterable[str]) -> dict[str, int]:
+        """For each of these ids that is an external: how many edges lead to it."""
+        asked = sorted(set(ids))
+        if not asked:
+            return {}
+        found = self._ask("external_use_counts", rows=wanted(asked))
+        return dict(sorted(zip(found["id"].to_pylist(), found["uses"].to_pylist(), strict=True)))
+
+    def vectors(self, model: str) -> pa.Table:
+        """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
+        return embeddings.of_model(self._ask, self._embedding_tables(), model)
+
+    def meta(self) -> dict[str, str]:
+        """Small facts about the database, without the store's own."""
+        self._check_open()
+        return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(_OWN)}
+
+    # ---- writing
+
+    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a delta and meta values in one step; the new generation. See `GraphStore.apply`."""
+        return self._write(lambda: self._apply(delta, _checked_meta(meta)))
+
+    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a whole new code graph in place of the old one; the new generation."""
+        return self._write(lambda: self._rebuild(full, _checked_meta(meta), keep_code=False))
+
+    def compact(self) -> int:
+        """Write everything into a new file: rows that were deleted keep their place in the old one."""
+        return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
+
+    def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
+        """Add vectors by text_hash; those that are there stay. See `embeddings.checked_vectors` for what is refused."""
+        checked = embeddings.checked_vectors(model, dim, rows)
+        if len(checked):
+            self._write(lambda: self._transact(lambda transaction: embeddings.put(transaction, model, dim, checked), {}))
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set small facts, without touching the generation."""
+        checked = _checked_meta(values)
+        if checked:
+            self._write(lambda: self._transact(lambda _: None, checked))
+
+    def checkpoint(self) -> None:
+        """Bring the file up to date, when no read is running."""
+        self._write(self._checkpoint)
+
+    def close(self) -> None:
+        """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
+        if self._closed or os.getpid() != self._pid:
+            return  # a forked child has nothing to close: touching the handle would hang it
+        self._closed = True
+        self._writer.stop()
+        try:
+            if self._failure is None:
+                if not self._options.read_only:
+                    self._checkpoint()
+                with self._gate.exclusive(BUSY_S):
+                    self._database.close()
+                self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> KuzuStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- on the writer's thread
+
+    def _apply(self, delta: GraphDelta, meta: Mapping[str, str]) -> int:
+        rows, text_bytes = weight(delta)
+        if rows + text_bytes == 0:
+            return self._transact(lambda _: None, {**meta, **self._next_generation()})
+        stored = sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
+        large = rows > LARGE_ROWS or text_bytes > LARGE_TEXT_BYTES
+        if stored == 0 or (large and rows * LARGE_SHARE > stored):
+            return self._rebuild(delta, meta, keep_code=True)
+        moment = times.now()
+        return self._transact(lambda transaction: apply_delta(transaction, delta, moment), {**meta, **self._next_generation()})
+
+    def _next_generation(self) -> dict[str, str]:
+        return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
+
+    def _transact(self, change: Callable[[Transaction], None], meta: Mapping[str, str]) -> int:
+        with Transaction(self._connection, self._catalog) as transaction:
+            change(transaction)
+            for name, value in sorted(meta.items()):
+                transaction.run("meta_put", name=name, value=value)
+        self._meta = {**self._meta, **meta}
+        if self._connection.held_bytes > HELD_BYTES:
+            self._connection = self._database.renew(self._connection)
+        log = beside(self._file, ".wal")
+        if log.exists() and log.stat().st_size > WAL_BYTES:
+            self._checkpoint()
+        return int(self._meta[GENERATION])
+
+    def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
+        """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
+        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 2)}
+        content = Content(delta, self._connection, self._catalog, keep_code=keep_code, moment=times.now())
+        build(self._file, self._options, self._catalog, content, changed)
+        del content
+        new = beside(self._file, ".next")
+        try:
+            self._checkpoint()  # the old one must not need a log any more when the new one comes
+            with self._gate.exclusive(BUSY_S):
+                self._database.close()
+                try:
+                    files.put_in_place(new, self._file)
+                finally:
+                    self._attach(open_current(self._file, self._options, self._catalog))
+        finally:
+            files.remove(new)
+        self._lock.note_file()
+        self._say_open()
+        return int(self._meta[GENERATION])
+
+    def _checkpoint(self) -> None:
+        """Bring the file up to date, when nobody reads: with a read open the engine waits seconds and gives up."""
+        following = str(int(self._meta[CHECKPOINT]) + 1)
+        if not beside(self._file, ".wal").exists():
+            return
+        with self._gate.exclusive(BUSY_S):
+            self._connection.rows(*self._catalog["meta_put"].bind({"name": CHECKPOINT, "value": following}))
+            self._connection.rows("CHECKPOINT")
+        self._meta = {**self._meta, CHECKPOINT: following}
+        self._say_open()
+
+    def _say_open(self) -> None:
+        self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
+
+    def _write(self, job: Callable[[], _Answer]) -> _Answer:
+        self._check_open()
+        if self._options.read_only:
+            raise BadInputError(f"{self.path} was opened for reading only; open it for writing", argument="read_only")
+
+        def guarded() -> _Answer:
+            self._check_open()
+            try:
+                return job()
+            except _BREAKING:
+                self._recover()
+                raise
+
+        return self._writer.run(guarded)
+
+    def _recover(self) -> None:
+        """After a failed write: abandon the database object and open the file again, as it was before.
+
+        The engine goes on with a half-written log, and closing it ends the process; what is on disk is
+        whole, because a torn end of the log is cut off at the next open.
+        """
+        try:
+            with self._gate.exclusive(BUSY_S):
+                self._database.abandon()
+                self._attach(open_current(self._file, self._options, self._catalog))
+        except GraphMemError as error:
+            self._failure = error
+
+    # ---- asking
+
+    def _check_open(self) -> None:
+        if os.getpid() != self._pid:
+            raise StoreClosedError("this store was opened before a fork and cannot be used in the child; open it there, or use spawn")
+        if self._failure is not None:
+            raise StoreClosedError(f"the database could not be opened again after a failed write ({self._failure}); open it anew")
+        if self._closed:
+            raise StoreClosedError("the store is closed; open it again")
+
+    @contextmanager
+    def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
+        named = self._catalog[query]
+        if named.writes and "LOAD FROM $rows" not in named.text:
+            raise BadInputError(f"{query} ({named.where}) changes the database; reads take read queries", argument="query")
+        text, values = named.bind(params)
+        seconds = self._query_timeout_s if timeout_s is None else timeout_s
+        with self._passage() as connection:
+            connection.set_timeout(seconds)
+            try:
+                yield connection, text, values
+            except DeadlineError as error:
+                raise DeadlineError(f"{query} did not finish in {seconds:g} s; ask for less, or allow more", seconds=seconds) from error
+
+    @contextmanager
+    def _passage(self) -> Iterator[Connection]:
+        self._check_open()
+        with self._gate.shared(BUSY_S):
+            self._check_open()
+            with self._readers.one(BUSY_S) as connection:
+                yield connection
+
+    def _ask(self, query: str, **values: Any) -> pa.Table:
+        with self._reading(query, values, 0) as (connection, text, params):
+            return connection.arrow(text, params)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], int]]:
+        """Several reads of one moment. The gate keeps checkpoints away as long as it is open."""
+        with self._passage() as connection:
+            connection.set_timeout(0)
+            connection.rows("BEGIN TRANSACTION READ ONLY")
+            try:
+                meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+
+                def ask(query: str, **values: Any) -> pa.Table:
+                    text, params = self._catalog[query].bind(values)
+                    return connection.arrow(text, params)
+
+                yield ask, int(meta.get(GENERATION, "0"))
+            finally:
+                connection.end_reading()
+
+    def _embedding_tables(self) -> list[EmbeddingTable]:
+        with self._passage() as connection:
+            names = table_names(connection)
+        found = [table for name in names if (table := EmbeddingTable.parse(name)) is not None]
+        return sorted(found, key=lambda table: table.dim)
+
+
+def _checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
+    for name, value in (values or {}).items():
+        if not isinstance(name, str) or not isinstance(value, str) or name.startswith(_OWN):
+            raise BadInputError(f"meta takes texts under names that do not begin with {_OWN!r}, not {name!r}: {value!r}", argument="meta")
+    return dict(values or {})

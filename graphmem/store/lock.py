@@ -1,0 +1,188 @@
+"""Who has a database open: one process, one handle.
+
+The engine's own lock is dropped when any handle on the file is closed, and it does not notice a second
+handle in the same process, which costs committed rows. So a process keeps a register of what it has open,
+and a lock file beside the database tells other processes, with a few facts about the owner in it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphmem import __version__
+from graphmem.errors import StoreBusyError
+from graphmem.store.files import beside
+
+_register: dict[tuple[object, ...], Path] = {}
+_register_lock = threading.Lock()
+_held: set[DatabaseLock] = set()
+
+
+class Record(NamedTuple):
+    """What the lock file says."""
+
+    pid: int
+    host: str
+    since: str  # UTC, ISO 8601
+    version: str  # of graphmem
+    engine: str
+    clean: bool  # the last owner closed it, and nothing is left in a log
+    size: int  # bytes of the database file then
+    database: str  # identity of the database, kept in Meta
+    checkpoint: int  # how many checkpoints it has had, kept in Meta
+
+    @property
+    def owner(self) -> dict[str, Any]:
+        """The part that says who it is."""
+        return {"pid": self.pid, "host": self.host, "since": self.since, "version": self.version}
+
+
+class DatabaseLock:
+    """The register entry and the lock file of one open database.
+
+    Args:
+        path: resolved path of the database file.
+        engine: its engine.
+        shared: for reading only; others may read too.
+
+    Raises:
+        StoreBusyError: this or another process has it open (`owner`: facts about it, or None).
+    """
+
+    def __init__(self, path: Path, engine: str, shared: bool) -> None:
+        self.path = path
+        self._engine = engine
+        self._shared = shared
+        self._since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._keys = _keys(path)
+        self._descriptor: int | None = None
+        self.previous: Record | None = None
+        with _register_lock:
+            for key in self._keys:
+                if key in _register:
+                    raise StoreBusyError(
+                        f"this process has {_register[key]} open already; use that handle, or close it first",
+                        path=str(path),
+                        owner={"pid": os.getpid(), "host": socket.gethostname()},
+                    )
+            self._acquire()
+            for key in self._keys:
+                _register[key] = path
+            _held.add(self)
+
+    def note_file(self) -> None:
+        """Register the file once more, after it was created or exchanged for another."""
+        with _register_lock:
+            for key in self._keys:
+                _register.pop(key, None)
+            self._keys = _keys(self.path)
+            for key in self._keys:
+                _register[key] = self.path
+
+    def write(self, *, clean: bool, database: str, checkpoint: int) -> None:
+        """Say how the database is left from here on."""
+        if self._descriptor is None or self._shared:
+            return
+        size = self.path.stat().st_size if self.path.exists() else 0
+        record = Record(os.getpid(), socket.gethostname(), self._since, __version__, self._engine, clean, size, database, checkpoint)
+        data = json.dumps(record._asdict(), indent=1).encode()
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, data, 0)
+
+    def release(self) -> None:
+        """Let others in. Twice is once."""
+        with _register_lock:
+            for key in self._keys:
+                _register.pop(key, None)
+            _held.discard(self)
+            if self._descriptor is not None:
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def _acquire(self) -> None:
+        file = beside(self.path, ".lock")
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            descriptor = os.open(file, flags, 0o644)
+        except (PermissionError, OSError):
+            if not self._shared:
+                raise
+            return  # a folder that cannot be written to has no writer either
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except OSError as error:
+            record = _parse(descriptor)
+            os.close(descriptor)
+            who = f"process {record.pid} on {record.host} since {record.since}" if record else "another process"
+            raise StoreBusyError(
+                f"{self.path} is open in {who}; ask that one, or end it first", path=str(self.path), owner=record.owner if record else None
+            ) from error
+        self._descriptor = descriptor
+        self.previous = _parse(descriptor)
+
+    def forget_in_child(self) -> None:
+        """After a fork: the descriptor is shared with the parent, and the lock is the parent's."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def read_record(path: Path) -> Record | None:
+    """What the lock file beside a database says, alive or not; None when there is none."""
+    try:
+        descriptor = os.open(beside(path, ".lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return _parse(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _parse(descriptor: int) -> Record | None:
+    try:
+        found = json.loads(os.pread(descriptor, 65_536, 0))
+        return Record(**{name: kind(found[name]) for name, kind in _TYPES.items()})
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+_TYPES: dict[str, Any] = {
+    "pid": int,
+    "host": str,
+    "since": str,
+    "version": str,
+    "engine": str,
+    "clean": bool,
+    "size": int,
+    "database": str,
+    "checkpoint": int,
+}
+
+
+def _keys(path: Path) -> list[tuple[object, ...]]:
+    keys: list[tuple[object, ...]] = [("path", str(path))]
+    if path.exists():
+        status = path.stat()
+        keys.append(("inode", status.st_dev, status.st_ino))
+    return keys
+
+
+def _after_fork() -> None:
+    global _register_lock
+    _register_lock = threading.Lock()
+    for lock in list(_held):
+        lock.forget_in_child()
+    _held.clear()
+    _register.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)

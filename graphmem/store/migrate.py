@@ -1,0 +1,178 @@
+"""Numbered files of `queries/schema` become tables; each file and the record of it in one transaction.
+
+A database remembers which files made it. A gap, a changed file or a database made by a newer graphmem is
+refused; the words of a file count, not its comments and white space.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem._resources import data_root
+from graphmem.errors import MigrationError, QueryFileError, SchemaTooNewError
+from graphmem.store.catalog import Catalog, blank_opaque
+from graphmem.store.tables import NodeTable, RelTable
+from graphmem.store.times import now
+from graphmem.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+    from graphmem.store.engine import Connection
+
+_FILE = re.compile(r"(\d{4})-([a-z0-9-]+)\.cypher")
+_COMMENT = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
+# The one table that must be there before the first file: it says which files have been run.
+_HISTORY: Final = "CREATE NODE TABLE SchemaVersion(version STRING PRIMARY KEY, name STRING, sha256 STRING, applied_at TIMESTAMP)"
+_APPLIED: Final = "MATCH (v:SchemaVersion) RETURN v.version, v.name, v.sha256 ORDER BY v.version"
+_RECORD: Final = "CREATE (:SchemaVersion {version: $version, name: $name, sha256: $sha256, applied_at: $applied_at})"
+
+
+class Migration(NamedTuple):
+    """One file of queries/schema."""
+
+    version: str  # 0001
+    name: str
+    sha256: str  # of the statements, without comments and with white space folded
+    statements: tuple[str, ...]
+
+
+@cache
+def load_migrations() -> tuple[Migration, ...]:
+    """The files of `queries/schema`, in order.
+
+    Raises:
+        QueryFileError: a file is misnamed, empty, or a number is missing.
+    """
+    return read_migrations(data_root() / "queries" / "schema")
+
+
+def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
+    """The migrations of a folder; names that start with a dot are passed over.
+
+    Raises:
+        QueryFileError: see `load_migrations`.
+    """
+    found: list[Migration] = []
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.startswith(".") or not file.name.endswith(".cypher"):
+            continue
+        name = _FILE.fullmatch(file.name)
+        if not name or int(name[1]) != len(found) + 1:
+            raise QueryFileError(
+                f"queries/schema/{file.name} is not number {len(found) + 1:04}: files are 0001-name.cypher, 0002-…, without gaps",
+                path=f"schema/{file.name}",
+                line=1,
+            )
+        statements = split_statements(file.read_text(encoding="utf-8"))
+        if not statements:
+            raise QueryFileError(f"queries/schema/{file.name} has no statement", path=f"schema/{file.name}", line=1)
+        digest = hashlib.sha256(";".join(statements).encode()).hexdigest()
+        found.append(Migration(name[1], name[2], digest, statements))
+    return tuple(found)
+
+
+def split_statements(text: str) -> tuple[str, ...]:
+    """The statements of a file, without comments, white space folded outside of strings."""
+    bare = _COMMENT.sub(lambda found: found[1] or " ", text)
+    parts: list[str] = []
+    start = 0
+    code = blank_opaque(bare)
+    for index in [*(place.start() for place in re.finditer(";", code)), len(bare)]:
+        folded = re.sub(r"\s+", " ", bare[start:index]).strip()
+        if folded:
+            parts.append(folded)
+        start = index + 1
+    return tuple(parts)
+
+
+def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tuple[Migration, ...] | None = None) -> list[str]:
+    """Bring a database up to the newest file; does nothing when it is there.
+
+    Args:
+        connection: of the writer.
+        catalog: for the transaction.
+        path: of the database, for messages.
+        migrations: of `load_migrations` when not given.
+
+    Returns:
+        Versions that were applied now.
+
+    Raises:
+        SchemaTooNewError, MigrationError: see `pending`.
+    """
+    applied_now = []
+    for migration in pending(connection, path, migrations):
+        with Transaction(connection, catalog) as transaction:
+            if migration.version == "0001":
+                transaction.statement(_HISTORY)
+            for statement in migration.statements:
+                transaction.statement(statement)
+            transaction.statement(
+                _RECORD, {"version": migration.version, "name": migration.name, "sha256": migration.sha256, "applied_at": now()}
+            )
+        applied_now.append(migration.version)
+    return applied_now
+
+
+def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...] | None = None) -> tuple[Migration, ...]:
+    """The migrations a database has not had yet.
+
+    Raises:
+        SchemaTooNewError: it has had some that this graphmem does not know.
+        MigrationError: it is no database of graphmem, its history has a gap, or a file was changed since.
+    """
+    known = load_migrations() if migrations is None else migrations
+    tables = table_names(connection)
+    if "SchemaVersion" not in tables:
+        if tables:
+            raise MigrationError(
+                f"{path} is a database of something else (tables {', '.join(sorted(tables)[:5])}); choose another place",
+                path=str(path),
+                version="",
+            )
+        return known
+    history = connection.rows(_APPLIED).rows
+    if len(history) > len(known) or (history and history[-1][0] > known[-1].version):
+        raise SchemaTooNewError(
+            f"{path} was written by a newer graphmem (schema {history[-1][0]}, this one knows {known[-1].version}); "
+            "update graphmem, or move the file away and index again",
+            path=str(path),
+            found=int(history[-1][0]),
+            known=int(known[-1].version),
+            version=history[-1][0],
+        )
+    for (version, name, sha256), migration in zip(history, known, strict=False):
+        if version != migration.version:
+            raise MigrationError(
+                f"{path} has schema {version} where {migration.version} is missing; move it away and index again",
+                path=str(path),
+                version=migration.version,
+            )
+        if sha256 != migration.sha256:
+            raise MigrationError(
+                f"queries/schema/{version}-{name}.cypher was changed after it made {path}; restore the file and add a new one instead",
+                path=str(path),
+                version=version,
+            )
+    return known[len(history) :]
+
+
+def check_tables(connection: Connection, path: Path) -> None:
+    """See that every table of the schema is there; a crash or another program may have left a part.
+
+    Raises:
+        MigrationError: some are missing.
+    """
+    missing = sorted({*map(str, NodeTable), *map(str, RelTable)} - table_names(connection))
+    if missing:
+        raise MigrationError(f"{path} lacks the tables {', '.join(missing)}; move it away and index again", path=str(path), version="")
+
+
+def table_names(connection: Connection) -> set[str]:
+    """Names of all tables."""
+    return {row[0] for row in connection.rows("CALL show_tables() RETURN name").rows}

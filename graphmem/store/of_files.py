@@ -1,0 +1,67 @@
+"""Everything the graph holds of some files, as rows: what an index run compares with the files of today.
+
+A few paths are looked for in one scan of each table (5 ms for 45,000 symbols); for many the tables are
+taken out whole and sifted here. Joining the paths with the tables in the engine reads every column of
+every row into memory first: 0.4 s and 100 MB for one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.model import ChunkRow, EdgeRow, FileRow, SymbolRow, UnresolvedRow
+from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
+from graphmem.store.base import StoredRows
+from graphmem.store.snapshot import Ask, graph_edges
+
+_Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
+
+FEW_PATHS: Final = 48  # where scanning for each of them costs as much as taking everything
+
+
+def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) -> StoredRows:
+    """Rows of these files, each list sorted by id; chunks only of `chunks_of`."""
+    return StoredRows(
+        files=_rows(ask, FileRow, "files_of", "all_files", paths),
+        symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
+        chunks=_rows(ask, ChunkRow, "chunks_of", "all_chunks", chunks_of, full_texts),
+        edges=edges_of(ask, paths),
+        unresolved=_rows(ask, UnresolvedRow, "unresolved_of", "all_unresolved", paths),
+    )
+
+
+def edges_of(ask: Ask, paths: Collection[str]) -> list[EdgeRow]:
+    """Edges whose source lies in these files, by (kind, src, dst)."""
+    if not paths:
+        return []
+    if len(paths) <= FEW_PATHS:
+        rows = [
+            row
+            for query in ("edges_of_files", "edges_of_symbols")
+            for row in model_rows(EdgeRow, full_lines(ask(query, paths=sorted(paths))))
+        ]
+    else:
+        sources = pa.concat_arrays(
+            [piece for query in ("all_files", "all_symbols") for piece in _sifted(ask(query), paths)["id"].chunks]
+            or [pa.array([], pa.string())]
+        )
+        edges = graph_edges(ask)
+        rows = model_rows(EdgeRow, edges.filter(pc.is_in(edges["src"], sources)))
+    return sorted(rows, key=lambda row: row[:3])
+
+
+def _rows(
+    ask: Ask, kind: type[_Row], few: str, every: str, paths: Collection[str], unpack: Callable[[pa.Table], pa.Table] = lambda table: table
+) -> list[_Row]:
+    if not paths:
+        return []
+    table = ask(few, paths=sorted(paths)) if len(paths) <= FEW_PATHS else _sifted(ask(every), paths)
+    return sorted(model_rows(kind, unpack(table)))
+
+
+def _sifted(table: pa.Table, paths: Collection[str]) -> pa.Table:
+    return table.filter(pc.is_in(table["path"], pa.array(sorted(paths), pa.string())))

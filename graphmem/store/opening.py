@@ -1,0 +1,220 @@
+"""From a path to an open, current, trustworthy database; or one clear sentence.
+
+lock → what did the last owner leave? → header → (after a crash) try it in a child process → open → migrate
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.errors import BadInputError, DiskFullError, MigrationError, NotIndexedError
+from graphmem.model import GraphDelta
+from graphmem.store import files, times
+from graphmem.store.catalog import Catalog
+from graphmem.store.files import beside, damaged
+from graphmem.store.migrate import check_tables, migrate, pending
+from graphmem.store.rebuild import Content, fill, give_back_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphmem.store.engine import Engine, RawDatabase
+    from graphmem.store.lock import Record
+
+PROBE_SECONDS: Final = 120.0
+GENERATION: Final = "store.generation"
+DATABASE: Final = "store.database"
+CHECKPOINT: Final = "store.checkpoint"
+
+
+class OpenOptions(NamedTuple):
+    """What every open of one store has in common."""
+
+    engine: Engine
+    buffer_pool_bytes: int
+    max_db_bytes: int
+    read_only: bool
+
+    def open(self, path: Path) -> RawDatabase:
+        """Open the file, or create an empty one."""
+        return self.engine.open(
+            path, buffer_pool_bytes=self.buffer_pool_bytes, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
+        )
+
+
+def resolve(path: Path) -> Path:
+    """The one name of a database, whatever link it was named by.
+
+    Raises:
+        BadInputError: its folder is missing or the name is a folder.
+    """
+    resolved = path.expanduser().resolve()
+    if resolved.is_dir():
+        raise BadInputError(f"{resolved} is a folder; name a file in it", argument="path", path=str(resolved))
+    if not resolved.parent.is_dir():
+        raise BadInputError(f"there is no folder {resolved.parent}; make it first", argument="path", path=str(resolved))
+    return resolved
+
+
+def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
+    """See that what lies at `path` can be opened without harm; make it when nothing is there.
+
+    Args:
+        path: resolved, and locked by the caller.
+        options: engine and sizes.
+        catalog: the named queries.
+        previous: what the last owner wrote into the lock file.
+
+    Returns:
+        What had to be put aside, one sentence each.
+
+    Raises:
+        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is no database of ours, or not whole.
+        NotIndexedError: nothing is there, and reading only was asked for.
+    """
+    if options.read_only:
+        if not path.exists():
+            raise NotIndexedError(f"there is no database at {path}; index first", path=str(path))
+        files.check_header(path, options.engine.spec, options.engine.name)
+        return []
+    files.remove(beside(path, ".next"))
+    if not path.exists():
+        notes = files.quarantine(files.side_files(path), "there was no database it belongs to")
+        create(path, options, catalog)
+        return notes
+    files.check_header(path, options.engine.spec, options.engine.name)
+    if previous is not None and previous.clean:
+        if (size := path.stat().st_size) < previous.size:
+            raise damaged(path, f"{previous.size - size:,} bytes are missing since it was closed")
+        return files.quarantine(files.side_files(path), "the database was closed properly, so this belongs to another one")
+    return _after_crash(path, options, previous)
+
+
+def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
+    """Make an empty database, complete or not at all."""
+    content = Content(GraphDelta.empty(), None, catalog, keep_code=False, moment=times.now())
+    build(path, options, catalog, content, {GENERATION: "0", DATABASE: uuid.uuid4().hex, CHECKPOINT: "0"})
+    files.put_in_place(beside(path, ".next"), path)
+
+
+def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, meta: Mapping[str, str]) -> None:
+    """Fill `path`.next; on failure nothing of it is left.
+
+    Raises:
+        DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
+    """
+    target = beside(path, ".next")
+    files.remove(target)
+    database = options.open(target)
+    try:
+        fill(database, catalog, content, meta)
+        database.close()
+        give_back_memory()
+    except BaseException as error:
+        database.abandon()
+        files.remove(target)
+        if isinstance(error, DiskFullError):
+            raise DiskFullError(
+                f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
+            ) from error
+        raise
+
+
+def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
+    """Open a prepared file and bring its schema up to date.
+
+    Raises:
+        SchemaTooNewError, MigrationError: see `migrate`.
+    """
+    database = options.open(path)
+    try:
+        connection = database.connect()
+        if options.read_only:
+            if waiting := pending(connection, path):
+                raise MigrationError(
+                    f"{path} has an older schema; open it once for writing, that adds {waiting[0].version}",
+                    path=str(path),
+                    version=waiting[0].version,
+                )
+        else:
+            migrate(connection, catalog, path)
+        check_tables(connection, path)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+# ---- after a crash
+
+
+def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
+    """The last owner did not close it. Engines have died on such files, so a child process goes first, on copies."""
+    copy = beside(path, ".probe")
+    left = files.side_files(path)
+    try:
+        files.remove(copy)
+        shutil.copyfile(path, copy)
+        alone = _probe(copy, options)
+        if not left:
+            if not alone.works:
+                raise damaged(path, alone.says)
+            return []
+        if alone.works and previous is not None and alone.database and not _same(alone, previous):
+            return files.quarantine(left, "it belongs to another database than the one that lies here now")
+        files.remove(copy)
+        for file in (path, *left):
+            shutil.copyfile(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
+        together = _probe(copy, options)
+        if together.works:
+            return []
+        if alone.works:
+            return files.quarantine(left, f"the engine cannot read it ({together.says}); the newest changes were in it, index again")
+        raise damaged(path, together.says)
+    except OSError as error:
+        raise DiskFullError(
+            f"there is no room to examine {path} after a crash ({error}); make room and try again", path=str(path)
+        ) from error
+    finally:
+        files.remove(copy)
+
+
+class _Probe(NamedTuple):
+    works: bool
+    says: str
+    database: str
+    checkpoint: int
+
+
+def _probe(copy: Path, options: OpenOptions) -> _Probe:
+    command = [
+        sys.executable,
+        "-m",
+        "graphmem.store.probe",
+        options.engine.name,
+        str(copy),
+        str(options.buffer_pool_bytes),
+        str(options.max_db_bytes),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return _Probe(False, f"opening it did not end in {PROBE_SECONDS:g} s", "", 0)
+    words = done.stdout.split("\t")
+    if done.returncode == 0 and len(words) == 3:
+        return _Probe(True, "", words[1], int(words[2]))
+    if done.returncode < 0:
+        return _Probe(False, f"the engine dies on it (signal {-done.returncode})", "", 0)
+    return _Probe(
+        False, (done.stdout + done.stderr).strip().splitlines()[-1] if (done.stdout + done.stderr).strip() else "no answer", "", 0
+    )
+
+
+def _same(probe: _Probe, previous: Record) -> bool:
+    """Whether the file alone is the one whose owner crashed: the same database, at the checkpoint it was at."""
+    return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

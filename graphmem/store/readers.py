@@ -1,0 +1,50 @@
+"""Connections for reading: each read has one for itself, and gives it back drained."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import StoreBusyError
+
+if TYPE_CHECKING:
+    from graphmem.store.engine import Connection, RawDatabase
+
+
+HELD_BYTES: Final = 1 << 20  # Arrow data a reading connection may hold before it is renewed
+
+
+class Readers:
+    """A pool of connections of one open database; made on demand, at most `capacity`.
+
+    Statements of two threads on one connection corrupt the heap, so a connection is never shared.
+    """
+
+    def __init__(self, database: RawDatabase, capacity: int) -> None:
+        self._database = database
+        self._free: list[Connection] = []
+        self._lock = threading.Lock()
+        self._places = threading.Semaphore(capacity)
+        self._capacity = capacity
+
+    @contextlib.contextmanager
+    def one(self, wait_s: float) -> Iterator[Connection]:
+        """A connection for the time of the block.
+
+        Raises:
+            StoreBusyError: all are taken for longer than `wait_s`.
+        """
+        if not self._places.acquire(timeout=wait_s):
+            raise StoreBusyError(f"{self._capacity} reads are running; try again", path=str(self._database.path), owner=None)
+        try:
+            with self._lock:
+                connection = self._free.pop() if self._free else self._database.connect()
+            try:
+                yield connection
+            finally:
+                with self._lock:
+                    self._free.append(self._database.renew(connection) if connection.held_bytes > HELD_BYTES else connection)
+        finally:
+            self._places.release()

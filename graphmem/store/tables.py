@@ -1,0 +1,172 @@
+"""Names of the tables: the only names that may be put into the text of a query.
+
+The engine takes no parameter where a table name stands, so queries say `@edge` there and the code fills
+it from these enumerations. `queries/schema` creates exactly these tables; a test compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+MAX_DIMENSIONS: Final = 4096  # of a vector: four times the largest sentence model in use
+
+
+class NodeTable(StrEnum):
+    """Node tables of queries/schema."""
+
+    FILE = "File"
+    SYMBOL = "Symbol"
+    EXTERNAL = "External"
+    CHUNK = "Chunk"
+    UNRESOLVED = "Unresolved"
+    META = "Meta"
+    MODULE = "Module"
+    FLOW = "Flow"
+    FRAMEWORK_KEY = "FrameworkKey"
+    MEMORY = "Memory"
+    SESSION = "Session"
+    ERROR_PATTERN = "ErrorPattern"
+    PERSON = "Person"
+
+
+class RelTable(StrEnum):
+    """Relationship tables of queries/schema."""
+
+    DEFINES = "DEFINES"
+    IMPORTS = "IMPORTS"
+    CALLS = "CALLS"
+    REFERENCES = "REFERENCES"
+    INHERITS = "INHERITS"
+    OVERRIDES = "OVERRIDES"
+    USES_TYPE = "USES_TYPE"
+    TESTS = "TESTS"
+    CHUNK_OF = "CHUNK_OF"
+    CONTAINS = "CONTAINS"
+    DEPENDS_ON = "DEPENDS_ON"
+    STARTS_AT = "STARTS_AT"
+    STEP = "STEP"
+    HANDLES = "HANDLES"
+    ABOUT = "ABOUT"
+    RELATES = "RELATES"
+    LEARNT_IN = "LEARNT_IN"
+    CO_ACCESSED = "CO_ACCESSED"
+    SEEN_IN = "SEEN_IN"
+    OWNS = "OWNS"
+
+
+class TextColumn(StrEnum):
+    """String columns of File, Symbol and External that are set one by one."""
+
+    PATH = "path"
+    LANGUAGE = "language"
+    MODULE = "module"
+    CONTENT_HASH = "content_hash"
+    DIAGNOSTIC = "diagnostic"
+    KIND = "kind"
+    NAME = "name"
+    QUALNAME = "qualname"
+    PARENT_ID = "parent_id"
+    SIGNATURE = "signature"
+    DOC = "doc"
+    BODY_HASH = "body_hash"
+    MODIFIERS = "modifiers"
+    ENTRY_POINT = "entry_point"
+    PACKAGE = "package"
+
+
+class Pair(NamedTuple):
+    """One FROM … TO … of a relationship table."""
+
+    edge: RelTable
+    src: NodeTable
+    dst: NodeTable
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingTable:
+    """The table of vectors of one dimension; the engine fixes the dimension in the column's type.
+
+    Args:
+        dim: 1 to `MAX_DIMENSIONS`.
+    """
+
+    dim: int
+
+    def __post_init__(self) -> None:
+        if type(self.dim) is not int or not 1 <= self.dim <= MAX_DIMENSIONS:
+            raise ValueError(f"vectors have 1 to {MAX_DIMENSIONS} dimensions, not {self.dim!r}")
+
+    def __str__(self) -> str:
+        return f"{self.PREFIX}{self.dim}"
+
+    PREFIX = "Embedding_"
+
+    @classmethod
+    def parse(cls, name: str) -> EmbeddingTable | None:
+        """The table of that name, or None when the name is not of this form."""
+        digits = name.removeprefix(cls.PREFIX)
+        return cls(int(digits)) if digits != name and digits.isascii() and digits.isdigit() else None
+
+
+_F, _S, _X = NodeTable.FILE, NodeTable.SYMBOL, NodeTable.EXTERNAL
+
+# Nodes and edges of the code, in the order they are loaded; all of them come from a GraphDelta.
+CODE_NODES: Final = (NodeTable.CHUNK, NodeTable.FILE, NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.UNRESOLVED)
+CODE_PAIRS: Final = (
+    Pair(RelTable.CALLS, _S, _S),
+    Pair(RelTable.CALLS, _S, _X),
+    Pair(RelTable.DEFINES, _F, _S),
+    Pair(RelTable.DEFINES, _S, _S),
+    Pair(RelTable.IMPORTS, _F, _F),
+    Pair(RelTable.IMPORTS, _F, _X),
+    Pair(RelTable.INHERITS, _S, _S),
+    Pair(RelTable.INHERITS, _S, _X),
+    Pair(RelTable.OVERRIDES, _S, _S),
+    Pair(RelTable.OVERRIDES, _S, _X),
+    Pair(RelTable.REFERENCES, _S, _S),
+    Pair(RelTable.REFERENCES, _S, _X),
+    Pair(RelTable.TESTS, _S, _S),
+    Pair(RelTable.USES_TYPE, _S, _S),
+    Pair(RelTable.USES_TYPE, _S, _X),
+)
+CHUNK_OF: Final = Pair(RelTable.CHUNK_OF, NodeTable.CHUNK, _S)
+
+# Layers 2 and 3: carried over when the code graph is rebuilt.
+CARRIED_NODES: Final = (
+    NodeTable.MODULE,
+    NodeTable.FLOW,
+    NodeTable.FRAMEWORK_KEY,
+    NodeTable.MEMORY,
+    NodeTable.SESSION,
+    NodeTable.ERROR_PATTERN,
+    NodeTable.PERSON,
+)
+# Derived from the code: an edge to code that is gone goes too.
+DERIVED_PAIRS: Final = (
+    Pair(RelTable.CONTAINS, NodeTable.MODULE, _F),
+    Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE),
+    Pair(RelTable.STARTS_AT, NodeTable.FLOW, _S),
+    Pair(RelTable.STEP, NodeTable.FLOW, _S),
+    Pair(RelTable.HANDLES, _S, NodeTable.FRAMEWORK_KEY),
+)
+# Knowledge: code it points at is kept, marked stale, when it is gone from the repository.
+KNOWLEDGE_PAIRS: Final = (
+    Pair(RelTable.ABOUT, NodeTable.MEMORY, _S),
+    Pair(RelTable.ABOUT, NodeTable.MEMORY, _F),
+    Pair(RelTable.ABOUT, NodeTable.MEMORY, _X),
+    Pair(RelTable.ABOUT, NodeTable.MEMORY, NodeTable.MODULE),
+    Pair(RelTable.RELATES, NodeTable.MEMORY, NodeTable.MEMORY),
+    Pair(RelTable.LEARNT_IN, NodeTable.MEMORY, NodeTable.SESSION),
+    Pair(RelTable.CO_ACCESSED, _F, _F),
+    Pair(RelTable.SEEN_IN, NodeTable.ERROR_PATTERN, NodeTable.SESSION),
+    Pair(RelTable.SEEN_IN, NodeTable.ERROR_PATTERN, _F),
+    Pair(RelTable.SEEN_IN, NodeTable.ERROR_PATTERN, _S),
+    Pair(RelTable.OWNS, NodeTable.PERSON, _F),
+    Pair(RelTable.OWNS, NodeTable.PERSON, NodeTable.MODULE),
+)
+ALL_PAIRS: Final = (*CODE_PAIRS, CHUNK_OF, *DERIVED_PAIRS, *KNOWLEDGE_PAIRS)
+
+# What `@name` in a query may stand for, by the type its header declares.
+FILLS: Final[dict[str, type]] = {"NodeTable": NodeTable, "RelTable": RelTable, "EmbeddingTable": EmbeddingTable, "TextColumn": TextColumn}

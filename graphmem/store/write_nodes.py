@@ -1,0 +1,81 @@
+"""Files, symbols and externals as they are now, over what is stored of them.
+
+Only columns that differ are written. Setting a string makes the engine write the whole column anew at the
+next checkpoint, in twice the room, even when the string is the same; setting a number happens in place.
+Most changes are of lines moving down, which are numbers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.store.arrow_rows import ROW_TYPES, node_slices
+from graphmem.store.tables import NodeTable, TextColumn
+from graphmem.store.transaction import Transaction
+
+CREATES: Final = {
+    NodeTable.FILE: "create_files",
+    NodeTable.SYMBOL: "create_symbols",
+    NodeTable.EXTERNAL: "create_externals",
+    NodeTable.CHUNK: "create_chunks",
+    NodeTable.UNRESOLVED: "create_unresolved",
+}
+_NUMBERS: Final = {
+    NodeTable.FILE: ("size_bytes", "lines", "is_test", "error_count", "call_sites"),
+    NodeTable.SYMBOL: ("start_line", "end_line", "start_byte", "end_byte", "name_line", "name_column", "complexity", "is_test"),
+    NodeTable.EXTERNAL: (),
+}
+_RENUMBER_ONE: Final = {NodeTable.FILE: "renumber_file", NodeTable.SYMBOL: "renumber_symbol"}
+_FEW_READS: Final = 200  # rows up to here are read by primary key, more by reading the whole table
+_FEW_WRITES: Final = 10  # symbols up to here are renumbered one by one, more joined
+
+
+def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any]) -> None:
+    """Create the nodes that are not there, change those that are, revive those that are stale.
+
+    Args:
+        transaction: open.
+        label: File, Symbol or External.
+        rows: of its row type, each id once.
+    """
+    stored = _stored(transaction, label, [row[0] for row in rows])
+    for fresh in node_slices(label, [row for row in rows if row[0] not in stored]):
+        transaction.run(CREATES[label], rows=fresh)
+    fields = ROW_TYPES[label]._fields
+    numbers = _NUMBERS[label]
+    moved: list[dict[str, Any]] = []
+    texts: dict[str, list[dict[str, Any]]] = {}
+    stale = [{"id": one} for one, old in stored.items() if old[-1] is not None]
+    for row in rows:
+        old = stored.get(row[0])
+        if old is None or tuple(old[:-1]) == tuple(row):
+            continue
+        differing = [name for name, was, now in zip(fields, old, row, strict=False) if was != now]
+        if any(name in numbers for name in differing):
+            moved.append({"id": row[0], **{name: getattr(row, name) for name in numbers}})
+        for name in differing:
+            if name not in numbers:
+                texts.setdefault(name, []).append({"id": row[0], "value": getattr(row, name)})
+    if label is NodeTable.SYMBOL and len(moved) > _FEW_WRITES:
+        columns = {name: pa.array([one[name] for one in moved]) for name in ("id", *numbers)}
+        transaction.run("renumber_symbols", rows=pa.table(columns).rename_columns(["wanted", *numbers]))
+    elif moved:
+        transaction.each(_RENUMBER_ONE[label], {}, moved)
+    for name, values in texts.items():
+        transaction.each("set_text", {"label": label, "column": TextColumn(name)}, values)
+    transaction.each("revive", {"label": label}, stale)
+
+
+def _stored(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
+    """What is stored of these nodes: their columns in the table's order, `stale_at` last."""
+    if len(ids) <= _FEW_READS:
+        found = [row for row in transaction.each("node_row", {"label": label}, [{"id": one} for one in ids]) if row]
+    else:
+        table = transaction.arrow("dump_nodes", label=label)
+        table = table.filter(pc.is_in(table.column(0), pa.array(ids, pa.string())))
+        found = [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    return {row[0]: row for row in found}

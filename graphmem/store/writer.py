@@ -1,0 +1,79 @@
+"""The one writer: a thread with a bounded queue.
+
+The engine refuses a second write transaction at once instead of letting it wait, so all writes go through
+here, in the order they came.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from graphmem.errors import StoreBusyError, StoreClosedError
+
+_Answer = TypeVar("_Answer")
+
+
+class Writer:
+    """Runs jobs one after another in a thread of its own.
+
+    Args:
+        name: of the thread.
+        capacity: jobs that may wait; more are refused.
+        busy_timeout_s: how long a caller waits for a place in the queue.
+    """
+
+    def __init__(self, name: str, capacity: int, busy_timeout_s: float) -> None:
+        self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._capacity = capacity
+        self._busy_timeout_s = busy_timeout_s
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, job: Callable[[], _Answer]) -> _Answer:
+        """Queue a job, wait for it, give its answer or raise what it raised.
+
+        Raises:
+            StoreBusyError: the queue stayed full.
+            StoreClosedError: the writer was stopped.
+        """
+        future: Future[_Answer] = Future()
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._closed or len(self._jobs) < self._capacity, self._busy_timeout_s):
+                raise StoreBusyError(f"{self._capacity} writes are already waiting; slow down and try again", path="", owner=None)
+            if self._closed:
+                raise StoreClosedError("the store is closed; open it again")
+            self._jobs.append((future, job))
+            self._changed.notify_all()
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # the caller was interrupted while waiting: a job that has not begun is not begun
+            raise
+
+    def stop(self) -> None:
+        """Take no more jobs, finish what is queued, end the thread. Twice is once."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._jobs)
+                if not self._jobs:
+                    return
+                future, job = self._jobs.popleft()
+                self._changed.notify_all()
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except BaseException as error:  # noqa: BLE001 -- handed to the caller, whatever it is
+                    future.set_exception(error)
+            del future, job  # nothing keeps a batch alive while the thread waits
