@@ -151,6 +151,8 @@ class _Run:
     def _follow_vectors(self) -> None:
         """Fill in vectors behind the server, with a bar; searches work before."""
         with self._vectors as steps:
+            if self._stopping.is_set():  # the end came before this thread began to listen for it
+                return
             self._service.fill_vectors()
             with shown_progress(self._here.output) as on_progress:
                 for step in steps:

@@ -202,7 +202,7 @@ def small_disk(tmp_path: Path):
     """A file system with room for a small index and not for a large one."""
     where = tmp_path / "disk"
     where.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=11m", "none", str(where)], capture_output=True, check=False)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", str(where)], capture_output=True, check=False)
     if mounted.returncode:
         pytest.skip("needs the right to mount a small file system, which only root has")
     yield where
