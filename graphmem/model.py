@@ -8,6 +8,7 @@ to make, to send between processes and to turn into Arrow columns. Field order i
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -172,22 +173,22 @@ class GraphDelta(NamedTuple):
     there already. A changed edge is removed and added. A first load has only upserts.
     """
 
-    removed_files: list[str]
-    removed_symbols: list[str]
-    removed_externals: list[str]
-    removed_chunks: list[str]
-    removed_edges: list[tuple[str, str, str]]
-    removed_unresolved: list[str]
-    files: list[FileRow]
-    symbols: list[SymbolRow]
-    externals: list[ExternalRow]
-    chunks: list[ChunkRow]
-    edges: list[EdgeRow]
-    unresolved: list[UnresolvedRow]
+    removed_files: Sequence[str]
+    removed_symbols: Sequence[str]
+    removed_externals: Sequence[str]
+    removed_chunks: Sequence[str]
+    removed_edges: Sequence[tuple[str, str, str]]
+    removed_unresolved: Sequence[str]
+    files: Sequence[FileRow]
+    symbols: Sequence[SymbolRow]
+    externals: Sequence[ExternalRow]
+    chunks: Sequence[ChunkRow]
+    edges: Sequence[EdgeRow]
+    unresolved: Sequence[UnresolvedRow]
 
     @classmethod
     def empty(cls) -> GraphDelta:
-        """A delta that changes nothing; its lists are fresh and may be appended to."""
+        """A delta that changes nothing."""
         return cls([], [], [], [], [], [], [], [], [], [], [], [])
 
     @property

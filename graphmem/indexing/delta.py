@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from graphmem.indexing.packed import PackedRows
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
@@ -30,22 +31,29 @@ class Rows(NamedTuple):
     """All rows some files account for. An edge belongs to the file of its source."""
 
     files: list[FileRow]
-    symbols: list[SymbolRow]
-    chunks: list[ChunkRow]
-    edges: list[EdgeRow]
-    unresolved: list[UnresolvedRow]
-    externals: list[ExternalRow]  # that the edges lead to; may repeat
+    symbols: list[SymbolRow] | PackedRows[SymbolRow]
+    chunks: list[ChunkRow] | PackedRows[ChunkRow]
+    edges: list[EdgeRow] | PackedRows[EdgeRow]
+    unresolved: list[UnresolvedRow] | PackedRows[UnresolvedRow]
+    externals: dict[str, ExternalRow]  # that the edges lead to, by id
+
+    @classmethod
+    def empty(cls, *, packed: bool) -> Rows:
+        """No rows yet; packed ones are kept as bytes."""
+        if packed:
+            return cls([], PackedRows(SymbolRow), PackedRows(ChunkRow), PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
+        return cls([], [], [], [], [], {})
 
 
 def everything(new: Rows) -> GraphDelta:
-    """The delta of a first load: all rows, sorted by id, edges by (kind, source, destination)."""
+    """The delta of a first load: all rows, in the order of their files; externals by id."""
     return GraphDelta.empty()._replace(
-        files=sorted(new.files),
-        symbols=sorted(new.symbols),
-        externals=sorted({row.id: row for row in new.externals}.values()),
-        chunks=sorted(new.chunks),
-        edges=sorted(new.edges),
-        unresolved=sorted(new.unresolved),
+        files=new.files,
+        symbols=new.symbols,
+        externals=[new.externals[one] for one in sorted(new.externals)],
+        chunks=new.chunks,
+        edges=new.edges,
+        unresolved=new.unresolved,
     )
 
 
@@ -111,7 +119,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     edges = sorted(row for key, row in new_edges.items() if old_edges.get(key) != row)
     uses = Counter(external_uses)
     uses.subtract(key[2] for key in removed_edges if key[2] in external_uses)
-    wanted = {row.id: row for row in new.externals}
+    wanted = new.externals
     uses.update(row.dst for row in edges if row.dst in wanted)
     return GraphDelta(
         removed_files=removed_files,

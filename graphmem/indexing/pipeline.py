@@ -7,21 +7,23 @@ written before everything is known, so an interrupted run leaves the previous in
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from graphmem import __version__
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id, stable_id
 from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.parsing.packing import extraction_key
+from graphmem.parsing.packing import extraction_key, unpack_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout, is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmem.answers import IndexSummary
-    from graphmem.model import ChunkRow
     from graphmem.parsing.facts import FileFacts
     from graphmem.parsing.packing import ParsedFile
     from graphmem.projection.projections import Projections
@@ -48,11 +49,6 @@ class IndexOptions:
 
 # Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
 CACHE_BATCH = 256
-
-
-class _Parsed(NamedTuple):
-    facts: FileFacts
-    chunks: list[ChunkRow]
 
 
 class Indexer:
@@ -99,7 +95,7 @@ class Indexer:
             mode = "full" if not known else "incremental" if changed or removed else "unchanged"
         if mode == "unchanged":
             return self._done(mode, meter, found, 0, [], removed, on_progress)
-        parsed = self._parse(meter, changed, on_progress, cancelled, use_cache=not full)
+        parsed = self._parse(meter, changed, on_progress, cancelled)
         notes = [Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics]
         resolver, affected = self._resolver_with(meter, found, parsed, removed, on_progress, cancelled)
         delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
@@ -108,6 +104,8 @@ class Indexer:
         parsed.clear()
         kept = resolver if self._options.keep_warm else None
         del resolver
+        if kept is None:
+            gc.collect()  # a resolver is full of cycles, and as large as everything that follows
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
             meta = {
@@ -133,41 +131,45 @@ class Indexer:
         return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
 
     def _parse(
-        self,
-        meter: Meter,
-        files: list[FoundFile],
-        on_progress: Callable[[IndexProgress], None],
-        cancelled: Callable[[], bool],
-        *,
-        use_cache: bool,
-        with_chunks: bool = True,
-    ) -> dict[str, _Parsed]:
-        """Facts and chunks of some files, from the cache where it has them."""
+        self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
+    ) -> dict[str, ParsedFile]:
+        """Facts and chunks of some files."""
         with meter.stage("parse"):
-            parsed: dict[str, _Parsed] = {}
-            if use_cache:
-                for known in self._cache.get_many(files, with_chunks=with_chunks):
-                    parsed[known.facts.path] = _Parsed(known.facts, known.chunks)
-            missing = [file for file in files if file.path not in parsed]
-            on_progress(IndexProgress("parse", len(parsed), len(files), ""))
+            parsed: dict[str, ParsedFile] = {}
+            on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
-            for one in parse_files(missing, project=self._project, workers=self._options.workers, cancelled=cancelled):
-                parsed[one.facts.path] = _Parsed(one.facts, one.chunks)
+            for one in parse_files(files, project=self._project, workers=self._options.workers, cancelled=cancelled):
+                parsed[one.facts.path] = one
                 fresh.append(one)
                 if len(parsed) % 16 == 0:
                     on_progress(IndexProgress("parse", len(parsed), len(files), one.facts.path))
                 if len(fresh) >= CACHE_BATCH:
-                    self._cache.put_many(fresh)
-                    fresh.clear()
-            self._cache.put_many(fresh)
+                    self._keep(fresh)
+            self._keep(fresh)
             on_progress(IndexProgress("parse", len(files), len(files), ""))
         return parsed
+
+    def _keep(self, fresh: list[ParsedFile]) -> None:
+        """Hand facts to the cache, and let go of their packed form."""
+        self._cache.put_many(fresh)
+        for one in fresh:
+            one.forget_packed_facts()
+        fresh.clear()
+
+    def _facts(
+        self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
+    ) -> dict[str, FileFacts]:
+        """Facts of unchanged files, from the cache where it has them."""
+        with meter.stage("parse"):
+            known = {facts.path: facts for facts in self._cache.get_many(files)}
+        missing = [file for file in files if file.path not in known]
+        return known | {path: one.facts for path, one in self._parse(meter, missing, on_progress, cancelled).items()}
 
     def _resolver_with(
         self,
         meter: Meter,
         found: Discovery,
-        parsed: dict[str, _Parsed],
+        parsed: dict[str, ParsedFile],
         removed: list[str],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
@@ -183,8 +185,7 @@ class Indexer:
         resolver = Resolver(self._project, layout)
         unchanged = [file for file in found.files if file.path not in parsed]
         if unchanged:
-            rest = self._parse(meter, unchanged, on_progress, cancelled, use_cache=True, with_chunks=False)
-            facts |= {path: one.facts for path, one in rest.items()}
+            facts |= self._facts(meter, unchanged, on_progress, cancelled)
         with meter.stage("resolve"):
             return resolver, resolver.update(facts, ())
 
@@ -192,7 +193,7 @@ class Indexer:
         self,
         meter: Meter,
         resolver: Resolver,
-        parsed: dict[str, _Parsed],
+        parsed: dict[str, ParsedFile],
         removed: list[str],
         affected: set[str],
         mode: str,
@@ -202,10 +203,10 @@ class Indexer:
         """What the graph has to change: rows of the affected files as they are now, against those it holds."""
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
-            old = self._held(paths, parsed, removed) if mode != "full" else Rows([], [], [], [], [], [])
+            old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
             file_rows = {row.path: row for row in old.files}
         with meter.stage("resolve"):
-            new = Rows([], [], [], [], [], [])
+            new = Rows.empty(packed=mode == "full")
             for done, path in enumerate(paths):
                 if done % 64 == 0:
                     on_progress(IndexProgress("resolve", done, len(paths), path))
@@ -218,11 +219,15 @@ class Indexer:
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
                     new.unresolved.extend(resolved.unresolved)
-                    new.externals.extend(resolved.externals)
+                    new.externals.update((row.id, row) for row in resolved.externals)
                 module = resolver.module_name(path)
                 if path in parsed:
                     new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites))
-                    new.chunks.extend(parsed[path].chunks)
+                    if isinstance(new.chunks, PackedRows):
+                        packed = parsed[path].packed
+                        new.chunks.extend_packed(packed.chunks, packed.chunk_count, unpack_chunks)
+                    else:
+                        new.chunks.extend(parsed[path].chunks)
                 else:
                     new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
@@ -231,11 +236,11 @@ class Indexer:
                 return everything(new)
             return difference(old, new, external_uses(self._projections.graph(), {edge.dst for edge in old.edges}))
 
-    def _held(self, paths: list[str], parsed: dict[str, _Parsed], removed: list[str]) -> Rows:
+    def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
         touched = sorted({*paths, *removed})
         rows = self._store.rows_of(touched, sorted({*parsed, *removed}))
-        return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, [])
+        return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, {})
 
     def _done(
         self,

@@ -1,4 +1,6 @@
-"""What was extracted before, by content: a second start, or a switch back to an old branch, parses nothing again.
+"""What was extracted before, by content: a second start parses nothing again.
+
+Facts alone: an unchanged file's chunks are in the graph, and a changed file is parsed anyway.
 
 One SQLite file of compressed rows. Losing it costs time and nothing else, so damage is answered with an
 empty cache and a note, never with an error.
@@ -15,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.parsing.discovery import FoundFile
-from graphmem.parsing.packing import FORMAT, Packed, ParsedFile, collector_paused, extraction_key, pack, unpack_chunks, unpack_facts
+from graphmem.parsing.facts import FileFacts
+from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
 _MANY: Final = 256  # files; from here on what is loaded is kept out of the cyclic collector's sight
@@ -23,11 +26,11 @@ _PAGE_SIZE: Final = 1024  # bytes; entries are a few kilobytes, and half of an e
 
 
 class FactsCache:
-    """Facts and chunks of a project's files by content. For one thread at a time.
+    """Facts of a project's files by content. For one thread at a time.
 
     Args:
         path: the SQLite file; made when missing, replaced when damaged or of another format.
-        project: whose files; ids of chunks depend on it, so another project's entries are never taken for its.
+        project: whose files; another project's entries are never taken for its.
 
     Attributes:
         notes: one sentence for each time something stored could not be used.
@@ -53,15 +56,10 @@ class FactsCache:
             self._connection.close()
             self._connection = None
 
-    def get_many(self, files: Iterable[FoundFile], *, with_chunks: bool = True) -> list[ParsedFile]:
-        """What is known of some files, in their order; unknown ones are left out.
-
-        Args:
-            files: by path, content hash and language.
-            with_chunks: False leaves the chunks empty, which is cheaper: an unchanged file's are in the graph.
-        """
+    def get_many(self, files: Iterable[FoundFile]) -> list[FileFacts]:
+        """What is known of some files, by path, content hash and language, in their order; unknown ones are left out."""
         with collector_paused():
-            found = [parsed for file in files if (parsed := self._get(file, with_chunks)) is not None]
+            found = [facts for file in files if (facts := self._get(file)) is not None]
             if len(found) >= _MANY:
                 # Facts live as long as the process; left to the collector, these millions of tuples would be looked at
                 # again and again, the first time right now for half of what loading them took.
@@ -75,11 +73,11 @@ class FactsCache:
                 one.facts.path,
                 bytes.fromhex(one.facts.content_hash),
                 self._origin(one.facts.language),
-                *(one.packed or pack(one.facts, one.chunks)),
+                one.packed.facts,
             )
             for one in parsed
         )
-        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?)", rows)
+        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]]) -> int:
         """Forget every other entry.
@@ -106,19 +104,17 @@ class FactsCache:
             found = self._origins[language] = blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return found
 
-    def _get(self, file: FoundFile, with_chunks: bool) -> ParsedFile | None:
-        columns = "facts, chunks" if with_chunks else "facts, NULL"
+    def _get(self, file: FoundFile) -> FileFacts | None:
         key = (file.path, bytes.fromhex(file.content_hash), self._origin(file.language))
         try:
-            row = next(self._select(f"SELECT {columns} FROM facts WHERE {_MATCH}", key), None)  # noqa: S608 - literals above
+            row = next(self._select(f"SELECT facts FROM facts WHERE {_MATCH}", key), None)  # noqa: S608 - a literal above
         except sqlite3.Error as error:
             self._failed(error)
             return None
         if row is None:
             return None
         try:
-            chunks = unpack_chunks(row[1]) if with_chunks else []
-            return ParsedFile(unpack_facts(row[0]), chunks, Packed(*row) if with_chunks else None)
+            return unpack_facts(row[0])
         except (zlib.error, ValueError, EOFError, TypeError) as error:
             self.notes.append(f"The entry for {file.path} in {self.path} is damaged ({error}); the file is parsed again")
             return None
@@ -188,5 +184,5 @@ def _prepare(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
         connection.execute(
             "CREATE TABLE facts (path TEXT NOT NULL, content_hash BLOB NOT NULL, origin BLOB NOT NULL, "
-            "facts BLOB NOT NULL, chunks BLOB NOT NULL, PRIMARY KEY (path, content_hash, origin))"
+            "facts BLOB NOT NULL, PRIMARY KEY (path, content_hash, origin))"
         )

@@ -17,7 +17,7 @@ from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Param
 from graphmem.parsing.grammar import extraction_version
 
 # Bytes made by another version of Python or with other fields are not read at all.
-FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(
+FORMAT: Final = f"2 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(
     ",".join(kind._fields) for kind in (FileFacts, Definition, Parameter, Import, Binding, Reference, ChunkRow)
 )
 _LEVEL: Final = 4  # of zlib: 1 is 9 % larger and takes half the time, 6 is 4 % smaller and takes twice as long
@@ -40,14 +40,35 @@ class Packed(NamedTuple):
 
     facts: bytes
     chunks: bytes
+    chunk_count: int
 
 
-class ParsedFile(NamedTuple):
-    """What parsing gives for one file."""
+class ParsedFile:
+    """What parsing gives for one file. The chunks stay packed until they are wanted, which is when they are written."""
 
-    facts: FileFacts
-    chunks: list[ChunkRow]
-    packed: Packed | None = None  # the same as bytes, when they were made anyway
+    __slots__ = ("_chunks", "_packed", "facts")
+
+    def __init__(self, facts: FileFacts, chunks: list[ChunkRow] | None = None, packed: Packed | None = None) -> None:
+        self.facts = facts
+        self._chunks = chunks
+        self._packed = packed
+
+    @property
+    def chunks(self) -> list[ChunkRow]:
+        """The chunks, unpacked at every call when they came packed."""
+        if self._chunks is not None:
+            return self._chunks
+        return unpack_chunks(self._packed.chunks) if self._packed is not None else []
+
+    def forget_packed_facts(self) -> None:
+        """Keep the facts as objects only."""
+        if self._packed is not None:
+            self._packed = self._packed._replace(facts=b"")
+
+    @property
+    def packed(self) -> Packed:
+        """Both as bytes, packed at every call when they did not come so."""
+        return self._packed or pack(self.facts, self.chunks)
 
 
 @cache
@@ -69,7 +90,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
         list(map(tuple, facts.references)),
         *facts[_REFERENCES + 1 :],
     )
-    return Packed(zlib.compress(marshal.dumps(plain), _LEVEL), zlib.compress(marshal.dumps(list(map(tuple, chunks))), _LEVEL))
+    return Packed(zlib.compress(marshal.dumps(plain), _LEVEL), zlib.compress(marshal.dumps(list(map(tuple, chunks))), _LEVEL), len(chunks))
 
 
 def unpack_facts(data: bytes) -> FileFacts:

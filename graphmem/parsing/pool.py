@@ -24,7 +24,7 @@ from typing import IO, Final, cast
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
-from graphmem.parsing.packing import Packed, ParsedFile, collector_paused, pack, unpack_chunks, unpack_facts
+from graphmem.parsing.packing import Packed, ParsedFile, collector_paused, unpack_facts
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 
 BATCH: Final = 32
@@ -89,8 +89,7 @@ def parse_files(
 
 def _here(files: Sequence[FoundFile], project: str) -> Iterator[ParsedFile]:
     for file in files:
-        parsed = parse_file(file, project)
-        yield parsed._replace(packed=pack(parsed.facts, parsed.chunks))
+        yield parse_file(file, project)
 
 
 class _Worker:
@@ -192,7 +191,7 @@ class _Pool:
             return None
         packed = Packed(*marshal.loads(message))  # noqa: S302 - from a process this one started
         with collector_paused():
-            parsed = ParsedFile(unpack_facts(packed.facts), unpack_chunks(packed.chunks), packed)
+            parsed = ParsedFile(unpack_facts(packed.facts), packed=packed)
         worker.pending.popleft()
         self._feed(worker)
         return parsed

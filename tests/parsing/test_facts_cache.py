@@ -34,8 +34,8 @@ def test_what_is_put_comes_back_equal_also_in_a_new_process_life(tmp_path, real)
     with FactsCache(tmp_path / "facts.sqlite", "p") as cache:
         found = cache.get_many(files)
         assert cache.notes == []
-    assert [(one.facts, one.chunks) for one in found] == [(one.facts, one.chunks) for _, one in real]
-    assert {type(one) for parsed in found for one in parsed.facts.definitions} == {Definition}
+    assert found == [one.facts for _, one in real]
+    assert {type(one) for facts in found for one in facts.definitions} == {Definition}
 
 
 def test_packing_keeps_everything(real):
@@ -44,13 +44,6 @@ def test_packing_keeps_everything(real):
         assert unpack_facts(packed.facts) == parsed.facts
         assert unpack_chunks(packed.chunks) == parsed.chunks
         assert [type(one) for one in unpack_facts(packed.facts).references[:1]] == [type(one) for one in parsed.facts.references[:1]]
-
-
-def test_chunks_can_be_left_where_they_are(cache, real):
-    cache.put_many([parsed for _, parsed in real])
-    found = cache.get_many([file for file, _ in real], with_chunks=False)
-    assert len(found) == len(real)
-    assert not any(one.chunks for one in found)
 
 
 def test_another_content_language_or_project_is_not_found(tmp_path, cache, real):
@@ -67,7 +60,7 @@ def test_prune_forgets_what_is_not_kept(cache, real):
     cache.put_many([parsed for _, parsed in real])
     kept = [file for file, _ in real[:2]]
     assert cache.prune({(file.path, file.content_hash) for file in kept}) == len(real) - 2
-    assert [one.facts.path for one in cache.get_many([file for file, _ in real])] == [file.path for file in kept]
+    assert [one.path for one in cache.get_many([file for file, _ in real])] == [file.path for file in kept]
     assert cache.prune({(file.path, file.content_hash) for file in kept}) == 0
 
 
