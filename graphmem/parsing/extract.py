@@ -344,7 +344,14 @@ class _Extraction:
                 if not base.is_extra:
                     self.add_base(found, base)
         if "value" in captures:
-            self.bind(name_node, "assign", self.builder.annotation(captures["value"][0]), -1, node, node)
+            self.bind(
+                name_node,
+                "assign",
+                self.builder.annotation(captures["value"][0]),
+                -1,
+                node,
+                (self.line(node.start_byte), self.line(node.end_byte - 1)),
+            )
         if body is not None:
             found.has_body = True
             found.body_start, found.body_end = body.start_byte, body.end_byte
@@ -459,7 +466,8 @@ class _Extraction:
         if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
             name = _one_line(name)
             self.scope = owner.index
-            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, node)
+            line = self.line(node.start_byte)
+            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, (line, line))
         owner.parameters.append(Parameter(name, annotation, default, kind))
 
     # imports
@@ -496,12 +504,15 @@ class _Extraction:
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else -1
+        end = value_node if value_node is not None and op != "local" else extent
+        first = self.line(extent.start_byte)
+        lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
         if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
             return
         if op in ("return", "yield", "yield_from", "export"):
             if op == "yield_from":
                 value = builder.add((ITER, value))
-            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, extent)
+            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
             return
         if value >= 0 and op in ("for", "local"):
             value = builder.add((ITER, value))
@@ -512,9 +523,9 @@ class _Extraction:
         for target in captures.get("target", ()):
             if is_defined and builder.terms[builder.term(target)][0] == NAME:
                 continue
-            self.bind(target, op, value, annotation, node, extent)
+            self.bind(target, op, value, annotation, node, lines)
 
-    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, extent: Node) -> None:
+    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, lines: tuple[int, int]) -> None:
         """Bind one target, taking patterns apart."""
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
@@ -528,21 +539,21 @@ class _Extraction:
                     part = items[position]
                 else:
                     part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
-                self.bind(child, op, part, -1, statement, extent)
+                self.bind(child, op, part, -1, statement, lines)
             return
         if shape == "fields":
             for attribute, child in self.grammar.helper.fields(target):
                 part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else -1
-                self.bind(child, op, part, -1, statement, extent)
+                self.bind(child, op, part, -1, statement, lines)
             return
         if shape in ("splat", "through"):
             for child in target.named_children[:1]:
-                self.bind(child, op, value, annotation, statement, extent)
+                self.bind(child, op, value, annotation, statement, lines)
             return
         builder.consumed.add(target.id)
         term = builder.term(target)
         operator = builder.terms[term][0]
-        self.add_binding(term, op, value, annotation, extent)
+        self.add_binding(term, op, value, annotation, lines)
         if operator == ATTR:
             self.add_reference("write", term, target)
         elif (
@@ -579,10 +590,8 @@ class _Extraction:
         found.signature = _one_line(self.builder.text(statement))
         found.body_hash = _hash(self.source[target.end_byte : statement.end_byte])
 
-    def add_binding(self, target: int, op: str, value: int, annotation: int, extent: Node) -> None:
-        first = self.line(extent.start_byte)
-        last = self.line(max(extent.start_byte, extent.end_byte - 1)) if op == "local" else first
-        self.bindings.append(Binding(self.scope, target, op, value, annotation, first, last, self.blocks[-1][1]))
+    def add_binding(self, target: int, op: str, value: int, annotation: int, lines: tuple[int, int]) -> None:
+        self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
         """A condition may tell a type where it holds."""

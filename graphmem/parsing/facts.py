@@ -30,7 +30,7 @@ Scopes are indices into `definitions`; index 0 is always the module itself.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 NAME: Final = 0
 ATTR: Final = 1
@@ -58,7 +58,7 @@ SPREAD: Final = 22
 UNKNOWN: Final = 23
 
 # The shape of a term depends on its operator; see the table above.
-Term = tuple  # type: ignore[type-arg]
+Term = tuple[Any, ...]
 
 
 class Parameter(NamedTuple):
@@ -117,7 +117,7 @@ class Binding(NamedTuple):
     value: int  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
     annotation: int  # term, -1 for none
     line: int
-    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line where it holds; else = line
+    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line where it holds; else of its value
     block_end: int  # last line of the innermost block it stands in: until there, it has certainly happened
 
 

@@ -33,7 +33,7 @@ CAPTURES: Final = frozenset(
     {
         *("definition.class", "definition.interface", "definition.enum", "definition.type"),
         *("definition.function", "definition.method", "definition.variable"),
-        *("name", "body", "parameters", "returns", "bases", "base", "signature.end", "doc", "doc.of"),
+        *("name", "body", "returns", "bases", "base", "signature.end", "doc", "doc.of"),
         *("wrapper", "wrapped", "decorator", "decorated"),
         *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
         *("modifier.property", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),
@@ -41,7 +41,7 @@ CAPTURES: Final = frozenset(
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
         *("parameter.after_positional", "parameter.before_keyword"),
         *("annotation", "default"),
-        *("import", "import.module", "import.name", "import.alias", "import.exported_as"),
+        *("import.module", "import.name", "import.alias", "import.exported_as"),
         *("import.kind.import", "import.kind.from", "import.kind.require", "import.kind.dynamic"),
         *("import.kind.reexport", "import.kind.type", "import.star"),
         *("binding.assign", "binding.annotate", "binding.augment", "binding.for", "binding.with", "binding.except"),
@@ -76,7 +76,7 @@ class Grammar:
 
     def kind_ids(self, node_type: str) -> list[int]:
         """Every id the grammar uses for a visible node type; aliases give some types several."""
-        count = self.language.node_kind_count
+        count: int = self.language.node_kind_count
         return [i for i in range(count) if self.language.node_kind_for_id(i) == node_type and self.language.node_kind_is_named(i)]
 
 
@@ -85,7 +85,7 @@ def _parser(language: Language) -> Parser:
     with warnings.catch_warnings():
         # The replacement, a progress callback that cancels, crashes the pinned core.
         warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = PARSE_TIMEOUT_MICROS
+        parser.timeout_micros = PARSE_TIMEOUT_MICROS  # type: ignore[misc]  # the stubs forget the setter
     return parser
 
 
@@ -118,7 +118,8 @@ def compile_query(name: str, language: Language) -> Query:
             _check_part(name, file, part, language)
         raise
     _keep.append(query)
-    unknown = sorted({query.capture_name(i) for i in range(query.capture_count)} - CAPTURES)
+    count: int = query.capture_count  # type: ignore[assignment]  # a property, whatever the stubs say
+    unknown = sorted({query.capture_name(i) for i in range(count)} - CAPTURES)
     unknown = [capture for capture in unknown if not capture.startswith("_")]
     if unknown:
         path = f"grammars/{name}"

@@ -89,7 +89,7 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
     raw = dict(raw)
     tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
     entries = tuple(EntryPointRule(**entry) for entry in raw.pop("entry_points", ()))
-    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
     return LanguageSpec(name=name, tests=TestRule(**tests), entry_points=entries, **plain)
 
 

@@ -112,9 +112,8 @@ class Fingerprints:
         entry = self._entry
         path, facts = entry.path, entry.facts
         definitions: dict[str, list[int]] = {}
-        for position, definition in enumerate(entry.definitions):
-            if position:
-                definitions.setdefault(entry.top_name(position), []).append(position)
+        for position in range(1, len(entry.definitions)):
+            definitions.setdefault(entry.top_name(position), []).append(position)
         bindings: dict[str, list[Binding]] = {}
         for binding in facts.bindings:
             target = entry.terms[binding.target]
@@ -133,10 +132,13 @@ class Fingerprints:
         for top in {*definitions, *bindings, *imports}:
             self.hashes["top", path, top] = self._top(definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()))
         exported: list[Any] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
-        for binding in facts.bindings:
-            if not binding.scope and (binding.op == "export" or entry.terms[binding.target][0] == ATTR):
-                exported.append((binding.op, self._term(binding.target), self._term(binding.value)))
+        exported.extend(
+            (binding.op, self._term(binding.target), self._term(binding.value))
+            for binding in facts.bindings
+            if not binding.scope and (binding.op == "export" or entry.terms[binding.target][0] == ATTR)
+        )
         self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports, tuple(exported)))
+
     def _top(self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]]) -> int:
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]

@@ -210,10 +210,7 @@ class Inference:
     def _name(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         narrowed = self._narrowed(entry, scope, index, line)
         found = self.lookup(entry, scope, term[1], line)
-        if found is None:
-            value = entry.rules.builtin(term[1])
-        else:
-            value = join_all(self.slot(place) for place in found)
+        value = entry.rules.builtin(term[1]) if found is None else join_all(self.slot(place) for place in found)
         return value if narrowed is None else self._narrow(value, narrowed)
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
@@ -431,7 +428,7 @@ class Inference:
         return anonymous(self.term(entry, scope, term[1], line))
 
     def _comprehension(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        kind = {"generator": "iter"}.get(term[1], term[1])
+        kind = "iter" if term[1] == "generator" else str(term[1])
         if kind == "dict":
             pair = entry.terms[term[2]]
             parts = [self.term(entry, scope, part, line) for part in pair[1]] if pair[0] == TUPLE else []
@@ -560,7 +557,6 @@ class Inference:
         """A name taken from a module: what it defines or imports, or a module below it."""
         if module[0] == EXT:
             return one(EXT, module[1], f"{module[2]}.{name}" if module[2] else name)
-        value = EMPTY
         if module[0] == MODULE:
             target = self.project.file(module[1])
             given = target.rules.module_value(self, target, name) if target is not None else None
@@ -568,13 +564,10 @@ class Inference:
                 return given
             places = self.module_places(module[1], name)
             if places:
-                value = join_all(self.slot(place) for place in places)
-                return value
-        entry = self.project.file(module[1]) if module[0] == MODULE else None
-        rules = entry.rules if entry is not None else None
-        if rules is None:
-            rules = next(iter(self.project.files.values())).rules
-        return rules.submodule(self, module, name)
+                return join_all(self.slot(place) for place in places)
+            return target.rules.submodule(self, module, name) if target is not None else EMPTY
+        rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
+        return rules.submodule(self, module, name) if rules is not None else EMPTY
 
     def binding(self, entry: FileEntry, position: int) -> Type:
         """The value an assignment (or for, with, …) gives its target."""
@@ -739,7 +732,7 @@ class Inference:
         if tag == INST:
             method = call.entry.rules.call_method
             return self.called(self.expanded(self.attribute(frozenset((atom,)), method)), call) if method else EMPTY
-        if tag == EXT or tag == EXTI:
+        if tag in (EXT, EXTI):
             known = call.entry.rules.call_external(self, atom, call)
             if known is not None:
                 return known
@@ -921,18 +914,19 @@ class Inference:
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """An attribute of one thing."""
         tag = atom[0]
-        if tag == INST or tag == CLASS:
+        if tag in (INST, CLASS):
             return self._member(atom, atom[1], name, None)
-        if tag == MODULE or tag == NAMESPACE:
+        if tag in (MODULE, NAMESPACE):
             return self.module_member(atom, name)
-        if tag == EXT or tag == EXTI:
+        if tag in (EXT, EXTI):
             return one(EXT, atom[1], f"{atom[2]}.{name}" if atom[2] else name)
         if tag == SUPEROBJ:
             return self._member(atom[2], atom[2][1], name, atom[1])
         if tag in (BOX, TUP):
             return one(BUILTIN, atom, name)
         if tag == OBJ:
-            return dict(atom[1]).get(name, EMPTY)
+            fields: dict[str, Type] = dict(atom[1])
+            return fields.get(name, EMPTY)
         if tag == FUNC:
             return self.project.entry(atom[1]).rules.function_attribute(self, atom, name)
         return EMPTY

@@ -54,7 +54,7 @@ class Slot(NamedTuple):
     """One way a scope gives a name a meaning."""
 
     kind: str  # definition | binding | import | parameter
-    index: int
+    index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs
     line: int  # from which line on; 0 for parameters
     last: int  # last line of the block it stands in
 
@@ -129,6 +129,7 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
+        """Note one more meaning of a name in a scope."""
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
 
     def _index_binding(self, position: int, binding: Binding) -> None:
@@ -195,7 +196,7 @@ class Project:
         self.name = name
         self.solver = Solver()
         self.files: dict[str, FileEntry] = {}
-        self._rules_of = rules_of
+        self.rules_of = rules_of
         self._keys: dict[tuple[str, ...], int] = {}
         self._symbols: dict[tuple[str, str, str, int], Symbol] = {}
         self._modules: dict[str, set[str]] = {}  # dotted name -> paths
@@ -206,7 +207,7 @@ class Project:
     # inputs
 
     def key(self, *parts: str) -> int:
-        """The small integer of an input. The first part says what it is about:
+        """The small integer of an input; the first part says what it is about.
 
         `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
@@ -289,7 +290,7 @@ class Project:
         for path in paths:
             self._remove(path)
         for path in sorted(changed):
-            rules = self._rules_of(changed[path].language)
+            rules = self.rules_of(changed[path].language)
             if rules is not None:
                 self._add(changed[path], rules)
         stale: set[int] = set()

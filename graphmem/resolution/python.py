@@ -87,7 +87,7 @@ class PythonRules(Rules):
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
                 return one(MODULE, path)
-        return one(NAMESPACE, place.replace("/", "."))
+        return one(NAMESPACE, place.replace("/", "."), "python")
 
     def _absolute(self, inference: Inference, importer: str, dotted: str) -> Type:
         project = inference.project
@@ -96,7 +96,7 @@ class PythonRules(Rules):
             return one(MODULE, nearest(paths, importer))
         package, _, rest = dotted.partition(".")
         if package not in sys.stdlib_module_names and project.is_folder(dotted):
-            return one(NAMESPACE, dotted)
+            return one(NAMESPACE, dotted, "python")
         return one(EXT, package, rest)
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
@@ -137,7 +137,7 @@ class PythonRules(Rules):
             if any(atom[0] == MODULE for atom in found):
                 return found
             dotted = self.module_names(f"{place}/{name}/x.py")
-            return next((one(NAMESPACE, d[:-2]) for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
+            return next((one(NAMESPACE, d[:-2], "python") for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
         dotted_name = f"{module[1]}.{name}"
         paths = inference.project.modules(dotted_name)
         if paths:
@@ -145,7 +145,7 @@ class PythonRules(Rules):
         found = self._at(inference, dotted_name.replace(".", "/"))
         if any(atom[0] == MODULE for atom in found):
             return found
-        return one(NAMESPACE, dotted_name) if inference.project.is_folder(dotted_name) else EMPTY
+        return one(NAMESPACE, dotted_name, "python") if inference.project.is_folder(dotted_name) else EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:
         """What `import *` brings: `__all__`, else everything public."""
@@ -334,7 +334,7 @@ class PythonRules(Rules):
         return known(inference, call) if known is not None else None
 
     def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
-        """Methods of lists, dictionaries …"""
+        """Methods of lists, dictionaries and the like."""
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
@@ -345,13 +345,13 @@ class PythonRules(Rules):
             name = _last_name(entry, decorator)
             if name in ("contextmanager", "asynccontextmanager"):
                 return box("enter", inference.element(inference.expanded(value)))
-        if "async" in definition.modifiers and not ("generator" in definition.modifiers):
+        if "async" in definition.modifiers and "generator" not in definition.modifiers:
             return box("await", value)
         return value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """What a decorator of the project gives for the function; those of libraries are taken to give it back."""
-        from graphmem.resolution.inference import Call  # noqa: PLC0415 - the two modules need each other
+        from graphmem.resolution.inference import Call
 
         scope = entry.definitions[symbol.index].parent
         line = entry.definitions[symbol.index].start_line

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.model import EdgeKind, EdgeRow, EdgeSource, ExternalRow, UnresolvedRow, external_id, file_id, stable_id
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
-from graphmem.resolution.inference import Call, Inference, Place
+from graphmem.resolution.inference import Inference, Place
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Project, Symbol
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
     CLASS,
-    EMPTY,
     EXT,
     EXTI,
     FUNC,
@@ -126,9 +125,12 @@ class Hierarchy:
             if child.index < 0:
                 continue
             entry = self.project.entry(child)
-            for slot in entry.names(child.index).get(name, ()):
-                if slot.kind == "definition" and entry.symbols[slot.index].kind in FUNCTION_KINDS:
-                    found.append(entry.symbols[slot.index])
+            slots = entry.names(child.index).get(name, ())
+            found += [
+                entry.symbols[slot.index]
+                for slot in slots
+                if slot.kind == "definition" and entry.symbols[slot.index].kind in FUNCTION_KINDS
+            ]
             if len(found) > MAX_OVERRIDES:
                 return []
         return found
@@ -447,8 +449,9 @@ class _Resolving:
             yield from self.values(value, "super", name)
         elif tag in (MODULE, NAMESPACE):
             yield from self.values(value, "import", name)
-        elif tag == INST or tag == CLASS:
-            yield from self.values(value, how, name)
+        elif tag in (INST, CLASS):
+            rule = "receiver_type" if tag == INST and how in ("scope", "import") else how
+            yield from self.values(value, rule, name)
             exact = tag == INST and atom[2]
             if not exact:
                 owner = inference.owner(atom[1], name)
@@ -660,6 +663,3 @@ class _Resolving:
                 self.add_targets(reference, [_Target(atom[1], None, "implicit")])
             elif atom[0] == EXT:
                 self.edge(EdgeKind.REFERENCES, self.src(reference), self.outside(atom[1], atom[2]), "external", reference.line)
-
-
-_ = (Call, EMPTY)

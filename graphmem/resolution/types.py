@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graphmem.resolution.project import Symbol
 
 CLASS: Final = 0  # (CLASS, symbol)                      the class itself
 INST: Final = 1  # (INST, symbol, exact)                 an instance of a class of the project; exact: of no subclass
 FUNC: Final = 2  # (FUNC, symbol, receiver | None)       a function; bound to an atom or not
 MODULE: Final = 3  # (MODULE, path)                      a file of the project
-NAMESPACE: Final = 4  # (NAMESPACE, dotted)              a folder that only holds modules
+NAMESPACE: Final = 4  # (NAMESPACE, dotted, language)    a folder that only holds modules
 EXT: Final = 5  # (EXT, package, dotted)                 something outside; dotted "" is the package itself
 EXTI: Final = 6  # (EXTI, package, dotted)               an instance, or the result of calling, something outside
 BOX: Final = 7  # (BOX, kind, (Type, …), depth)          list set tuple iter dict await enter callable
@@ -143,8 +142,10 @@ def partial(function: Type) -> Type:
 
 
 def box(kind: str, *elements: Type) -> Type:
-    """A container: `list`, `set`, `tuple`, `iter` of one element type; `dict` of keys and values; and wrappers
-    that give their content back when awaited, entered or called: `await`, `enter`, `callable`."""
+    """A container: `list`, `set`, `tuple`, `iter` of one element type, `dict` of keys and values, or a wrapper.
+
+    Wrappers give their content back when awaited, entered or called: `await`, `enter`, `callable`.
+    """
     kept = tuple(_shallow(element) for element in elements)
     return one(BOX, kind, kept, 1 + max(map(depth, kept), default=0))
 

@@ -189,7 +189,9 @@ def check_annotated(fixture: Annotated) -> list[str]:
             elif not true:
                 problems.append(f"{path}:{line} calls {place[0]}:{place[1]} ({rule}), which it must not")
         if any(e.rule == "only" for e in expectations):
-            outside = [e for e in resolved.results[path].edges if e.kind == "CALLS" and e.dst not in by_id and str(line) in e.lines.split(",")]
+            outside = [
+                e for e in resolved.results[path].edges if e.kind == "CALLS" and e.dst not in by_id and str(line) in e.lines.split(",")
+            ]
             if not outside:
                 problems.append(f"{path}:{line} has no edge that leads out of the project")
         _TALLY.gaps += [f"  {fixture.name} {path}:{line} -> {place[0]}:{place[1]}" for place in sorted(gaps)]

@@ -80,9 +80,9 @@ def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
         operator = node.child_by_field_name("operator")
         if operator is not None and operator.type == ("and" if wanted else "or"):
             for field in ("left", "right"):
-                child = node.child_by_field_name(field)
-                if child is not None:
-                    yield from _tests(child, wanted)
+                part = node.child_by_field_name(field)
+                if part is not None:
+                    yield from _tests(part, wanted)
     elif node.type == "call" and wanted:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is not None and function.text == b"isinstance" and arguments is not None:

@@ -1,0 +1,138 @@
+"""Promises about `grammars/`: everything compiles, and says only what the documentation explains."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tree_sitter import Query, QueryCursor
+
+from graphmem._resources import data_root
+from graphmem.errors import GrammarError, UnsupportedLanguageError
+from graphmem.parsing import grammar as grammar_module
+from graphmem.parsing import language as language_module
+from graphmem.parsing.extract import extract
+from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
+from graphmem.parsing.language import EntryPointRule, language_of_path, language_spec, languages
+from graphmem.parsing.terms import compiled_terms
+
+NAMES = sorted(languages())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_query_file_compiles(name):
+    grammar = load_grammar(name)
+    assert grammar.query.pattern_count > 0
+    for file in QUERY_FILES:
+        Query(grammar.language, query_text(name, file))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_capture_is_in_the_documented_vocabulary(name):
+    query = load_grammar(name).query
+    used = {query.capture_name(i) for i in range(query.capture_count)}
+    assert {capture for capture in used if not capture.startswith("_")} <= CAPTURES
+
+
+def test_the_readme_explains_the_whole_vocabulary_and_nothing_else():
+    text = (data_root() / "grammars" / "README.md").read_text()
+    explained = set()
+    for group in re.findall(r"`@([a-z_. ]+?)(?:\*)?`", text):
+        first, *more = group.split()
+        explained |= {first, *(f"{first.rpartition('.')[0]}.{word}" for word in more)}
+    explained = {name for name in explained if not name.endswith(".")}
+    assert explained == CAPTURES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_term_of_the_table_names_a_node_and_an_operator(name):
+    assert compiled_terms(load_grammar(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pattern_is_explained_by_a_comment(name):
+    for file in QUERY_FILES:
+        path = data_root() / "grammars" / name / file
+        assert path.read_text().startswith(";"), f"{name}/{file} does not begin with a comment"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_file_is_a_module_and_nothing_else(name):
+    facts = extract("empty", b"", name, "hash")
+    assert [definition.kind for definition in facts.definitions] == ["module"]
+    assert facts.references == facts.bindings == facts.imports == []
+    assert facts.lines == 0
+
+
+def test_an_unknown_language_is_refused_by_name():
+    with pytest.raises(UnsupportedLanguageError, match="klingon"):
+        load_grammar("klingon")
+
+
+def test_a_broken_query_is_reported_with_file_and_line(monkeypatch):
+    texts = {file: query_text("python", file) for file in QUERY_FILES}
+    texts["types.scm"] = "; fine\n(module) @block\n(no_such_node) @block\n"
+    monkeypatch.setattr(grammar_module, "query_text", lambda name, file: texts[file])
+    with pytest.raises(GrammarError, match=r"grammars/python/types.scm:3"):
+        grammar_module.compile_query("python", load_grammar("python").language)
+
+
+def test_a_capture_outside_the_vocabulary_is_refused(monkeypatch):
+    monkeypatch.setattr(grammar_module, "query_text", lambda name, file: "(module) @surprise\n")
+    with pytest.raises(GrammarError, match="surprise"):
+        grammar_module.compile_query("python", load_grammar("python").language)
+
+
+@pytest.mark.parametrize(("package", "installed"), [("tree-sitter", "0.26.1"), ("tree-sitter-language-pack", "1.24.0")])
+def test_versions_that_crash_or_download_are_refused(monkeypatch, package, installed):
+    real = {"tree-sitter": "0.25.2", "tree-sitter-language-pack": "0.13.0"}
+    monkeypatch.setattr(grammar_module, "version", lambda name: {**real, package: installed}[name])
+    with pytest.raises(GrammarError, match=re.escape(installed)):
+        grammar_module._versions.__wrapped__()
+
+
+def test_queries_made_again_and_again_do_not_crash():
+    language = load_grammar("python").language
+    tree = load_grammar("python").parse(b"def f(x):\n    return g(x)\n")
+    for _ in range(200):
+        query = Query(language, query_text("python", "references.scm"))
+        assert QueryCursor(query).matches(tree.root_node)
+
+
+def test_a_parse_that_takes_too_long_leaves_the_module_and_a_diagnostic(monkeypatch):
+    grammar = load_grammar("python")
+    monkeypatch.setattr(grammar_module, "PARSE_TIMEOUT_MICROS", 10)
+    monkeypatch.setattr(grammar, "_parser", grammar_module._parser(grammar.language))
+    facts = extract("slow.py", b"x = 1\n" * 50_000, "python", "hash")
+    assert [definition.kind for definition in facts.definitions] == ["module"]
+    assert facts.diagnostics[0][:2] == ("error", "timeout")
+    monkeypatch.undo()
+    assert len(extract("fast.py", b"x = 1\n", "python", "hash").bindings) == 1
+
+
+def test_the_language_of_a_path_is_told_by_its_name():
+    assert language_of_path("a/b.py") == "python"
+    assert language_of_path("a/b.PYI") == "python"
+    assert language_of_path("SConstruct") == "python"
+    assert language_of_path("a/b.unknown") == ""
+
+
+def test_test_files_are_recognised_below_any_folder():
+    rule = language_module.TestRule(paths=("test_*.py", "tests/*"))
+    assert rule.is_test_path("test_a.py")
+    assert rule.is_test_path("a/b/test_c.py")
+    assert rule.is_test_path("tests/helpers/x.py")
+    assert rule.is_test_path("a/tests/x.py")
+    assert not rule.is_test_path("a/contest_x.py")
+    assert not rule.is_test_path("latests/x.py")
+
+
+def test_an_entry_point_rule_matches_when_all_its_fields_do():
+    rule = EntryPointRule(kind="route", decorator="*.route", name="get_*")
+    assert rule.matches(decorators=("app.route",), name="get_user", path="a.py", modifiers=())
+    assert not rule.matches(decorators=("app.route",), name="user", path="a.py", modifiers=())
+    assert not rule.matches(decorators=("cached",), name="get_user", path="a.py", modifiers=())
+
+
+def test_every_language_says_how_its_tests_are_recognised():
+    assert language_spec("python").tests.functions
