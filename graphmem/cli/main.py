@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import Annotated
@@ -10,6 +11,9 @@ import typer
 
 from graphmem.cli.commands import ask, impact, index, manage, serve
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
+
+# Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 app = typer.Typer(
     name="graphmem",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem import __version__
+from graphmem._heap import give_back
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.packed import PackedRows
@@ -106,6 +107,7 @@ class Indexer:
         del resolver
         if kept is None:
             gc.collect()  # a resolver is full of cycles, and as large as everything that follows
+            give_back()
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
             meta = {
@@ -120,6 +122,7 @@ class Indexer:
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
             if mode == "full":
                 del delta  # as large as the graph, and the projections read the store
+                give_back()
                 self._projections.refresh(generation, None)
             else:
                 self._projections.refresh(generation, delta)

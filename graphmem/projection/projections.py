@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from graphmem._heap import give_back
 from graphmem.errors import GraphMemError, StoreClosedError
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
@@ -294,18 +295,22 @@ class Projections:
         """Make graph and words from the store, the graph first; readers keep the old bundle until then."""
         for _ in range(_RETRIES):
             tables = self._store.tables()
-            graph = GraphView.from_tables(tables)
+            generation, graph = tables.generation, GraphView.from_tables(tables)
+            del tables
+            give_back()
             if self._graph is None or self._graph.n == 0:
                 with self._state:
                     self._graph, self._words = graph, None
                     self._words_note = "the word index is being built"
                 self._graph_settled.set()
             chunks = self._store.chunks()
-            if self._store.generation() == tables.generation:
+            if self._store.generation() == generation:
                 break
         else:
             raise GraphMemError("the database changes faster than it can be read; close the other writers")
         words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
+        del chunks
+        give_back()
         self._publish(graph, words)
         with self._state:
             self._unsaved = True
