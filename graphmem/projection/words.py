@@ -457,6 +457,10 @@ def _nearest(db: sqlite3.Connection, word: str) -> list[str]:
     # Indexed words have lost their endings.
     forms = [word[: len(word) - cut] for cut in range(4) if len(word) - cut >= 4]
     near = [row for row in alike if any(_one_edit(form, row[0]) for form in forms)]
+    # A word that is wrong at its end may begin with a whole one.
+    near = (
+        near or sorted((row for row in alike if len(row[0]) * 2 > len(word) and word.startswith(row[0])), key=lambda row: -len(row[0]))[:1]
+    )
     return [term for term, _ in sorted(near, key=lambda row: (-row[1], row[0]))[:3]]
 
 

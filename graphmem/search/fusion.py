@@ -27,12 +27,14 @@ class Ranked(NamedTuple):
         weight: of the path; >= 0.
         absent: what a candidate counts that is not among the scores: a raw score (0 for BM25, where a row without any
             word has 0), or None for the lowest score in the list.
+        full: raw score that counts as much as a best one when every candidate has less; None for the best of the list.
     """
 
     name: str
     scores: Mapping[str, float]
     weight: float
     absent: float | None = 0.0
+    full: float | None = None
 
 
 class Part(NamedTuple):
@@ -94,7 +96,7 @@ def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) ->
     absent = min(one.scores.values()) if one.absent is None else one.absent
     values = [one.scores.get(key, absent) for key in ids]
     if normaliser == MINMAX:
-        low, high = min(*values, absent), max(values)
+        low, high = min(*values, absent), max(*values, absent if one.full is None else one.full)
         scale = high - low
         if not scale:
             return dict.fromkeys(one.scores, 1.0), 0.0

@@ -13,19 +13,18 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from graphmem.answers import IndexState, PathScore, SearchAnswer, SearchHit
 from graphmem.embedding.base import Embedder
 from graphmem.errors import BadInputError, DeadlineError, EmbedderError
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Snapshot
-from graphmem.projection.text import normalise, query_words
-from graphmem.projection.words import DamagedWordsError, Entry, WordAnswer, WordIndex
+from graphmem.projection.text import query_words
+from graphmem.projection.words import DamagedWordsError, WordAnswer, WordIndex
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors
 from graphmem.search.fusion import MINMAX, Fused, Ranked, fuse
 from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, classify, mentions
 from graphmem.search.snippet import snippet
+from graphmem.search.units import Units, Voted, refine, unit_of_chunk
 
 KINDS: Final = ("code", "prose", "data", "symbol", "memory")
 MAX_K: Final = 200
@@ -48,6 +47,7 @@ class Tuning(NamedTuple):
     normaliser: str = MINMAX
     depth: int = 100  # candidates of the word and the dense path, each
     graph_depth: int = 15
+    exact_alone: float = 1.0  # weight of names when the query is nothing but one name
     weights: dict[str, Weights] = {  # noqa: RUF012 - a NamedTuple's default, never written to
         IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
         SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.1, graph=0.0, votes=0.2),
@@ -83,14 +83,6 @@ class _Path(NamedTuple):
     reason: str
 
 
-class _Units(NamedTuple):
-    """Candidates as units: a node's id or a chunk's id."""
-
-    chunk_of: dict[str, str]  # unit -> its best chunk so far
-    entries: dict[str, Entry]  # chunk -> what stands behind it, without text
-    unit_of: dict[str, str]  # chunk -> unit
-
-
 def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning | None = None) -> SearchAnswer:
     """Hits for a query, best first, ties by id; the same snapshot and query give the same answer.
 
@@ -102,6 +94,8 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     deadline = time.monotonic() + request.deadline_s
     kind = classify(request.query)
     weights = tuning.weights[kind]
+    if len(request.query.split()) == 1:
+        weights = weights._replace(exact=tuning.exact_alone)
     filters = Filters(_chunk_kinds(request.kinds), request.files)
     want_symbols = not request.kinds or bool(request.kinds & {"code", "symbol"})
     want_chunks = not request.kinds or bool(request.kinds - {"memory"})
@@ -128,7 +122,8 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     if only_symbols:
         fused = [hit for hit in fused if hit.id in shot.graph.index_of]
     voted = _with_votes(shot.graph, fused, units, weights.votes)
-    hits = _hits(shot, voted[: request.k], units, request)
+    chosen = refine(shot, voted, units, request.query, request.k) if want_symbols else voted[: request.k]
+    hits = _hits(shot, chosen, units, request)
     return SearchAnswer(query=request.query, query_type=kind, hits=hits, answered=answered, missing=missing, state=state, notes=notes)
 
 
@@ -211,7 +206,7 @@ def _ranked(
     weights: Weights,
     share: float,
     want_symbols: bool,
-) -> tuple[list[Ranked], _Units]:
+) -> tuple[list[Ranked], Units]:
     """Every path's candidates as scores of units."""
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
@@ -224,8 +219,8 @@ def _ranked(
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     surely = {view.ids[node]: score for node, score in named.items()}
     asked = set(query_words(query))
-    unit_of = {key: _unit(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
-    units = _Units({}, entries, unit_of)
+    unit_of = {key: unit_of_chunk(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
+    units = Units({}, entries, unit_of)
 
     def best(scores: dict[str, float]) -> dict[str, float]:
         by_unit: dict[str, float] = {}
@@ -239,47 +234,13 @@ def _ranked(
     lists = [
         Ranked("words", best(chunk_words), weights.words),
         Ranked("dense", best(chunk_dense), weights.dense * share, None),
-        Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact),
+        Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
     ]
     return lists, units
 
 
-def _unit(view: GraphView, entry: Entry, named: dict[str, float], asked: set[str]) -> str:
-    """The symbol a chunk stands for, or the chunk itself.
-
-    Small neighbours share a chunk: it stands for the one the query names, else the one whose name has most of its words, else
-    the first.
-    """
-    node = view.index_of.get(entry.symbol) if entry.symbol else None
-    if node is None:
-        return entry.id
-    if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
-        return entry.symbol
-    of_file = view.by_path(entry.path)
-    starts = view.start_line[of_file]
-    inside = of_file[np.searchsorted(starts, entry.start_line) : np.searchsorted(starts, entry.end_line, side="right")]
-    together = [int(i) for i in inside if view.end_line[i] <= entry.end_line]
-    outermost = [i for i in together if int(view.parent[i]) not in together]
-
-    def fit(i: int) -> tuple[float, int]:
-        return named.get(view.ids[i], 0.0), len(asked.intersection(normalise(view.qualname(i)).split()))
-
-    # max keeps the first of equals, and the symbols of a file come by line.
-    best = max(outermost, key=fit, default=node)
-    return view.ids[best] if any(fit(best)) else entry.symbol
-
-
-class _Voted(NamedTuple):
-    """A fused candidate with what its file added."""
-
-    hit: Fused
-    score: float
-    boost: float
-    boosted_by: str
-
-
-def _with_votes(view: GraphView, fused: Sequence[Fused], units: _Units, weight: float) -> list[_Voted]:
+def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float) -> list[Voted]:
     """Candidates raised by the best three of their file, at most by `weight` of the score's span."""
     if not fused:
         return []
@@ -296,11 +257,11 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: _Units, weight: 
     for hit in fused:
         boost = weight * total[path_of[hit.id]] / high
         others = [other.id for other in best[path_of[hit.id]] if other.id != hit.id]
-        voted.append(_Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
+        voted.append(Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
     return sorted(voted, key=lambda one: (-one.score, one.hit.id))
 
 
-def _path_of(view: GraphView, unit: str, units: _Units) -> str:
+def _path_of(view: GraphView, unit: str, units: Units) -> str:
     node = view.index_of.get(unit)
     return view.path(node) if node is not None else units.entries[unit].path
 
@@ -308,7 +269,7 @@ def _path_of(view: GraphView, unit: str, units: _Units) -> str:
 # ---- showing
 
 
-def _hits(shot: Snapshot, voted: Sequence[_Voted], units: _Units, request: Request) -> list[SearchHit]:
+def _hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
     view = shot.graph
     chunks = {one.hit.id: units.chunk_of.get(one.hit.id, "") for one in voted}
     texts = shot.words.entries([chunk for chunk in chunks.values() if chunk]) if shot.words is not None else {}
