@@ -1,6 +1,15 @@
 ; callee(…)
 (call) @reference.call
 
+; base[key], left + right, left < right, -operand: the operand's class may define them
+(subscript) @reference.implicit
+
+(binary_operator) @reference.implicit
+
+(comparison_operator) @reference.implicit
+
+(unary_operator) @reference.implicit
+
 ; object.name; callees and targets are left out by the engine
 (attribute) @reference.read
 

@@ -114,6 +114,17 @@
     (_) @value
     alias: (as_pattern_target) @target)) @binding.with
 
+; with value:
+(with_item
+  value: [
+    (call)
+    (identifier)
+    (attribute)
+    (subscript)
+    (await)
+    (parenthesized_expression)
+  ] @value) @binding.with
+
 ; except value as target:
 (except_clause
   value: (as_pattern

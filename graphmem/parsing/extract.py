@@ -19,9 +19,12 @@ from graphmem.model import MODULE_QUALNAME
 from graphmem.parsing.facts import (
     ATTR,
     ENTER,
+    INDEX,
     ITER,
     LIST,
+    LITERAL,
     NAME,
+    OPERATOR,
     STRING,
     TUPLE,
     UNPACK,
@@ -518,6 +521,8 @@ class _Extraction:
             value = builder.add((ITER, value))
         elif value >= 0 and op == "with":
             value = builder.add((ENTER, value))
+        if value_node is not None and builder.terms[value][0] in (ITER, ENTER):
+            self.add_reference("implicit", value, value_node)
         here = self.opened.get(node.id)
         is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
         for target in captures.get("target", ()):
@@ -554,7 +559,7 @@ class _Extraction:
         term = builder.term(target)
         operator = builder.terms[term][0]
         self.add_binding(term, op, value, annotation, lines)
-        if operator == ATTR:
+        if operator in (ATTR, INDEX):
             self.add_reference("write", term, target)
         elif (
             operator == NAME
@@ -645,7 +650,16 @@ class _Extraction:
         elif node.id not in builder.consumed:
             if kind != "read":
                 builder.consumed.add(node.id)
-            self.add_reference(kind, builder.term(node), node)
+            term = builder.term(node)
+            if kind != "implicit" or self.has_operands(term):
+                self.add_reference(kind, term, node)
+
+    def has_operands(self, term: int) -> bool:
+        """False for operations on literals, which the language does itself."""
+        terms = self.builder.terms
+        found = terms[term]
+        operands = (found[1],) if found[0] == INDEX else found[2:] if found[0] == OPERATOR else ()
+        return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: int, node: Node) -> None:
         start, end = node.start_byte, node.end_byte

@@ -478,37 +478,48 @@ class Inference:
                         self.project.touch("top", entry.path, entry.top_name(here))
                     return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else _whole(entry, slots))]
             here = definition.parent
-        return self._through_stars(entry, name, frozenset())
+        return self._through_stars(entry, name)
 
-    def _through_stars(self, entry: FileEntry, name: str, seen: frozenset[str]) -> list[Place] | None:
+    def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name that comes from an import of everything."""
         self.project.touch("top", entry.path, "*")
-        for position in entry.stars:
+        if not entry.stars:
+            return None
+        path = self._ask(entry.memo, ("*", name), self._star_origin, entry, name)
+        target = self.project.file(path) if path else None
+        return None if target is None else [Place(target, 0, slot) for slot in _whole(target, target.names(0).get(name, ()))]
+
+    def _star_origin(self, entry: FileEntry, name: str) -> str:
+        """Path of the file that binds a name which a file imports with everything else; the last import wins."""
+        for position in reversed(entry.stars):
             found = entry.facts.imports[position]
             for atom in sorted(entry.rules.import_targets(self, entry, found), key=repr):
-                if atom[0] != MODULE or atom[1] in seen:
-                    continue
-                target = self.project.file(atom[1])
-                if target is None:
+                target = self.project.file(atom[1]) if atom[0] == MODULE else None
+                if target is None or target is entry:
                     continue
                 self.project.touch("top", target.path, "*")
-                if target.rules.exported(target, name):
-                    places = self._module_places(target, name, seen | {entry.path})
-                    if places:
-                        return places
-        return None
+                if not target.rules.exported(target, name):
+                    continue
+                self.project.touch("top", target.path, name)
+                if target.names(0).get(name):
+                    return target.path
+                if target.stars:
+                    origin = self._ask(target.memo, ("*", name), self._star_origin, target, name)
+                    if origin:
+                        return str(origin)
+        return ""
 
-    def _module_places(self, target: FileEntry, name: str, seen: frozenset[str]) -> list[Place] | None:
+    def _module_places(self, target: FileEntry, name: str) -> list[Place] | None:
         self.project.touch("top", target.path, name)
         slots = target.names(0).get(name)
         if slots:
             return [Place(target, 0, slot) for slot in _whole(target, slots)]
-        return self._through_stars(target, name, seen)
+        return self._through_stars(target, name)
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
         """What a name means as a member of a module."""
         target = self.project.file(path)
-        return None if target is None else self._module_places(target, name, frozenset())
+        return None if target is None else self._module_places(target, name)
 
     def slot(self, place: Place) -> Type:
         """The value a slot gives its name."""

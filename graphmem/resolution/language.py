@@ -178,6 +178,14 @@ class Rules:
         """The type of a class attribute as its instances see it (members of enumerations, descriptors)."""
         return value
 
+    def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
+        """Methods the language calls for an operator, a subscript, a loop or a block: (term of the receiver, name)."""
+        return ()
+
+    def called_through(self, package: str, dotted: str) -> Sequence[str]:
+        """Methods a function outside the project calls on its first argument."""
+        return ()
+
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """True when a call with so many arguments can be meant for this definition."""
         return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import ATTR, NAME, Binding, Definition, FileFacts
+from graphmem.parsing.language import language_spec
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.solver import Memo, Solver
 
@@ -68,6 +69,7 @@ class FileEntry:
         self.rules = rules
         self.symbols = symbols
         self.memo: Memo = {}
+        self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
         self.terms = facts.terms
         self.definitions = facts.definitions
         self.slots: dict[int, dict[str, list[Slot]]] = {}

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
+from graphmem.parsing.facts import ATTR, CALL, EITHER, ENTER, INDEX, ITER, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
 from graphmem.resolution.language import Rules
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.python_library import BUILTIN_NAMES, CALLS, COMMON_METHODS, container_method
+from graphmem.resolution.python_library import (
+    BINARY,
+    BUILTIN_NAMES,
+    CALLED_THROUGH,
+    CALLS,
+    COMMON_METHODS,
+    REFLECTED,
+    UNARY,
+    container_method,
+)
 from graphmem.resolution.types import (
     CLASS,
     EMPTY,
@@ -35,6 +43,7 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
     from graphmem.resolution.inference import Call, Inference, Place
+    from graphmem.resolution.layout import Layout
     from graphmem.resolution.project import FileEntry
 
 _TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "types"})
@@ -63,11 +72,19 @@ class PythonRules(Rules):
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
 
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        # Not a cache of the module: what outlives the resolver keeps the memory of all facts from being given back.
+        self._names: dict[str, Sequence[str]] = {}
+
     # modules and imports
 
     def module_names(self, path: str) -> Sequence[str]:
         """Dotted names seen from every folder above the file, declared import roots first."""
-        return _module_names(path, self.layout.python_roots, self.layout.root_package)
+        found = self._names.get(path)
+        if found is None:
+            found = self._names[path] = _module_names(path, self.layout.python_roots, self.layout.root_package)
+        return found
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """The modules of `import a.b` and `from ..a import b`; ties go to the one nearest to the importing file."""
@@ -444,6 +461,31 @@ class PythonRules(Rules):
                 found = join(found, frozenset((atom,)))
         return found
 
+    def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
+        """The special methods behind loops, `with`, subscripts and operators."""
+        found = entry.terms[term]
+        if found[0] == ITER:
+            return ((found[1], "__iter__"), (found[1], "__aiter__"))
+        if found[0] == ENTER:
+            return tuple((found[1], name) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
+        if found[0] == INDEX:
+            return ((found[1], "__getitem__"),)
+        if found[0] != OPERATOR:
+            return ()
+        if found[1] in ("in", "not in"):
+            return ((found[3], "__contains__"),)
+        if found[3] < 0:
+            return ((found[2], UNARY[found[1]]),) if found[1] in UNARY else ()
+        name = BINARY.get(found[1])
+        if name is None:
+            return ()
+        reflected = REFLECTED.get(name, f"__r{name[2:]}")
+        return ((found[2], name), (found[3], reflected))
+
+    def called_through(self, package: str, dotted: str) -> Sequence[str]:
+        """What `len`, `next`, `str` and their like call."""
+        return CALLED_THROUGH.get(dotted, ()) if package == "builtins" else ()
+
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Whether the arguments fit: not too many, none unknown, none missing."""
         parameters = list(definition.parameters)
@@ -532,7 +574,6 @@ def nearest(paths: Sequence[str], importer: str) -> str:
     return min(paths, key=lambda path: (-shared(path), path.endswith(".pyi"), len(path), path))
 
 
-@lru_cache(maxsize=1 << 16)
 def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[str, ...]:
     stem = path.rpartition(".")[0]
     if stem.endswith("/__init__") or stem == "__init__":

@@ -64,6 +64,61 @@ COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own
 """Method names that say nothing about who is meant when the receiver is unknown."""
 
 
+BINARY: Final[Mapping[str, str]] = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "//": "__floordiv__",
+    "%": "__mod__",
+    "**": "__pow__",
+    "@": "__matmul__",
+    "|": "__or__",
+    "&": "__and__",
+    "^": "__xor__",
+    "<<": "__lshift__",
+    ">>": "__rshift__",
+    "==": "__eq__",
+    "!=": "__ne__",
+    "<": "__lt__",
+    "<=": "__le__",
+    ">": "__gt__",
+    ">=": "__ge__",
+}
+UNARY: Final[Mapping[str, str]] = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+REFLECTED: Final[Mapping[str, str]] = {
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
+"""What the right operand is asked when the left one does not know; for the others it is `__r…__`."""
+
+CALLED_THROUGH: Final[Mapping[str, tuple[str, ...]]] = {
+    "len": ("__len__",),
+    "iter": ("__iter__",),
+    "next": ("__next__",),
+    "aiter": ("__aiter__",),
+    "anext": ("__anext__",),
+    "str": ("__str__", "__repr__"),
+    "repr": ("__repr__",),
+    "format": ("__format__", "__str__"),
+    "bool": ("__bool__", "__len__"),
+    "bytes": ("__bytes__",),
+    "hash": ("__hash__",),
+    "int": ("__int__", "__index__"),
+    "float": ("__float__",),
+    "abs": ("__abs__",),
+    "round": ("__round__",),
+    "reversed": ("__reversed__",),
+    "dir": ("__dir__",),
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "sorted", "sum", "max", "min", "any", "all", "enumerate", "zip"), ("__iter__",)),
+}
+"""Special methods that a builtin function calls on its first argument."""
+
+
 def _first(inference: Inference, call: Call) -> Type:
     return call.argument(0) or EMPTY
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.model import EdgeKind, EdgeRow, EdgeSource, ExternalRow, UnresolvedRow, external_id, file_id, stable_id
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.resolution.inference import Inference, Place
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Project, Symbol
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
@@ -32,7 +32,10 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_OVERRIDES: Final = 12
+CERTAIN_OVERRIDES: Final = 4
+"""Up to so many overrides each is believed as `RULES` says; of more they share that belief."""
+
+MAX_OVERRIDES: Final = 40
 """Overriding methods that become edges of one call; with more, the OVERRIDES edges alone tell."""
 
 
@@ -118,19 +121,20 @@ class Hierarchy:
         found.discard(symbol)
         return sorted(found, key=lambda s: s.place)
 
-    def overrides(self, owner: Symbol, name: str) -> list[Symbol]:
-        """Methods of that name in the classes below a class; empty when there are more than `MAX_OVERRIDES`."""
+    def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
+        """Methods of that name in the classes below a class, for a caller of the method.
+
+        Left out are the caller itself, which wraps another object of its kind, and for callers outside of tests
+        classes that only tests define. Empty when there are more than `MAX_OVERRIDES`.
+        """
+        in_tests = self.project.files[caller.path].in_tests
         found: list[Symbol] = []
         for child in self.below(owner):
-            if child.index < 0:
+            if child.index < 0 or (not in_tests and self.project.files[child.path].in_tests):
                 continue
             entry = self.project.entry(child)
-            slots = entry.names(child.index).get(name, ())
-            found += [
-                entry.symbols[slot.index]
-                for slot in slots
-                if slot.kind == "definition" and entry.symbols[slot.index].kind in FUNCTION_KINDS
-            ]
+            symbols = (entry.symbols[slot.index] for slot in entry.names(child.index).get(name, ()) if slot.kind == "definition")
+            found += [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS and symbol is not caller]
             if len(found) > MAX_OVERRIDES:
                 return []
         return found
@@ -142,6 +146,7 @@ class _Target(NamedTuple):
     symbol: Symbol | None
     outside: tuple[str, str] | None
     rule: str
+    confidence: float = 0.0  # 0: that of the rule
 
 
 class _Resolving:
@@ -157,6 +162,7 @@ class _Resolving:
         self.externals: dict[str, ExternalRow] = {}
         self.unresolved: dict[str, UnresolvedRow] = {}
         self.call_sites = 0
+        self.scope = 0  # of the site at hand
 
     def run(self) -> FileResolution:
         """Definitions, imports, classes, types, then every site."""
@@ -169,6 +175,7 @@ class _Resolving:
                 self.function(symbol)
         self.variable_types()
         for reference in self.entry.facts.references:
+            self.scope = reference.scope
             if reference.kind == "call":
                 self.call_sites += 1
                 self.call(reference)
@@ -180,6 +187,8 @@ class _Resolving:
                 self.decorate(reference)
             elif reference.kind == "jsx":
                 self.rendered(reference)
+            elif reference.kind == "implicit":
+                self.operation(reference)
             elif reference.kind == "raise":
                 self.raised(reference)
         return FileResolution(
@@ -318,20 +327,24 @@ class _Resolving:
             if not targets:
                 self.nothing_found(reference, name, value, "dynamic")
         self.add_targets(reference, targets)
+        if term[2]:
+            for target in targets:
+                if target.outside is not None:
+                    self.run_first(reference, term[2][0], entry.rules.called_through(*target.outside))
 
     def src(self, reference: Reference) -> str:
         return self.entry.symbols[reference.scope].id
 
-    def add_targets(self, reference: Reference, targets: Iterable[_Target], kind: str = EdgeKind.CALLS, share: float = 0.0) -> None:
+    def add_targets(self, reference: Reference, targets: Iterable[_Target]) -> None:
         src = self.src(reference)
         for target in targets:
             if target.symbol is not None:
-                self.edge(kind, src, target.symbol.id, target.rule, reference.line, share)
-                if target.symbol.kind in CLASS_KINDS and kind == EdgeKind.CALLS:
+                self.edge(EdgeKind.CALLS, src, target.symbol.id, target.rule, reference.line, target.confidence)
+                if target.symbol.kind in CLASS_KINDS:
                     for constructor in self.constructors(target.symbol):
-                        self.edge(kind, src, constructor.id, target.rule, reference.line, share)
+                        self.edge(EdgeKind.CALLS, src, constructor.id, target.rule, reference.line, target.confidence)
             elif target.outside is not None:
-                self.edge(kind, src, self.outside(*target.outside), target.rule, reference.line, share)
+                self.edge(EdgeKind.CALLS, src, self.outside(*target.outside), target.rule, reference.line)
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
         """Methods that run when a class is called."""
@@ -440,6 +453,13 @@ class _Resolving:
             term and term[0] in (CALL, NEW) and self.terms[term[1]][0] in (NAME, ATTR) and str(self.terms[term[1]][-1])[:1].isupper()
         )
 
+    def overriding(self, owner: Symbol, name: str) -> Iterator[_Target]:
+        """The methods of subclasses a call may mean; the more there are, the less each of them is believed."""
+        found = self.hierarchy.overrides(owner, name, self.entry.symbols[self.scope])
+        confidence = RULES["override"].confidence * min(1.0, CERTAIN_OVERRIDES / max(1, len(found)))
+        for symbol in found:
+            yield _Target(symbol, None, "override", round(confidence, 3))
+
     def attribute_targets(self, atom: Atom, name: str, how: str) -> Iterator[_Target]:
         """Where calling an attribute of one thing leads."""
         tag = atom[0]
@@ -456,8 +476,7 @@ class _Resolving:
             if not exact:
                 owner = inference.owner(atom[1], name)
                 if isinstance(owner, Symbol):
-                    for symbol in self.hierarchy.overrides(atom[1], name):
-                        yield _Target(symbol, None, "override")
+                    yield from self.overriding(atom[1], name)
         else:
             yield from self.values(value, "external" if tag in (EXT, EXTI) else how, name)
 
@@ -488,8 +507,7 @@ class _Resolving:
                     for symbol in self.methods(owner, entry.rules.call_method):
                         yield _Target(symbol, None, rule if rule == "inferred_type" else "implicit")
                     if not atom[2]:
-                        for symbol in self.hierarchy.overrides(atom[1], entry.rules.call_method):
-                            yield _Target(symbol, None, "override")
+                        yield from self.overriding(atom[1], entry.rules.call_method)
             elif tag == PARTIAL:
                 yield from self.values(inference.expanded(atom[1]), "function_value")
             elif tag == SUPEROBJ:  # `super(…)`: the constructor of the next class
@@ -518,15 +536,17 @@ class _Resolving:
                 continue
             if not bound and symbol.kind == "method":
                 continue
-            definition = self.project.files[symbol.path].definitions[symbol.index]
-            if spread or self.project.files[symbol.path].rules.takes(definition, positional, keywords, bound=bound):
+            other = self.project.files[symbol.path]
+            if other.in_tests and other is not entry:  # what a test file defines is for itself, unless it is imported
+                continue
+            definition = other.definitions[symbol.index]
+            if spread or other.rules.takes(definition, positional, keywords, bound=bound):
                 candidates.append(symbol)
         if not candidates or len(candidates) > AMBIGUOUS_LIMIT:
             return []
         if len(candidates) == 1:
             return [_Target(candidates[0], None, "unique_name")]
-        self.add_targets(reference, [_Target(symbol, None, "ambiguous_name") for symbol in candidates], share=0.5 / len(candidates))
-        return [_Target(None, None, "ambiguous_name")]
+        return [_Target(symbol, None, "ambiguous_name", round(0.5 / len(candidates), 3)) for symbol in candidates]
 
     def nothing_found(self, reference: Reference, name: str, value: Type, reason: str) -> list[_Target]:
         """Count a site as unresolved unless what is known of it says that it leads out of the project."""
@@ -624,8 +644,7 @@ class _Resolving:
                 if reference.kind == "read":
                     self.edge(EdgeKind.CALLS, src, symbol.id, "implicit", reference.line)
                     if atom[0] == INST and not atom[2]:
-                        for override in self.hierarchy.overrides(atom[1], name):
-                            self.edge(EdgeKind.CALLS, src, override.id, "override", reference.line)
+                        self.add_targets(reference, self.overriding(atom[1], name))
             elif "setter" in modifiers:
                 if reference.kind == "write":
                     self.edge(EdgeKind.CALLS, src, symbol.id, "implicit", reference.line)
@@ -634,12 +653,53 @@ class _Resolving:
 
     def write(self, reference: Reference) -> None:
         term = self.terms[reference.term]
+        if term[0] == INDEX:
+            self.run_special(reference, term[1], "__setitem__")
         if term[0] != ATTR:
             return
         base = self.inference.expanded(self.inference.term(self.entry, reference.scope, term[1], reference.line))
         for atom in sorted(base, key=order):
             if atom[0] in (INST, SUPEROBJ):
                 self.read_member(reference, atom, term[2])
+
+    def operation(self, reference: Reference) -> None:
+        """An operator, a subscript, a loop or a block: the classes of the operands may say what it does."""
+        for operand, name in self.entry.rules.operations(self.entry, reference.term):
+            self.run_special(reference, operand, name)
+
+    def run_special(self, reference: Reference, operand: int, name: str) -> None:
+        """The language calls a special method of a term's class, and the next step of an iteration."""
+        inference = self.inference
+        value = inference.expanded(inference.term(self.entry, reference.scope, operand, reference.line))
+        for atom in sorted(value, key=order):
+            if atom[0] == INST:
+                self.special(reference, atom, name)
+                if name in ("__iter__", "__aiter__"):
+                    following = "__next__" if name == "__iter__" else "__anext__"
+                    for iterator in sorted(inference.method_result(atom, name), key=order):
+                        if iterator[0] == INST:
+                            self.special(reference, iterator, following)
+
+    def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
+        """The language calls the first of these methods that a term's class has."""
+        if not names:
+            return
+        value = self.inference.expanded(self.inference.term(self.entry, reference.scope, operand, reference.line))
+        for atom in sorted(value, key=order):
+            if atom[0] == INST:
+                for name in names:
+                    if isinstance(self.inference.owner(atom[1], name), Symbol):
+                        self.special(reference, atom, name)
+                        break
+
+    def special(self, reference: Reference, receiver: Atom, name: str) -> None:
+        owner = self.inference.owner(receiver[1], name)
+        if isinstance(owner, Symbol):
+            src = self.src(reference)
+            for symbol in self.methods(owner, name):
+                self.edge(EdgeKind.CALLS, src, symbol.id, "implicit", reference.line)
+            if not receiver[2]:
+                self.add_targets(reference, self.overriding(receiver[1], name))
 
     def decorate(self, reference: Reference) -> None:
         """The language calls a decorator with what it decorates."""

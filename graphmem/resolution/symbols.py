@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-from functools import lru_cache
+import re
+from fnmatch import translate
+from functools import cache
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Term
@@ -15,7 +16,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     """One row for each definition of a file, the module first, in source order."""
     facts = entry.facts
     spec = language_spec(facts.language)
-    in_tests = spec.tests.is_test_path(facts.path)
+    in_tests = entry.in_tests
     rows: list[SymbolRow] = []
     tests: list[bool] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
@@ -59,9 +60,14 @@ def _is_test(spec: LanguageSpec, definition: Definition) -> bool:
     return _matches(definition.name, patterns)
 
 
-@lru_cache(maxsize=1 << 14)
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return bool(patterns) and _any_of(patterns).match(name) is not None
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    # Remembered by pattern, never by name: a name that outlives its file keeps the memory around it.
+    return re.compile("|".join(map(translate, patterns)))
 
 
 def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition, decorators: tuple[str, ...]) -> str:
