@@ -30,7 +30,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
 class Rows(NamedTuple):
     """All rows some files account for. An edge belongs to the file of its source."""
 
-    files: list[FileRow]
+    files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]
     chunks: list[ChunkRow] | PackedRows[ChunkRow]
     edges: list[EdgeRow] | PackedRows[EdgeRow]
@@ -41,16 +41,19 @@ class Rows(NamedTuple):
     def empty(cls, *, packed: bool) -> Rows:
         """No rows yet; packed ones are kept as bytes."""
         if packed:
-            return cls([], PackedRows(SymbolRow), PackedRows(ChunkRow), PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
+            return cls(PackedRows(FileRow), PackedRows(SymbolRow), PackedRows(ChunkRow), PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
         return cls([], [], [], [], [], {})
 
 
 def everything(new: Rows) -> GraphDelta:
     """The delta of a first load: all rows, in the order of their files; externals by id."""
+    for rows in new[:-1]:
+        if isinstance(rows, PackedRows):
+            rows.seal()
     return GraphDelta.empty()._replace(
         files=new.files,
         symbols=new.symbols,
-        externals=[new.externals[one] for one in sorted(new.externals)],
+        externals=PackedRows.of(ExternalRow, [new.externals[one] for one in sorted(new.externals)]),
         chunks=new.chunks,
         edges=new.edges,
         unresolved=new.unresolved,

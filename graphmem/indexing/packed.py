@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
@@ -26,22 +26,35 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         self._open: list[_Row] = []
         self._unpacked: tuple[int, list[_Row]] = (-1, [])
 
-    def extend(self, rows: list[_Row]) -> None:
+    @classmethod
+    def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
+        """These rows, packed."""
+        made = cls(kind)
+        made.extend(rows)
+        made.seal()
+        return made
+
+    def append(self, row: _Row) -> None:
+        """Append one row."""
+        self.extend((row,))
+
+    def extend(self, rows: Iterable[_Row]) -> None:
         """Append rows."""
         self._open.extend(rows)
         if len(self._open) >= _BATCH:
-            self._close_batch()
+            self.seal()
 
     def extend_packed(self, data: bytes, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
         """Append rows that are bytes already."""
-        self._close_batch()
+        self.seal()
         if count:
             self._append(data, count, unpack)
 
     def _unpickled(self, data: bytes) -> list[_Row]:
         return list(map(self._kind._make, pickle.loads(zlib.decompress(data))))  # type: ignore[attr-defined]  # noqa: S301 - made below
 
-    def _close_batch(self) -> None:
+    def seal(self) -> None:
+        """Pack what is still objects."""
         if self._open:
             data = zlib.compress(pickle.dumps(list(map(tuple, self._open)), pickle.HIGHEST_PROTOCOL), 1)
             self._append(data, len(self._open), self._unpickled)
@@ -61,7 +74,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         return (self._ends[-1] if self._ends else 0) + len(self._open)
 
     def __iter__(self) -> Iterator[_Row]:
-        self._close_batch()
+        self.seal()
         for number in range(len(self._pieces)):
             yield from self._piece(number)
 
@@ -70,7 +83,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
     @overload
     def __getitem__(self, at: slice) -> list[_Row]: ...
     def __getitem__(self, at: int | slice) -> _Row | list[_Row]:
-        self._close_batch()
+        self.seal()
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
         index = at + len(self) if at < 0 else at

@@ -30,7 +30,7 @@ from graphmem.resolution.layout import Layout, is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from graphmem.answers import IndexSummary
     from graphmem.parsing.facts import FileFacts
@@ -97,12 +97,13 @@ class Indexer:
         if mode == "unchanged":
             return self._done(mode, meter, found, 0, [], removed, on_progress)
         parsed = self._parse(meter, changed, on_progress, cancelled)
-        notes = [Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics]
+        notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
         resolver, affected = self._resolver_with(meter, found, parsed, removed, on_progress, cancelled)
         delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
         parsed.clear()
+        affected.clear()
         kept = resolver if self._options.keep_warm else None
         del resolver
         if kept is None:
@@ -251,7 +252,7 @@ class Indexer:
         meter: Meter,
         found: Discovery,
         changed: int,
-        notes: list[Diagnostic],
+        notes: Iterable[Diagnostic],
         removed: list[str],
         on_progress: Callable[[IndexProgress], None],
     ) -> IndexSummary:
