@@ -147,7 +147,7 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: str  # unresolved_calls | failed_files | dynamic | budget | depth | stale | no_index
+    kind: str  # unresolved_calls | low_confidence | failed_files | stale | depth | budget
     message: str
     count: int
     examples: list[str] = field(default_factory=list)  # "path:line"

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from graphmem.analysis import risk
-from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, step_values, walk
+from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, Walk, forward, reverse, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
 from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
 from graphmem.errors import BadInputError
@@ -105,11 +105,14 @@ def impact(view: GraphView, targets: Sequence[int], question: Question, state: I
 def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Start], question: Question, state: IndexState) -> ImpactReport:
     """One report over several walks: a node keeps its fewest steps and its most confident path."""
     adjacency = reverse(view) if question.direction == "dependents" else forward(view)
+    values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
     walks = [
-        walk(adjacency, step_values(view, start.kinds, WEIGHTS), start.seeds, question.max_depth, question.min_confidence)
-        for start in starts
+        walk(adjacency, value, start.seeds, question.max_depth, question.min_confidence)
+        for value, start in zip(values, starts, strict=True)
     ]
-    found = _unite(walks, [seed for start in starts for seed in start.seeds])
+    seeds = [seed for start in starts for seed in start.seeds]
+    found = _unite(walks, seeds)
+    faint = _faint(view, adjacency, list(zip(values, starts, strict=True)), found.nodes, seeds, question.min_confidence)
     tests = view.is_test[found.nodes]
     listed = _Lister(view, found, towards_seed=question.direction == "dependents")
     kept = np.arange(len(found.nodes))[: question.limit]
@@ -117,7 +120,7 @@ def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Star
     test_hits = [listed.hit(int(row)) for row in kept if tests[row]]
     truncated = len(found.nodes) > len(kept)
     possible, possible_count = _possible(view, targets) if question.direction == "dependents" else ([], 0)
-    causes = _causes(view, found, question, state, possible, possible_count, truncated=truncated)
+    causes = _causes(view, found, question, state, possible, possible_count, faint, truncated=truncated)
     incomplete = any(cause.kind not in ("budget", "depth") for cause in causes)
     lower = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
     others = ~tests
@@ -247,6 +250,26 @@ def _possible(view: GraphView, targets: Sequence[int]) -> tuple[list[Possible], 
     return shown[:MAX_POSSIBLE], len(sites)
 
 
+def _faint(
+    view: GraphView,
+    adjacency: Adjacency,
+    starts: Sequence[tuple[FloatArray, Start]],
+    found: IntArray,
+    seeds: Sequence[int],
+    floor: float,
+) -> list[int]:
+    """Direct neighbours that were left out because of the floor alone, by path and line."""
+    nodes: list[IntArray] = []
+    for values, start in starts:
+        for seed in start.seeds:
+            part = np.arange(adjacency.pointers[seed], adjacency.pointers[seed + 1])
+            worth = values[part if adjacency.edges is None else adjacency.edges[part]]
+            nodes.append(adjacency.nodes[part[(worth > 0) & (worth < floor)]].astype(np.int64))
+    left_out = np.setdiff1d(np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64), np.concatenate([found, np.asarray(seeds)]))
+    order = np.lexsort((left_out, view.start_line[left_out], view.path_index[left_out]))
+    return [int(node) for node in left_out[order]]
+
+
 def failed_files(view: GraphView) -> list[str]:
     """Paths of files that are not in the graph in full, ascending."""
     columns = view.arrays.paths
@@ -256,9 +279,21 @@ def failed_files(view: GraphView) -> list[str]:
 
 
 def _causes(
-    view: GraphView, found: _Found, question: Question, state: IndexState, possible: list[Possible], possible_count: int, *, truncated: bool
+    view: GraphView,
+    found: _Found,
+    question: Question,
+    state: IndexState,
+    possible: list[Possible],
+    possible_count: int,
+    faint: list[int],
+    *,
+    truncated: bool,
 ) -> list[Cause]:
     causes: list[Cause] = []
+    if faint:
+        examples = [view.info(node).ref for node in faint[:5]]
+        message = f"symbols lead to a target with less confidence than {question.min_confidence:g}; a lower floor shows them"
+        causes.append(Cause("low_confidence", message, len(faint), examples))
     if possible_count:
         examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
         causes.append(Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples))

@@ -114,3 +114,12 @@ def test_risk_grows_with_dependents_and_missing_tests(graph):
     view = graph.view()
     assert ask(view, "a.py:lonely").risk.level == "low"
     assert ask(view, "a.py:busy").risk.level in ("high", "critical")
+
+
+def test_what_the_confidence_floor_hides_is_counted_and_makes_the_answer_a_lower_bound(graph):
+    graph.edge("b.py:sure", "a.py:f", 0.9).edge("c.py:guess", "a.py:f", 0.1, rule="ambiguous_name").edge("d.py:beyond", "c.py:guess")
+    report = ask(graph.view(), "a.py:f", min_confidence=0.3)
+    assert refs(report.hits) == ["b.py:sure"]
+    assert [(cause.kind, cause.count, cause.examples) for cause in report.causes] == [("low_confidence", 1, ["c.py:guess"])]
+    assert report.epistemic == "lower_bound"
+    assert ask(graph.view(), "a.py:f", min_confidence=0.05).epistemic == "exact"
