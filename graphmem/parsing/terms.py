@@ -70,6 +70,7 @@ class TermBuilder:
         self.terms: list[Term] = shared.terms if shared else []
         self._index: dict[Term, int] = shared._index if shared else {}
         self._builds = compiled_terms(grammar)
+        self._names = _names[grammar.spec.name]
         self._memo: dict[int, int] = {}
         self._depth = 0
         self._quiet = 0
@@ -98,14 +99,18 @@ class TermBuilder:
         """Index of the term of an expression; `UNKNOWN` for what the table does not name."""
         if node is None:
             return self.unknown
+        kind = node.kind_id
+        if kind in self._names:  # two in three nodes: worth no memo
+            start, end, text = node.start_byte, node.end_byte, self.ascii
+            key = (NAME, text[start:end] if text is not None else self.slice(start, end))
+            found = self._index.get(key)
+            return self.add(key) if found is None else found
         identity = node.id
         found = self._memo.get(identity)
         if found is not None:
             return found
-        build = self._builds.get(node.kind_id)
-        if build is None:
-            return self.unknown
-        if self._depth >= MAX_DEPTH:
+        build = self._builds.get(kind)
+        if build is None or self._depth >= MAX_DEPTH:
             return self.unknown
         self._depth += 1
         found = self._memo[identity] = build(self, node)
@@ -151,6 +156,7 @@ def compiled_terms(grammar: Grammar) -> Mapping[int, Build]:
     found = _compiled.get(grammar.spec.name)
     if found is None:
         found = {}
+        names: set[int] = set()
         for node_type, entry in grammar.spec.terms.items():
             ids = grammar.kind_ids(node_type)
             operator = str(entry.get("op", ""))
@@ -160,11 +166,15 @@ def compiled_terms(grammar: Grammar) -> Mapping[int, Build]:
                 reason = f"unknown operator {operator!r}" if ids else "the grammar has no such node"
                 raise GrammarError(f"{origin}: [terms] {node_type}: {reason}", path=origin, line=0)
             found.update(dict.fromkeys(ids, make(grammar, entry)))
+            if operator == "name":
+                names.update(ids)
         _compiled[grammar.spec.name] = found
+        _names[grammar.spec.name] = frozenset(names)
     return found
 
 
 _compiled: dict[str, dict[int, Build]] = {}
+_names: dict[str, frozenset[int]] = {}  # ids of the nodes that are a plain name
 
 
 def _pick(grammar: Grammar, where: Any) -> Pick:
