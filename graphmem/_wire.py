@@ -53,6 +53,7 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "LIMIT": errors.LimitError,
     "TIMEOUT": errors.DeadlineError,
     "UNAUTHENTICATED": errors.UnauthenticatedError,
+    "FORBIDDEN": errors.ForbiddenError,
     "CONFLICT": errors.StoreBusyError,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from graphmem import errors
 from graphmem.answers import SymbolInfo, to_json
@@ -13,22 +13,17 @@ from graphmem.cli.output import Output
 
 DONE, REFUSED, BAD_USAGE, INTERNAL, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 
-# The first class that fits decides; everything raised on purpose that is not named here is a refusal.
-_EXIT_CODES: tuple[tuple[type[errors.GraphMemError], int], ...] = (
-    (errors.IndexCancelledError, INTERRUPTED),
-    (errors.QueryParameterError, INTERNAL),
-    (errors.QueryFileError, INTERNAL),
-    (errors.GrammarError, INTERNAL),
-    (errors.RepositoryError, REFUSED),
-    (errors.BadInputError, BAD_USAGE),
-)
+# Faults of graphmem or of its installation, though they are said in a sentence.
+_FAULTS: Final = (errors.QueryParameterError, errors.QueryFileError, errors.GrammarError)
 
 
 def exit_code(error: errors.GraphMemError) -> int:
-    """The exit code of an error raised on purpose."""
-    if type(error) is errors.GraphMemError:  # a server's internal error, or an answer nobody understands
+    """The exit code of an error raised on purpose; by its public code, so that a server in between changes nothing."""
+    if isinstance(error, errors.IndexCancelledError):
+        return INTERRUPTED
+    if isinstance(error, _FAULTS) or type(error) is errors.GraphMemError:  # the latter is what a server calls internal
         return INTERNAL
-    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), REFUSED)
+    return BAD_USAGE if error.code == "BAD_INPUT" else REFUSED
 
 
 def report(error: errors.GraphMemError, output: Output) -> NoReturn:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -131,13 +133,17 @@ class _Run:
             run = self._service.index(self._root, full=self._full, on_progress=on_progress, cancelled=self._stopping.is_set)
         if run.mode == "unchanged":
             output.note(("nothing has changed since it was indexed", "dim"))
-        elif not output.quiet:
+        elif not output.quiet and not output.as_json:
             from graphmem.cli.render.index import summary
 
             summary(output.stderr, run, self._service.project().name)
 
     def _announce(self) -> None:
         output = self._here.output
+        if output.as_json:
+            output.json({"address": self._address, "graphql": f"{self._address}/graphql", "pid": os.getpid()})
+            sys.stdout.flush()
+            return
         if output.quiet:
             output.line(self._address)
             return

@@ -31,13 +31,13 @@ def _still_answers(graphmem, root: Path) -> None:
 
 def test_a_path_that_does_not_exist(process, tmp_path: Path) -> None:
     for command in ("index", "serve"):
-        _refused(process(command, tmp_path / "nowhere"), "nowhere", "does not exist")
-    _refused(process("impact", "x", "-C", tmp_path / "nowhere"), "does not exist")
-    _refused(process("index", Path(__file__)), "is a file")
+        _refused(process(command, tmp_path / "nowhere"), "nowhere", "does not exist", code=2)
+    _refused(process("impact", "x", "-C", tmp_path / "nowhere"), "does not exist", code=2)
+    _refused(process("index", Path(__file__)), "is a file", code=2)
 
 
 def test_an_empty_folder(process, tmp_path: Path) -> None:
-    _refused(process("index", tmp_path), "nothing to index")
+    _refused(process("index", tmp_path), "nothing to index", code=2)
 
 
 def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, process, shop: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_repository_without_git(graphmem, process, shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     assert graphmem("index", shop, "-q").code == 0
     _still_answers(graphmem, shop)
-    _refused(process("impact", "--diff", cwd=shop), "git")
+    _refused(process("impact", "--diff", cwd=shop), "git", code=2)
 
 
 def test_no_git_installed(graphmem, process, shop: Path, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_no_git_installed(graphmem, process, shop: Path, tmp_path: Path) -> None
     nothing.mkdir()
     assert graphmem("index", shop, "-q", PATH=str(nothing)).code == 0
     _still_answers(graphmem, shop)
-    _refused(process("impact", "--diff", cwd=shop, PATH=str(nothing)), "git")
+    _refused(process("impact", "--diff", cwd=shop, PATH=str(nothing)), "git", code=2)
 
 
 def test_a_database_of_a_newer_version(graphmem, process, shop: Path) -> None:

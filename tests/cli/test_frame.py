@@ -50,8 +50,8 @@ def test_every_error_has_an_exit_code_and_only_bad_usage_is_two() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, GraphMemError)]
     codes = {kind.__name__: exit_code(kind("a sentence")) for kind in kinds}
     assert set(codes.values()) == {1, 2, 3, 130}
-    assert codes["BadInputError"] == codes["SettingsError"] == 2
-    assert codes["AmbiguousSymbolError"] == codes["SymbolNotFoundError"] == codes["StoreBusyError"] == codes["RepositoryError"] == 1
+    assert codes["BadInputError"] == codes["SettingsError"] == codes["RepositoryError"] == 2
+    assert codes["AmbiguousSymbolError"] == codes["SymbolNotFoundError"] == codes["StoreBusyError"] == codes["DiskFullError"] == 1
     assert codes["IndexCancelledError"] == 130
 
 

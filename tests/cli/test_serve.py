@@ -25,6 +25,7 @@ QUESTIONS = [
     ["impact", "shop/cart.py", "-q"],
     ["impact", "checkout", "--direction", "dependencies", "--json"],
     ["impact", "--diff", "--json"],
+    ["impact", "--diff", "no-such-branch"],
     ["impact", "total"],
     ["impact", "chekout"],
     ["search", "checkout", "--json"],
@@ -45,6 +46,7 @@ def test_every_command_answers_the_same_with_and_without_a_server(graphmem, serv
     served = [graphmem(*question, cwd=shop) for question in QUESTIONS]
     assert owner.find(shop / ".graphmem" / "owner.json").address == server.address
     for question, one, other in zip(QUESTIONS, alone, served, strict=True):
+        assert other.said.splitlines() == one.said.splitlines(), question  # line by line, for a readable difference
         assert other == one, question
 
 
@@ -191,7 +193,7 @@ def test_a_folder_with_nothing_to_index_ends_the_server_with_one_sentence(graphm
     empty = tmp_path / "empty"
     empty.mkdir()
     ran = graphmem("serve", empty, "--port", "0")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "nothing to index" in ran.err
     assert "Traceback" not in ran.said
     assert not (empty / ".graphmem" / "owner.json").exists()

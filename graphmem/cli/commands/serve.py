@@ -24,6 +24,7 @@ def serve(
     embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
     db: options.Db = None,
     home: options.Home = False,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Index a repository, serve it over GraphQL and print the address.
@@ -31,7 +32,7 @@ def serve(
     While it runs, every other `graphmem` command about this project is answered by it. Ctrl-C ends it.
     """
     flags = {"host": host, "port": port, "workers": workers, "embedder": embedder}
-    with door(quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
         from graphmem.cli.serving import serve_until_interrupted
 
         serve_until_interrupted(here, full=full, no_index=no_index)
