@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from graphmem import __version__
 from graphmem.cli.commands import ask, impact, index, manage, serve
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
@@ -36,7 +37,7 @@ app.command()(manage.version)
 
 def _print_version(asked: bool) -> None:
     if asked:
-        manage.version()
+        sys.stdout.write(f"graphmem {__version__}\n")
         raise typer.Exit
 
 

@@ -27,11 +27,12 @@ def export(
     project: options.Project = None,
     db: options.Db = None,
     home: options.Home = False,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write every node and edge of the graph, one JSON object a line."""
     del format_  # one format so far; the option is there so that scripts can name it
-    with door(quiet=quiet, db=db, home=home, project=project) as here:
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         import orjson
 
         lines = 0
@@ -104,11 +105,14 @@ def config(
 
 
 def version(as_json: options.Json = False) -> None:
-    """Print the version."""
+    """Print the versions of graphmem, its engine and Python."""
     with door(as_json=as_json) as here:
+        from importlib.metadata import version as version_of
+
         from graphmem import __version__
 
+        versions = {"graphmem": __version__, "kuzu": version_of("kuzu"), "python": sys.version.split()[0]}
         if as_json:
-            here.output.json({"graphmem": __version__, "python": sys.version.split()[0]})
+            here.output.json(versions)
         else:
-            here.output.line(f"graphmem {__version__}")
+            here.output.rows(list(versions.items()), indent=0, gap=1)
