@@ -47,7 +47,8 @@ class Tuning(NamedTuple):
     normaliser: str = MINMAX
     depth: int = 100  # candidates of the word and the dense path, each
     graph_depth: int = 15
-    exact_alone: float = 1.0  # weight of names when the query is nothing but one name
+    exact_alone: float = 2.0  # weight of names when the query is nothing but one name
+    divide: bool = True  # chunks among the symbols in them
     weights: dict[str, Weights] = {  # noqa: RUF012 - a NamedTuple's default, never written to
         IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
         SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.1, graph=0.0, votes=0.2),
@@ -122,7 +123,7 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     if only_symbols:
         fused = [hit for hit in fused if hit.id in shot.graph.index_of]
     voted = _with_votes(shot.graph, fused, units, weights.votes)
-    chosen = refine(shot, voted, units, request.query, request.k) if want_symbols else voted[: request.k]
+    chosen = refine(shot, voted, units, request.query, request.k) if want_symbols and tuning.divide else voted[: request.k]
     hits = _hits(shot, chosen, units, request)
     return SearchAnswer(query=request.query, query_type=kind, hits=hits, answered=answered, missing=missing, state=state, notes=notes)
 

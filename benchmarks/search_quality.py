@@ -1,0 +1,297 @@
+"""Does search find the right files and functions, and which fusion does it best?
+
+    python benchmarks/search_quality.py WORK --changes DATA --mirrors DIR [--docstrings TREE] [--quick]
+
+WORK keeps the indexes, so that a second run is quick. Two kinds of questions, both with a known answer:
+
+* changes: descriptions of real commits (`localize_*.jsonl.gz` in DATA) against the tree before them; the files and functions
+  the commit changed should be found. "raw" is the message as written, "stripped" without the names of what was changed.
+  DIR holds `<owner>+<name>/repo` bare git directories.
+* docstrings: first paragraphs of docstrings of TREE as questions, for the functions whose docstring was taken out ("described");
+  and the bare names of the same functions ("named").
+
+Every way is measured on the same questions in the same run; the baseline is BM25 in plain Python over words as they are written.
+Figures are macro averages over repositories; the last columns are the paired difference in MRR to the default, with its 95 % bootstrap interval.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import io
+import json
+import math
+import random
+import re
+import subprocess
+import tarfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import report
+
+from graphmem.embedding.choose import choose
+from graphmem.embedding.fill import fill
+from graphmem.search.fusion import MINMAX, RRF, ZSCORE
+from graphmem.search.pipeline import Request, Tuning, Weights, search
+from graphmem.search.query_type import IDENTIFIER, SEMANTIC
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+REPOSITORIES = {"flask": ("pallets+flask", ("src/flask/", "flask/")), "click": ("pallets+click", ("src/click/", "click/"))}
+CODE = frozenset({"code"})
+DEPTH = 50
+
+
+class Case(NamedTuple):
+    """A question and its answer."""
+
+    group: str  # repository
+    kind: str  # raw | stripped | described | named
+    query: str
+    files: frozenset[str]
+    functions: frozenset[str]  # path::qualname
+    place: str  # which tree is searched
+
+
+def changes(data: Path, mirrors: Path, work: Path) -> Iterator[Case]:
+    """Commit messages; writes the trees before them to WORK."""
+    for name, (folder, roots) in REPOSITORIES.items():
+        with gzip.open(data / f"localize_{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                place = f"{name}-{row['snapshot'][:12]}"
+                tree = work / place / "tree"
+                if not tree.exists():
+                    export(mirrors / folder / "repo", row["snapshot"], roots, tree)
+                for kind, query in (("raw", row["query"]), ("stripped", row["stripped"])):
+                    if kind == "raw" or len(query.split()) >= 3:
+                        files = frozenset(path for path in row["files"] if (tree / path).is_file())
+                        if files:
+                            yield Case(name, kind, query, files, frozenset(row["funcs"]), place)
+
+
+def export(repo: Path, revision: str, roots: tuple[str, ...], tree: Path) -> None:
+    """The package's own Python files of a revision."""
+    packed = subprocess.run(["git", "--git-dir", str(repo), "archive", "--format=tar", revision], capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        for member in archive:
+            if (
+                member.isfile()
+                and member.name.endswith(".py")
+                and member.name.startswith(roots)
+                and not re.search(r"/test|_vendor", member.name)
+            ):
+                archive.extract(member, tree, filter="data")
+
+
+def docstrings(source: Path, work: Path, wanted: int = 700) -> Iterator[Case]:
+    """Docstrings and names of functions of random files; writes the files without any docstring to WORK."""
+    place = f"{source.name}-without-docstrings"
+    files = sorted(path for path in source.rglob("*.py") if not re.search(r"/tests?/", str(path)))
+    random.Random(4).shuffle(files)
+    found = 0
+    for path in files:
+        if found >= wanted:
+            break
+        text, relative = path.read_text(encoding="utf-8", errors="replace"), path.relative_to(source).as_posix()
+        try:
+            spans, questions = documented(ast.parse(text))
+        except SyntaxError:
+            continue
+        if not questions:
+            continue
+        out = work / place / "tree" / relative
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("\n".join(line for i, line in enumerate(text.split("\n"), 1) if i not in spans), encoding="utf-8")
+        for question, qualname in questions:
+            found += 1
+            answer = frozenset({relative}), frozenset({f"{relative}::{qualname}"}), place
+            yield Case(source.name, "described", question, *answer)
+            yield Case(source.name, "named", qualname.rpartition(".")[2], *answer)
+
+
+def documented(tree: ast.AST) -> tuple[set[int], list[tuple[str, str]]]:
+    """(lines of all docstrings, first paragraph and qualified name of the functions that have one and a body)."""
+    spans: set[int] = set()
+    questions: list[tuple[str, str]] = []
+
+    def walk(node: ast.AST, outer: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                qualname = f"{outer}.{child.name}" if outer else child.name
+                text = ast.get_docstring(child)
+                if text and len(child.body) > 1:
+                    spans.update(range(child.body[0].lineno, (child.body[0].end_lineno or 0) + 1))
+                    first = " ".join(text.split("\n\n")[0].split())
+                    if not isinstance(child, ast.ClassDef) and len(first) > 25 and (child.end_lineno or 0) - child.lineno >= 4:
+                        questions.append((first, qualname))
+                walk(child, qualname)
+            elif not isinstance(child, ast.expr):
+                walk(child, outer)
+
+    walk(tree, "")
+    return spans, questions
+
+
+class Remembered:
+    """An embedder that works out each query once."""
+
+    def __init__(self, embedder: Any) -> None:
+        self._embedder, self._known = embedder, {}
+        self.model_id, self.dim = embedder.model_id, embedder.dim
+
+    def encode(self, texts: list[str]) -> Any:
+        for text in texts:
+            if text not in self._known:
+                self._known[text] = self._embedder.encode([text])[0]
+        return np.stack([self._known[text] for text in texts])
+
+
+def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
+    """The index of a tree with all its vectors, and the snapshot to search."""
+    memory = GraphMem.open(work / place / "index", settings=Settings(embedder="none"))
+    memory.index(work / place / "tree")
+    projections = memory._projections
+    projections.use_model(embedder.model_id, embedder.dim)
+    have = projections.vector_hashes()
+    quiet: dict[str, Callable[..., Any]] = {"on_progress": lambda done, wanted: None, "stopped": lambda: False}
+    fill(memory._store, embedder, projections.fill_order(), have, on_vectors=projections.add_vectors, **quiet)
+    return memory, projections.snapshot()
+
+
+class PlainBM25:
+    """BM25 over the chunks' words as they are written, lower case: the baseline."""
+
+    def __init__(self, shot: Any) -> None:
+        keys = [key for key, _, _ in shot.words.chunk_keys()]
+        self.entries = [entry for entry in shot.words.entries(keys).values() if entry.kind == "code"]
+        self.qualname = {i: shot.graph.qualname(shot.graph.index_of[e.symbol]) if e.symbol else "" for i, e in enumerate(self.entries)}
+        documents = [Counter(re.findall(r"\w+", f"{entry.path} {entry.title} {entry.text}".lower())) for entry in self.entries]
+        length = [sum(counts.values()) for counts in documents]
+        average = sum(length) / len(length)
+        self.postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for i, counts in enumerate(documents):
+            for word, count in counts.items():
+                self.postings[word].append((i, count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length[i] / average))))
+
+    def __call__(self, query: str) -> list[tuple[str, str]]:
+        scores: dict[int, float] = defaultdict(float)
+        for word in set(re.findall(r"\w+", query.lower())):
+            rows = self.postings.get(word, [])
+            idf = math.log(1 + (len(self.entries) - len(rows) + 0.5) / (len(rows) + 0.5))
+            for i, weight in rows:
+                scores[i] += idf * weight
+        best = sorted(scores, key=lambda i: (-scores[i], i))[:DEPTH]
+        return [(self.entries[i].path, self.qualname[i]) for i in best]
+
+
+def score(case: Case, hits: list[tuple[str, str]]) -> tuple[float, float, float, float]:
+    """(file recall@5, file MRR, function recall@10, function MRR); NaN for functions when the change is in none."""
+    files = list(dict.fromkeys(path for path, _ in hits))
+    functions = list(dict.fromkeys(f"{path}::{qualname or '<module>'}" for path, qualname in hits))
+    first_file = next((1 / i for i, path in enumerate(files, 1) if path in case.files), 0.0)
+    recall_file = len(case.files.intersection(files[:5])) / len(case.files)
+    if not case.functions:
+        return recall_file, first_file, math.nan, math.nan
+    first = next((1 / i for i, name in enumerate(functions, 1) if name in case.functions), 0.0)
+    return recall_file, first_file, len(case.functions.intersection(functions[:10])) / len(case.functions), first
+
+
+def ways() -> dict[str, tuple[Tuning, bool]]:
+    """Name -> (tuning, with a model)."""
+    default = Tuning()
+
+    def all_types(normaliser: str = MINMAX, **weights: float) -> Tuning:
+        one = Weights(**{"words": 0, "dense": 0, "exact": 0, "graph": 0, "votes": 0} | weights)
+        return default._replace(normaliser=normaliser, weights=dict.fromkeys(default.weights, one), exact_alone=0)
+
+    def changed(**weights: float) -> Tuning:
+        return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
+
+    named = {"words alone": (all_types(words=1), False), "vectors alone": (all_types(dense=1), True)}
+    for share in (0.5, 0.7):
+        named[f"rrf k=60, words {share}"] = all_types(RRF, words=share, dense=1 - share), True
+    for normaliser in (MINMAX, ZSCORE):
+        for share in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+            named[f"{normaliser}, words {share}"] = all_types(normaliser, words=share, dense=round(1 - share, 2)), True
+    named["default"] = default, True
+    named["default without a model"] = default, False
+    named["default without votes of the file"] = changed(votes=0), True
+    named["default without names"] = changed(exact=0)._replace(exact_alone=0), True
+    named["default, chunks not divided"] = default._replace(divide=False), True
+    for weight in (0.05, 0.1, 0.2):
+        types = {kind: one._replace(graph=weight) if kind in (IDENTIFIER, SEMANTIC) else one for kind, one in default.weights.items()}
+        named[f"default and neighbours {weight}"] = default._replace(weights=types), True
+    return named
+
+
+def interval(difference: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """Mean and 95 % bootstrap interval of paired differences, in points."""
+    known = difference[~np.isnan(difference)] * 100
+    draws = np.random.default_rng(1).choice(known, (2000, len(known))).mean(axis=1)
+    return float(known.mean()), float(np.percentile(draws, 2.5)), float(np.percentile(draws, 97.5))
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("work", type=Path)
+    options.add_argument("--changes", type=Path)
+    options.add_argument("--mirrors", type=Path)
+    options.add_argument("--docstrings", type=Path)
+    options.add_argument("--quick", action="store_true", help="only the baseline, words, vectors and the default")
+    arguments = options.parse_args()
+    cases = list(changes(arguments.changes, arguments.mirrors, arguments.work)) if arguments.changes else []
+    cases += list(docstrings(arguments.docstrings, arguments.work)) if arguments.docstrings else []
+    if not cases:
+        options.error("give --changes with --mirrors, or --docstrings")
+    chosen = choose()
+    if chosen.embedder is None:
+        options.error(chosen.reason)
+    embedder = Remembered(chosen.embedder)
+    opened = {place: indexed(arguments.work, place, chosen.embedder) for place in sorted({case.place for case in cases})}
+    plain = {place: PlainBM25(shot) for place, (_, shot) in opened.items()}
+    state = next(iter(opened.values()))[0].state()
+    results = {"plain BM25 (baseline)": [score(case, plain[case.place](case.query)) for case in cases]}
+    for name, (tuning, with_model) in ways().items():
+        if arguments.quick and name not in ("words alone", "vectors alone", "default", "default without a model"):
+            continue
+        results[name] = [
+            score(
+                case,
+                [
+                    (hit.path, hit.qualname)
+                    for hit in search(opened[case.place][1], embedder if with_model else None, request, state, tuning).hits
+                ],
+            )
+            for case in cases
+            for request in [Request(case.query, k=DEPTH, kinds=CODE, explain=False, deadline_s=60)]
+        ]
+    published: dict[str, Any] = {
+        "embedder": chosen.reason,
+        "cases": dict(Counter(f"{case.group} {case.kind}" for case in cases)),
+        "kinds": {},
+    }
+    for kind in dict.fromkeys(case.kind for case in cases):
+        rows = [i for i, case in enumerate(cases) if case.kind == kind]
+        groups = sorted({cases[i].group for i in rows})
+        reference = np.array([results["default"][i][3] for i in rows])
+        print(f"\n## {kind}: {len(rows)} questions, {', '.join(groups)}\n")
+        shown = []
+        for name, values in results.items():
+            table = np.array([values[i] for i in rows])
+            macro = np.mean([np.nanmean(table[[cases[i].group == group for i in rows]], axis=0) for group in groups], axis=0) * 100
+            mean, low, high = interval(table[:, 3] - reference)
+            shown.append([name, *(f"{value:.1f}" for value in macro), f"{mean:+.1f}", f"{low:+.1f} … {high:+.1f}"])
+        report.table(["way", "file R@5", "file MRR", "function R@10", "function MRR", "difference", "95 %"], shown)
+        published["kinds"][kind] = shown
+    for memory, _ in opened.values():
+        memory.close()
+    report.publish("search_quality", published, arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
