@@ -1,7 +1,7 @@
 """Rows of graphmem.model as Arrow tables with the columns of queries/schema, and back.
 
-Two columns are kept in another form than the rows have them: the text of a chunk is deflated (a string
-column is written in powers of two, and code deflates to half), and further sites of an edge are kept as
+Three columns are kept in another form than the rows have them: prefix and text of a chunk are deflated together
+(a string column is written in powers of two, and code deflates to half), and further sites of an edge are kept as
 distances from the first, so that moved code changes one number.
 """
 
@@ -29,6 +29,7 @@ ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
 }
 TIMESTAMP: Final = pa.timestamp("us")
 _ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
+_PREFIX: Final = ChunkRow._fields.index("prefix")
 _DEFLATE_LEVEL: Final = 1  # levels above it save another 3 % for as much time again
 SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
 
@@ -52,14 +53,21 @@ def node_slices(label: NodeTable, rows: Sequence[NamedTuple]) -> Iterator[pa.Tab
 def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTuple]) -> pa.RecordBatch:
     columns: list[Any] = list(zip(*rows, strict=True))
     if label is NodeTable.CHUNK:
-        at = ChunkRow._fields.index("text")
-        columns[at] = _checked(label, "text", _deflated, columns[at])
+        prefixes = columns.pop(_PREFIX)
+        columns[_PREFIX] = _checked(label, "text", _packed_texts, prefixes, columns[_PREFIX])  # the text came next
     arrays = [_checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
     return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows), TIMESTAMP)], schema=pa.schema(fields))
 
 
-def _deflated(texts: Sequence[str]) -> list[bytes]:
-    return [zlib.compress(text.encode(), _DEFLATE_LEVEL) for text in texts]
+def _packed_texts(prefixes: Sequence[str], texts: Sequence[str]) -> list[bytes]:
+    both = zip(prefixes, texts, strict=True)
+    return [zlib.compress(f"{len(prefix)} {prefix}{text}".encode(), _DEFLATE_LEVEL) for prefix, text in both]
+
+
+def _unpacked_text(packed: bytes) -> tuple[str, str]:
+    """(prefix, text) of one that `_packed_texts` made."""
+    length, _, both = zlib.decompress(packed).decode().partition(" ")
+    return both[: int(length)], both[int(length) :]
 
 
 def _checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
@@ -72,8 +80,8 @@ def _checked(label: str, column: str, convert: Callable[..., Any], *values: Any)
 def _fields(label: NodeTable) -> list[pa.Field]:
     fields = [pa.field(name, _ARROW[kind]) for name, kind in get_type_hints(ROW_TYPES[label]).items()]
     if label is NodeTable.CHUNK:
-        at = ChunkRow._fields.index("text")
-        fields[at] = fields[at].with_type(pa.binary())
+        del fields[_PREFIX]
+        fields[_PREFIX] = fields[_PREFIX].with_type(pa.binary())
     return [*fields, pa.field("stale_at", TIMESTAMP)]
 
 
@@ -118,7 +126,7 @@ def to_offsets(line: int, lines: str) -> str | None:
     except ValueError:
         return _VERBATIM + lines
     offsets = ",".join(str(site - line) for site in further)
-    return offsets if first == line and to_lines(line, offsets) == lines else _VERBATIM + lines
+    return offsets if further and first == line and to_lines(line, offsets) == lines else _VERBATIM + lines
 
 
 def to_lines(line: int, offsets: str | None) -> str:
@@ -142,17 +150,18 @@ def full_lines(table: pa.Table) -> pa.Table:
 
 
 def full_texts(table: pa.Table) -> pa.Table:
-    """Chunks out of the database with `text` as text.
+    """Chunks out of the database with `prefix` and `text` as text.
 
     Raises:
         DatabaseDamagedError: a text is not what was stored.
     """
     at = table.column_names.index("text")
     try:
-        chunks = [pa.array([zlib.decompress(packed.as_py()).decode() for packed in piece], pa.string()) for piece in table["text"].chunks]
-    except (zlib.error, UnicodeDecodeError) as error:
+        pairs = [_unpacked_text(packed.as_py()) for packed in table["text"]]
+    except (zlib.error, ValueError) as error:
         raise DatabaseDamagedError(f"a chunk's text cannot be read back ({error}); index again", path="", reason=str(error)) from error
-    return table.set_column(at, "text", pa.chunked_array(chunks, pa.string()))
+    prefixes, texts = ([pair[side] for pair in pairs] for side in (0, 1))
+    return table.set_column(at, "text", pa.array(texts, pa.string())).add_column(at, "prefix", pa.array(prefixes, pa.string()))
 
 
 def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:

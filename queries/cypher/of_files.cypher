@@ -24,11 +24,11 @@ RETURN s.id AS id, s.path AS path, s.kind AS kind, s.name AS name, s.qualname AS
 
 // name: chunks_of(paths)
 // Live chunks; `text` is deflated.
-// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, prefix STRING, text BLOB, text_hash STRING
+// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING
 MATCH (c:Chunk)
 WHERE c.path IN $paths AND c.stale_at IS NULL
 RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
-       c.prefix AS prefix, c.text AS text, c.text_hash AS text_hash
+       c.text AS text, c.text_hash AS text_hash
 
 // name: unresolved_of(paths)
 // Live unresolved call sites.

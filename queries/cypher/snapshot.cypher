@@ -46,25 +46,25 @@ RETURN offset(id(a)) AS src, offset(id(b)) AS dst, e.confidence AS confidence, e
 
 // name: all_chunks()
 // Live chunks; `text` is deflated.
-// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, prefix STRING, text BLOB, text_hash STRING
+// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING
 MATCH (c:Chunk)
 WHERE c.stale_at IS NULL
 RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
-       c.prefix AS prefix, c.text AS text, c.text_hash AS text_hash
+       c.text AS text, c.text_hash AS text_hash
 
 // name: chunks_by_ids(rows)
 // Chunks whose ids are in the column `wanted`; `text` is deflated.
-// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, prefix STRING, text BLOB, text_hash STRING
+// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING
 LOAD FROM $rows
 MATCH (c:Chunk)
 WHERE c.id = wanted AND c.stale_at IS NULL
 RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
-       c.prefix AS prefix, c.text AS text, c.text_hash AS text_hash
+       c.text AS text, c.text_hash AS text_hash
 
 // name: chunk_by_id(chunk_id)
 // One chunk; `text` is deflated.
-// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, prefix STRING, text BLOB, text_hash STRING
+// returns: id STRING, path STRING, symbol_id STRING, kind STRING, title STRING, start_line INT64, end_line INT64, text BLOB, text_hash STRING
 MATCH (c:Chunk {id: $chunk_id})
 WHERE c.stale_at IS NULL
 RETURN c.id AS id, c.path AS path, c.symbol_id AS symbol_id, c.kind AS kind, c.title AS title, c.start_line AS start_line, c.end_line AS end_line,
-       c.prefix AS prefix, c.text AS text, c.text_hash AS text_hash
+       c.text AS text, c.text_hash AS text_hash

@@ -26,7 +26,7 @@ LOAD FROM $rows CREATE (:External {id: id, package: package, name: name, stale_a
 // New chunks, `text` deflated.
 LOAD FROM $rows
 CREATE (:Chunk {id: id, path: path, symbol_id: symbol_id, kind: kind, title: title, start_line: start_line, end_line: end_line,
-  prefix: prefix, text: text, text_hash: text_hash, stale_at: stale_at})
+  text: text, text_hash: text_hash, stale_at: stale_at})
 
 // name: create_unresolved(rows)
 // New unresolved call sites.

@@ -50,7 +50,7 @@ CREATE NODE TABLE External(
   stale_at TIMESTAMP
 );
 
-// `text` is deflated UTF-8: a string column is written in powers of two, so 20 MB of text would take 32 MB of file
+// `text` is prefix and text, deflated: a string column is written in powers of two, so 20 MB of text would take 32 MB of file
 // and 36 MB would take 64; packed it takes a quarter (docs/decisions/0001-engine.md).
 CREATE NODE TABLE Chunk(
   id STRING PRIMARY KEY,
@@ -60,7 +60,6 @@ CREATE NODE TABLE Chunk(
   title STRING,
   start_line INT64,
   end_line INT64,
-  prefix STRING,
   text BLOB,
   text_hash STRING,
   stale_at TIMESTAMP
