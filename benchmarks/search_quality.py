@@ -162,6 +162,11 @@ def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
     return memory, projections.snapshot()
 
 
+def existing(view: Any) -> frozenset[str]:
+    """path::qualname of every symbol: a commit may also change functions that the tree before it did not have."""
+    return frozenset(f"{info.path}::{info.qualname}" for info in view.infos(range(view.n)) if info.path)
+
+
 class PlainBM25:
     """BM25 over the chunks' words as they are written, lower case: the baseline."""
 
@@ -252,6 +257,8 @@ def main() -> int:
         options.error(chosen.reason)
     embedder = Remembered(chosen.embedder)
     opened = {place: indexed(arguments.work, place, chosen.embedder) for place in sorted({case.place for case in cases})}
+    there = {place: existing(shot.graph) for place, (_, shot) in opened.items()}
+    cases = [case._replace(functions=case.functions & there[case.place]) for case in cases]
     plain = {place: PlainBM25(shot) for place, (_, shot) in opened.items()}
     state = next(iter(opened.values()))[0].state()
     results = {"plain BM25 (baseline)": [score(case, plain[case.place](case.query)) for case in cases]}

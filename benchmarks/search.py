@@ -1,0 +1,134 @@
+"""How fast is search, by words alone and with vectors, beside a plain scan and BM25 in plain Python?
+
+    python benchmarks/search.py INDEX [--queries 300] [--chunks 30000] [--vectors hashed|real] [--seed 1]
+
+INDEX is the directory of an index. Queries are drawn from the indexed texts themselves: one to twelve words as often as they are
+written, so that common words are common, and names of symbols. --chunks cuts the index to that many chunks (0: all of it). Vectors are
+hashed features unless "real" asks for those of the installed model, which takes a second for about 30 chunks; the query is embedded by
+the same embedder, and its time is part of the figures. The scan is what `grep -c` would do: count the words in every text.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import report
+from search_quality import PlainBM25
+
+from graphmem.embedding.choose import choose
+from graphmem.embedding.fill import embedded_text
+from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.projection.projections import Snapshot
+from graphmem.projection.vectors import VectorIndex
+from graphmem.projection.words import WordIndex
+from graphmem.search.pipeline import Request, search
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+
+def timed(action: Callable[[str], Any], queries: Sequence[str]) -> tuple[list[float], list[float]]:
+    """(wall, processor) milliseconds of each call."""
+    wall, cpu = [], []
+    for query in queries:
+        begun, used = time.perf_counter(), time.process_time()
+        action(query)
+        wall.append((time.perf_counter() - begun) * 1000)
+        cpu.append((time.process_time() - used) * 1000)
+    return wall, cpu
+
+
+def drawn(texts: Sequence[str], names: Sequence[str], count: int, seed: int) -> dict[str, list[str]]:
+    """Kinds of queries."""
+    chance = random.Random(seed)
+    words = [word for text in chance.sample(list(texts), min(2000, len(texts))) for word in re.findall(r"[A-Za-z_]\w+", text)]
+    return {
+        "1 to 12 words of the texts": [" ".join(chance.choices(words, k=chance.choice([1, 2, 3, 5, 8, 12]))) for _ in range(count)],
+        "a name": chance.choices(names, k=count),
+        "12 words": [" ".join(chance.choices(words, k=12)) for _ in range(count)],
+        "with a misspelt word": [
+            f"{word[:-2]}{word[-1]}{word[-2]} {chance.choice(words)}" for word in chance.choices([w for w in words if len(w) > 6], k=count)
+        ],
+    }
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("index", type=Path)
+    options.add_argument("--queries", type=int, default=300)
+    options.add_argument("--chunks", type=int, default=30_000)
+    options.add_argument("--vectors", choices=("hashed", "real"), default="hashed")
+    options.add_argument("--seed", type=int, default=1)
+    arguments = options.parse_args()
+    with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as folder:
+        memory._projections.wait()
+        view, state = memory._view(), memory.state()
+        rows = memory._store.chunks()
+        if arguments.chunks and rows.num_rows > arguments.chunks:
+            rows = rows.take(sorted(random.Random(arguments.seed).sample(range(rows.num_rows), arguments.chunks)))
+        begun = time.process_time()
+        words = WordIndex.build(Path(folder), view.generation, rows)
+        build_s = time.process_time() - begun
+        embedder: Any = HashedEmbedder() if arguments.vectors == "hashed" else choose("sentence-transformers").embedder
+        texts, hashes = rows["text"].to_pylist(), rows["text_hash"].to_pylist()
+        embedded = [embedded_text(prefix, text) for prefix, text in zip(rows["prefix"].to_pylist(), texts, strict=True)]
+        vectors = VectorIndex(embedder.model_id, embedder.dim)
+        for at in range(0, len(embedded), 8):
+            vectors.add(hashes[at : at + 8], embedder.encode(embedded[at : at + 8]))
+        shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), lambda damaged: None)
+        bare = shot._replace(vectors=None, vectors_note="switched off")
+        names = [info.qualname for info in view.infos(np.flatnonzero(view.label == 1)[:20_000]) if info.qualname != "<module>"]
+        plain = PlainBM25(shot)
+        lowered = [text.lower() for text in texts]
+
+        def scan(query: str) -> list[int]:
+            asked = query.lower().split()
+            counts = [sum(text.count(word) for word in asked) for text in lowered]
+            return sorted(range(len(counts)), key=lambda i: -counts[i])[:10]
+
+        ways: dict[str, Callable[[str], Any]] = {
+            "search, words and names": lambda query: search(bare, None, Request(query), state),
+            "search with vectors": lambda query: search(shot, embedder, Request(query), state),
+            "word index alone": lambda query: words.search(query, 100),
+            "BM25 in plain Python": plain,
+            "scan of all texts": scan,
+        }
+        shown, result = [], {}
+        for kind, queries in drawn(texts, names, arguments.queries, arguments.seed).items():
+            for name, way in ways.items():
+                few = queries if "search" in name or "index" in name else queries[: max(10, len(queries) // 10)]
+                way(few[0])
+                wall, cpu = timed(way, few)
+                row = [report.percentile(wall, share) for share in (0.5, 0.95, 0.99)] + [
+                    report.percentile(cpu, share) for share in (0.5, 0.95)
+                ]
+                shown.append([kind, name, len(few), *(f"{value:.1f}" for value in row)])
+                result[f"{kind}: {name}"] = dict(zip(("p50", "p95", "p99", "cpu_p50", "cpu_p95"), row, strict=True))
+        size = words.path.stat().st_size / 1e6
+        print(
+            f"{rows.num_rows:,} chunks, {view.counts['symbols']:,} symbols; words built in {build_s:.1f} s of processor time, {size:.0f} MB"
+        )
+        print(f"embedder: {embedder.model_id}\n")
+        report.table(["query", "way", "n", "p50 ms", "p95 ms", "p99 ms", "cpu p50", "cpu p95"], shown)
+        report.publish(
+            "search",
+            {
+                "chunks": rows.num_rows,
+                "words_build_cpu_s": build_s,
+                "words_mb": size,
+                "embedder": embedder.model_id,
+                "milliseconds": result,
+            },
+            arguments.out,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
