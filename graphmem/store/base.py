@@ -40,12 +40,11 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """Rows of some files, each list sorted by id; an edge belongs to the file of its source."""
+    """Rows of some files, each list sorted by id."""
 
     files: list[FileRow]
     symbols: list[SymbolRow]
     chunks: list[ChunkRow]
-    edges: list[EdgeRow]
     unresolved: list[UnresolvedRow]
 
 
@@ -88,10 +87,7 @@ class GraphStore(Protocol):
         """Edges whose source lies in these files."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Everything the graph holds of these files; chunks only of `chunks_of`. Unknown paths are passed over."""
-
-    def external_uses(self, ids: Iterable[str]) -> dict[str, int]:
-        """For each of these ids that is an external: how many edges lead to it. Other ids are left out."""
+        """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""

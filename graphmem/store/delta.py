@@ -32,7 +32,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     Raises:
         BadInputError: an id or an edge comes twice, or an edge leads to a node that is not there.
     """
-    rows: dict[NodeTable, tuple[Sequence[Any], list[str]]] = {
+    rows: dict[NodeTable, tuple[Sequence[Any], Sequence[str]]] = {
         NodeTable.CHUNK: (delta.chunks, delta.removed_chunks),
         NodeTable.UNRESOLVED: (delta.unresolved, delta.removed_unresolved),
         NodeTable.SYMBOL: (delta.symbols, delta.removed_symbols),

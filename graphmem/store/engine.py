@@ -306,6 +306,9 @@ class Connection:
 def _to_engine(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return to_naive_utc(value, name)
+    if hasattr(value, "combine_chunks"):
+        # An Arrow table: the engine stops reading at the first empty piece of a column, without a word.
+        return value.combine_chunks()
     if isinstance(value, (list, tuple)) and not value:
         # The engine would guess the type of the items and fail on the first comparison.
         raise BadInputError(f"{name} is an empty list; there is nothing to ask for", argument=name)

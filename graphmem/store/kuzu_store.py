@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, GraphMemError, LimitError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import embeddings, files, times
-from graphmem.store.arrow_rows import wanted
 from graphmem.store.base import EngineInfo, GraphTables, StoredRows
 from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
@@ -192,14 +191,6 @@ class KuzuStore:
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
-    def external_uses(self, ids: Iterable[str]) -> dict[str, int]:
-        """For each of these ids that is an external: how many edges lead to it."""
-        asked = sorted(set(ids))
-        if not asked:
-            return {}
-        found = self._ask("external_use_counts", rows=wanted(asked))
-        return dict(sorted(zip(found["id"].to_pylist(), found["uses"].to_pylist(), strict=True)))
-
     def vectors(self, model: str) -> pa.Table:
         """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
         return embeddings.of_model(self._ask, self._embedding_tables(), model)
@@ -247,11 +238,15 @@ class KuzuStore:
         self._writer.stop()
         try:
             if self._failure is None:
-                if not self._options.read_only:
-                    self._checkpoint()
                 with self._gate.exclusive(BUSY_S):
-                    self._database.close()
+                    if self._options.read_only:
+                        self._database.close()
+                    else:
+                        self._let_go()
                 self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
+        except _BREAKING:
+            self._database.abandon()
+            raise
         finally:
             self._lock.release()
 
@@ -292,15 +287,14 @@ class KuzuStore:
 
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
-        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 2)}
+        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)}
         content = Content(delta, self._connection, self._catalog, keep_code=keep_code, moment=times.now())
         build(self._file, self._options, self._catalog, content, changed)
         del content
         new = beside(self._file, ".next")
         try:
-            self._checkpoint()  # the old one must not need a log any more when the new one comes
             with self._gate.exclusive(BUSY_S):
-                self._database.close()
+                self._let_go()  # the old one must not need a log any more when the new one comes
                 try:
                     files.put_in_place(new, self._file)
                 finally:
@@ -312,15 +306,25 @@ class KuzuStore:
         return int(self._meta[GENERATION])
 
     def _checkpoint(self) -> None:
-        """Bring the file up to date, when nobody reads: with a read open the engine waits seconds and gives up."""
-        following = str(int(self._meta[CHECKPOINT]) + 1)
+        """Bring the file up to date and open it anew, when nobody reads.
+
+        With a read open the engine waits seconds and gives up. And kuzu's memory is wrong after a
+        checkpoint when edges were created and deleted again since the last one (the next read ends the
+        process) while the file is right, so nothing reads on the old handle.
+        """
         if not beside(self._file, ".wal").exists():
             return
+        following = str(int(self._meta[CHECKPOINT]) + 1)
         with self._gate.exclusive(BUSY_S):
             self._connection.rows(*self._catalog["meta_put"].bind({"name": CHECKPOINT, "value": following}))
-            self._connection.rows("CHECKPOINT")
-        self._meta = {**self._meta, CHECKPOINT: following}
+            self._let_go()
+            self._attach(open_current(self._file, self._options, self._catalog))
         self._say_open()
+
+    def _let_go(self) -> None:
+        """Checkpoint and close. The checkpoint by itself, because closing would do one, too, but dies when it fails."""
+        self._connection.rows("CHECKPOINT")
+        self._database.close()
 
     def _say_open(self) -> None:
         self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))

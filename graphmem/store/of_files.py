@@ -29,7 +29,6 @@ def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) 
         files=_rows(ask, FileRow, "files_of", "all_files", paths),
         symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
         chunks=_rows(ask, ChunkRow, "chunks_of", "all_chunks", chunks_of, full_texts),
-        edges=edges_of(ask, paths),
         unresolved=_rows(ask, UnresolvedRow, "unresolved_of", "all_unresolved", paths),
     )
 

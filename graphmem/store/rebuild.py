@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -259,8 +259,8 @@ def _copy_edges(connection: Connection, catalog: Catalog, pair: Pair, table: pa.
         raise
 
 
-def _rows(delta: GraphDelta, label: NodeTable) -> list[Any]:
-    lists: dict[NodeTable, list[Any]] = {
+def _rows(delta: GraphDelta, label: NodeTable) -> Sequence[Any]:
+    lists: dict[NodeTable, Sequence[Any]] = {
         NodeTable.FILE: delta.files,
         NodeTable.SYMBOL: delta.symbols,
         NodeTable.EXTERNAL: delta.externals,
@@ -270,7 +270,7 @@ def _rows(delta: GraphDelta, label: NodeTable) -> list[Any]:
     return lists[label]
 
 
-def _removed(delta: GraphDelta, label: NodeTable) -> list[str]:
+def _removed(delta: GraphDelta, label: NodeTable) -> Sequence[str]:
     lists = {
         NodeTable.FILE: delta.removed_files,
         NodeTable.SYMBOL: delta.removed_symbols,

@@ -50,12 +50,3 @@ RETURN label(e) AS kind, a.id AS src, b.id AS dst, e.confidence AS confidence, e
 MATCH (a:Symbol)-[e:DEFINES|CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE|TESTS]->(b)
 WHERE a.path IN $paths AND e.stale_at IS NULL
 RETURN label(e) AS kind, a.id AS src, b.id AS dst, e.confidence AS confidence, e.source AS source, e.rule AS rule, e.line AS line, e.offsets AS offsets
-
-// name: external_use_counts(rows)
-// For externals whose ids are in the column `wanted`: how many edges lead there.
-// returns: id STRING, uses INT64
-LOAD FROM $rows
-MATCH (x:External)
-WHERE x.id = wanted AND x.stale_at IS NULL
-OPTIONAL MATCH (x)<-[e:IMPORTS|CALLS|REFERENCES|INHERITS|OVERRIDES|USES_TYPE]-()
-RETURN x.id AS id, count(e) AS uses
