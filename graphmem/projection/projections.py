@@ -28,7 +28,6 @@ from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.store.base import GraphStore
 
 GRAPH_FILE: Final = "graph.projection"
-VECTOR_FILE: Final = "vectors.projection"
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
 _RETRIES: Final = 5  # of reading a snapshot while commits go on
@@ -87,7 +86,6 @@ class Projections:
         self._graph: GraphView | None = None
         self._words: WordIndex | None = None
         self._vectors: VectorIndex | None = None
-        self._vectors_saved = 0
         self._hashes = _ChunkHashes(())
         self._words_note = "the word index is being opened"
         self._failure: Exception | None = None
@@ -192,23 +190,31 @@ class Projections:
                 self._unsaved = True
             self._jobs.put(_nothing)  # wakes the worker, which saves when it has been quiet for a while
 
-    def use_model(self, model_id: str, dim: int) -> None:
-        """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds."""
+    def use_model(self, model_id: str, dim: int | None = None) -> bool:
+        """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds.
+
+        Args:
+            model_id: of the embedder.
+            dim: length of a vector; without it, nothing happens when the store has no vector of the model.
+
+        Returns:
+            True when the model is in use.
+        """
         with self._state:
-            if self._vectors is not None and (self._vectors.model_id, self._vectors.dim) == (model_id, dim):
-                return
+            if self._vectors is not None and self._vectors.model_id == model_id and dim in (None, self._vectors.dim):
+                return True
         self._settled.wait()
-        vectors = VectorIndex.load(self._dir / VECTOR_FILE, model_id, dim)
-        self._vectors_saved = len(vectors) if vectors is not None else 0
         stored = self._store.vectors(model_id)
-        if vectors is None:
-            vectors = VectorIndex(model_id, dim)
         if stored.num_rows:
-            fresh = VectorIndex.from_table(model_id, dim, stored)
-            vectors = fresh if fresh.hashes() != vectors.hashes() else vectors
+            vectors = VectorIndex.from_table(model_id, stored.schema.field("vector").type.list_size, stored)
+        elif dim is not None:
+            vectors = VectorIndex(model_id, dim)
+        else:
+            return False
         with self._state:
             self._vectors = vectors
             self._hashes.count(vectors)
+        return True
 
     def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
         """Make vectors searchable that the store has taken; `use_model` comes first."""
@@ -249,8 +255,6 @@ class Projections:
         self._jobs.put(None)
         self._worker.join()
         self._save()
-        if self._vectors is not None and len(self._vectors) != self._vectors_saved:
-            self._vectors.save(self._dir / VECTOR_FILE)
         if self._words is not None:
             self._words.close()
 

@@ -2,27 +2,24 @@
 
 Rows are keyed by text hash, so they do not change with the graph's generation: new vectors are appended, and which
 rows count in a search is a mask. Measured, an exact scan of 30,000 x 384 is a few milliseconds, has recall 1 and takes
-any filter; an approximate index would belong behind the same `search` above some 300,000 rows.
+any filter; an approximate index would belong behind the same `search` above some 300,000 rows. They are read from the store when it
+is opened (under a second for as many) and have no file of their own.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from graphmem.projection.container import DamagedFileError, read_container, write_container
-
 F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
 
-FORMAT: Final = 1
 _SMALL: Final = 0.25  # share of rows below which gathering them beats scoring all
 
 # Found once: a look at the loaded libraries costs milliseconds. Two BLAS threads spin against each other on busy cores.
@@ -138,27 +135,6 @@ class VectorIndex:
         unit = _unit(np.asarray(query, np.float32).reshape(1, -1))[0]
         with _blas.limit(limits=1, user_api="blas"):
             return dict(zip(known, (self._matrix[rows] @ unit).tolist(), strict=True))
-
-    def save(self, path: Path) -> None:
-        """Write the rows to a file, atomically.
-
-        Raises:
-            OSError: the disk refused.
-        """
-        n = len(self._row_of)
-        sections: dict[str, Any] = {"matrix": self._matrix[:n], "hashes": pa.table({"text_hash": pa.array(self._hashes[:n], pa.string())})}
-        write_container(path, "vectors", FORMAT, n, sections, {"model_id": self.model_id, "dim": self.dim})
-
-    @classmethod
-    def load(cls, path: Path, model_id: str, dim: int) -> VectorIndex | None:
-        """The saved rows of a model, or None when there are none or they are damaged (take them from the store)."""
-        try:
-            saved = read_container(path, "vectors", FORMAT)
-        except (FileNotFoundError, DamagedFileError):
-            return None
-        if saved.meta != {"model_id": model_id, "dim": dim}:
-            return None
-        return cls(model_id, dim, saved.sections["hashes"]["text_hash"].to_pylist(), saved.sections["matrix"])
 
 
 def _unit(vectors: F32) -> F32:
