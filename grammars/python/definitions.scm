@@ -54,6 +54,23 @@
 ; yield value
 (yield) @modifier.generator
 
+; def …:
+;     """Documentation."""
+;     raise NotImplementedError
+((function_definition
+  body: (block
+    .
+    (string)?
+    .
+    (raise_statement
+      .
+      [
+        (identifier) @_error
+        (call
+          function: (identifier) @_error)
+      ]))) @modifier.abstract
+  (#eq? @_error "NotImplementedError"))
+
 ; if __name__ == "__main__":
 ((if_statement
   condition: (comparison_operator

@@ -926,6 +926,8 @@ class Inference:
         """An attribute of one thing."""
         tag = atom[0]
         if tag in (INST, CLASS):
+            if name == "__class__" and tag == INST:
+                return one(CLASS, atom[1])
             return self._member(atom, atom[1], name, None)
         if tag in (MODULE, NAMESPACE):
             return self.module_member(atom, name)
@@ -1019,6 +1021,14 @@ class Inference:
             if atom[0] == FUNC:
                 found = join(found, self.call_atom(atom, Call(self, entry, 0, 0)))
         return self.expanded(found)
+
+    def functions(self, owner: Symbol, name: str) -> list[Symbol]:
+        """The functions a class itself defines under a name, in source order."""
+        entry = self.project.entry(owner)
+        slots = entry.names(owner.index).get(name, ())
+        symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
+        found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
+        return [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
         """The receiver of the method around a scope, seen as what comes after its class."""

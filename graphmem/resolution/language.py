@@ -45,6 +45,9 @@ class Rules:
     fallback_method: str = ""
     """Method that answers for attributes that do not exist; "" for none."""
 
+    item_setters: Sequence[str] = ()
+    """Methods that run when an item is assigned through a subscript."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 
@@ -180,6 +183,14 @@ class Rules:
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
         """Methods the language calls for an operator, a subscript, a loop or a block: (term of the receiver, name)."""
+        return ()
+
+    def next_step(self, name: str) -> str:
+        """The method called again and again on what a special method gave; "" for none."""
+        return ""
+
+    def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Functions of the project the language runs when it comes to the definition of a class."""
         return ()
 
     def called_through(self, package: str, dotted: str) -> Sequence[str]:

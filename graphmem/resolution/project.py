@@ -78,6 +78,7 @@ class FileEntry:
         self.results: dict[int, list[int]] = {}  # scope -> return bindings
         self.yields: dict[int, list[int]] = {}
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
+        self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
@@ -87,7 +88,9 @@ class FileEntry:
         for position, definition in enumerate(self.definitions):
             if position == 0:
                 continue
-            if definition.kind != "variable":
+            if definition.kind == "variable":
+                self.variables.setdefault((definition.parent, definition.name), self.symbols[position])
+            else:
                 scope, name = self.rules.definition_slot(self, position)
                 self.slot(scope, name, Slot("definition", position, definition.start_line, 1 << 30))
             for number, parameter in enumerate(definition.parameters):
@@ -316,21 +319,18 @@ class Project:
             if symbol.kind in _CALLABLE_KINDS:
                 # What a fallback by name looks at: where it is, and how it may be called.
                 definition = entry.definitions[symbol.index]
-                signature = (len(definition.parameters), definition.modifiers, tuple(p.kind for p in definition.parameters))
+                signature = (definition.modifiers, tuple((p.name, p.kind, p.default < 0) for p in definition.parameters))
                 contents["named", symbol.name, symbol.id] = signature
         return contents
 
     def _add(self, facts: FileFacts, rules: Rules) -> None:
         path = facts.path
-        symbols: list[Symbol] = []
-        entry = FileEntry(facts, rules, symbols)
-        for position, definition in enumerate(facts.definitions):
-            symbol = self._symbol(path, definition)
+        symbols = [self._symbol(path, definition) for definition in facts.definitions]
+        for position, symbol in enumerate(symbols):
             symbol.index = position
-            symbols.append(symbol)
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
-        self.files[path] = entry
+        entry = self.files[path] = FileEntry(facts, rules, symbols)
         for dotted in rules.module_names(path):
             self._modules.setdefault(dotted, set()).add(path)
             for folder in _folders(dotted):

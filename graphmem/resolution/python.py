@@ -71,6 +71,7 @@ class PythonRules(Rules):
     call_method = "__call__"
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
+    item_setters = ("__setitem__",)
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -481,6 +482,36 @@ class PythonRules(Rules):
             return ()
         reflected = REFLECTED.get(name, f"__r{name[2:]}")
         return ((found[2], name), (found[3], reflected))
+
+    def next_step(self, name: str) -> str:
+        """Iterators are asked for the next element."""
+        return {"__iter__": "__next__", "__aiter__": "__anext__"}.get(name, "")
+
+    def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """The metaclass makes the class; `__init_subclass__` of a base hears of it."""
+        found: list[Symbol] = []
+        for metaclass in self._metaclasses(inference, symbol):
+            for name in ("__new__", "__init__"):
+                owner = inference.owner(metaclass, name)
+                if isinstance(owner, Symbol):
+                    found += inference.functions(owner, name)
+        owner = inference.owner(symbol, "__init_subclass__", after=symbol)
+        if isinstance(owner, Symbol):
+            found += inference.functions(owner, "__init_subclass__")
+        return found
+
+    def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
+        """The metaclass the first class of the look-up order names; none when it is not of the project."""
+        for candidate in inference.mro(symbol):
+            if not isinstance(candidate, Symbol):
+                continue
+            entry = inference.project.entry(candidate)
+            definition = entry.definitions[candidate.index]
+            for keyword, term in definition.bases:
+                if keyword == "metaclass":
+                    atoms = inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
+                    return sorted((atom[1] for atom in atoms if atom[0] == CLASS), key=lambda s: s.place)
+        return []
 
     def called_through(self, package: str, dotted: str) -> Sequence[str]:
         """What `len`, `next`, `str` and their like call."""

@@ -18,11 +18,13 @@ from typing import Final
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import languages
+from graphmem.resolution.evidence import FileResolution
+from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import Rules, rules_class
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
-from graphmem.resolution.sites import FileResolution, Hierarchy, Sites
+from graphmem.resolution.sites import resolve_file
 from graphmem.resolution.symbols import symbol_rows
 
 RECURSION_LIMIT: Final = 12_000
@@ -43,7 +45,6 @@ class Resolver:
         self._project = Project(project, self._rules_of)
         self._inference = Inference(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
-        self._sites = Sites(self._project, self._inference, self._hierarchy)
         self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from
         self._started = False
 
@@ -98,7 +99,7 @@ class Resolver:
         entry = self._project.files[path]
         solver = self._project.solver
         solver.inputs = set()
-        resolution = self._sites.resolve(entry)
+        resolution = resolve_file(self._inference, self._hierarchy, entry)
         self._inputs[path] = frozenset(solver.inputs)
         solver.inputs = set()
         return resolution

@@ -39,7 +39,7 @@ Type = frozenset[Atom]
 EMPTY: Final[Type] = frozenset()
 TOP: Final[Type] = frozenset({(99,)})
 
-MAX_ATOMS: Final = 24
+MAX_ATOMS: Final = 64
 """Alternatives beyond which a value is TOP: nobody can use a longer list."""
 
 MAX_DEPTH: Final = 3

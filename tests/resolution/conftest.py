@@ -27,9 +27,9 @@ import pytest
 from graphmem.model import SymbolRow
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
+from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.layout import read_layout
 from graphmem.resolution.resolver import Resolver
-from graphmem.resolution.sites import FileResolution
 
 Place = tuple[str, int]
 

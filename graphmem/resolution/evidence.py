@@ -1,0 +1,67 @@
+"""The rows a file's resolution collects: one edge for each pair and kind, its sites united."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from graphmem.model import EdgeRow, EdgeSource, ExternalRow, UnresolvedRow, external_id, stable_id
+from graphmem.resolution.rules import RULES
+
+
+class FileResolution(NamedTuple):
+    """What resolving one file gives; rows sorted."""
+
+    edges: list[EdgeRow]
+    externals: list[ExternalRow]
+    unresolved: list[UnresolvedRow]
+    call_sites: int
+
+
+class Evidence:
+    """Collects the rows of one file."""
+
+    def __init__(self, project: str, path: str) -> None:
+        self.project = project
+        self.path = path
+        self.call_sites = 0
+        self._edges: dict[tuple[str, str, str], tuple[float, str, set[int]]] = {}
+        self._externals: dict[str, ExternalRow] = {}
+        self._unresolved: dict[str, UnresolvedRow] = {}
+
+    def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
+        """Add a site to an edge; of several rules the one believed most is kept. Confidence 0 means the rule's own."""
+        confidence = confidence or RULES[rule].confidence
+        key = (kind, src, dst)
+        known = self._edges.get(key)
+        if known is None:
+            self._edges[key] = (confidence, rule, {line})
+            return
+        known[2].add(line)
+        if (confidence, rule) > known[:2]:
+            self._edges[key] = (confidence, rule, known[2])
+
+    def outside(self, package: str, name: str) -> str:
+        """Id of something outside the project, with its row."""
+        id_ = external_id(self.project, package, name)
+        if id_ not in self._externals:
+            self._externals[id_] = ExternalRow(id_, package, name)
+        return id_
+
+    def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
+        """Count a call that leads nowhere."""
+        id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
+        self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
+
+    def rows(self) -> FileResolution:
+        """Everything collected, sorted."""
+        edges = []
+        for (kind, src, dst), (confidence, rule, lines) in sorted(self._edges.items()):
+            first = min(lines)
+            every = ",".join(map(str, sorted(lines))) if first else ""
+            edges.append(EdgeRow(kind, src, dst, confidence, EdgeSource.AST, rule, first, every))
+        return FileResolution(
+            edges=edges,
+            externals=[self._externals[key] for key in sorted(self._externals)],
+            unresolved=[self._unresolved[key] for key in sorted(self._unresolved)],
+            call_sites=self.call_sites,
+        )

@@ -1,0 +1,83 @@
+"""Who derives from whom, the other way round than the source says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.project import CLASS_KINDS, Project, Symbol
+
+MAX_OVERRIDES: Final = 40
+"""Overriding methods that become edges of one call; with more, the OVERRIDES edges alone tell."""
+
+
+class Hierarchy:
+    """The subclasses of every class of a project, kept up to date file by file."""
+
+    def __init__(self, project: Project, inference: Inference) -> None:
+        self.project = project
+        self.inference = inference
+        self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
+        self._inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from
+        self._below: dict[Symbol, set[Symbol]] = {}
+
+    def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
+        """Look again at the classes of files that changed, or whose bases may lead elsewhere now.
+
+        Returns:
+            The inputs (`subclasses` of a class) that are different now.
+        """
+        again = {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
+        different: set[int] = set()
+        solver = self.project.solver
+        for path in sorted(again):
+            before = self._bases.pop(path, {})
+            self._inputs.pop(path, None)
+            after: dict[Symbol, tuple[Symbol, ...]] = {}
+            entry = self.project.files.get(path)
+            if entry is not None:
+                solver.inputs = set()
+                for symbol in entry.symbols:
+                    if symbol.kind in CLASS_KINDS:
+                        after[symbol] = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
+                self._bases[path] = after
+                self._inputs[path] = frozenset(solver.inputs)
+            for symbol in before.keys() | after.keys():
+                old, new = set(before.get(symbol, ())), set(after.get(symbol, ()))
+                for base in old - new:
+                    self._below[base].discard(symbol)
+                for base in new - old:
+                    self._below.setdefault(base, set()).add(symbol)
+                different |= {self.project.key("subclasses", base.id) for base in old ^ new}
+        return different
+
+    def below(self, symbol: Symbol) -> list[Symbol]:
+        """Every class that derives from this one, however far down, sorted by place."""
+        found: set[Symbol] = set()
+        pending = [symbol]
+        while pending:
+            current = pending.pop()
+            self.project.touch("subclasses", current.id)
+            for child in self._below.get(current, ()):
+                if child not in found:
+                    found.add(child)
+                    pending.append(child)
+        found.discard(symbol)
+        return sorted(found, key=lambda child: child.place)
+
+    def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
+        """Methods of that name in the classes below a class, for a caller of the method.
+
+        Left out are the caller itself, which wraps another object of its kind, and for callers outside of tests
+        the classes that only tests define. Empty when there are more than `MAX_OVERRIDES`.
+        """
+        in_tests = self.project.files[caller.path].in_tests
+        found: list[Symbol] = []
+        for child in self.below(owner):
+            if child.index < 0 or (not in_tests and self.project.files[child.path].in_tests):
+                continue
+            found += [symbol for symbol in self.inference.functions(child, name) if symbol is not caller]
+            if len(found) > MAX_OVERRIDES:
+                return []
+        return found

@@ -1,0 +1,225 @@
+"""Where a call leads: from what the callee is to the definitions that can run, each by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
+from graphmem.resolution.hierarchy import Hierarchy
+from graphmem.resolution.inference import Inference, Place
+from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
+from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    MODULE,
+    NAMESPACE,
+    PARTIAL,
+    SUPEROBJ,
+    Atom,
+    Type,
+    order,
+)
+
+CERTAIN_OVERRIDES: Final = 4
+"""Up to so many overrides each is believed as `RULES` says; of more they share that belief."""
+
+UNLIKELY_OVERRIDE: Final = 0.4
+"""Belief in an override where the class that is named has a body of its own for the method."""
+
+
+class Target(NamedTuple):
+    """One end a site leads to: a symbol, or something outside as (package, name)."""
+
+    symbol: Symbol | None
+    outside: tuple[str, str] | None
+    rule: str
+    confidence: float = 0.0  # 0: that of the rule
+    kind: str = EdgeKind.CALLS
+
+
+class Targets:
+    """Finds targets for the sites of one file."""
+
+    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.hierarchy = hierarchy
+        self.entry = entry
+        self.terms = entry.terms
+
+    # from values
+
+    def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
+        """Where calling a value leads; a function under another name than the one written came as a value."""
+        rules = self.entry.rules
+        for atom in sorted(value, key=order):
+            tag = atom[0]
+            if tag == FUNC:
+                other = name and atom[1].name != name and rule not in ("import", "function_value")
+                yield Target(atom[1], None, "function_value" if other else rule)
+            elif tag == CLASS:
+                yield Target(atom[1], None, rule)
+            elif tag == EXT:
+                yield Target(None, (atom[1], atom[2]), "builtin" if atom[1] == rules.builtin_package else "external")
+            elif tag == EXTI:
+                yield Target(None, (atom[1], atom[2]), "external")
+            elif tag == BUILTIN:
+                kind = atom[1][1] if atom[1][0] == BOX else "tuple"
+                yield Target(None, (rules.builtin_package, f"{kind}.{atom[2]}"), "builtin")
+            elif tag == INST and rules.call_method:
+                owner = self.inference.owner(atom[1], rules.call_method)
+                if isinstance(owner, Symbol):
+                    found = rule if rule == "inferred_type" else "implicit"
+                    plain = [Target(symbol, None, found) for symbol in self.inference.functions(owner, rules.call_method)]
+                    yield from self.dispatched(atom, rules.call_method, plain, caller, is_self=False)
+            elif tag == PARTIAL:
+                yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
+            elif tag == SUPEROBJ:  # `super(…)`: the constructor of the next class
+                yield from self._next_constructor(atom)
+
+    def _next_constructor(self, receiver: Atom) -> Iterator[Target]:
+        for constructor in self.entry.rules.constructors:
+            owner = self.inference.owner(receiver[2][1], constructor, after=receiver[1])
+            if isinstance(owner, Symbol):
+                for symbol in self.inference.functions(owner, constructor):
+                    yield Target(symbol, None, "super")
+            elif owner is not None:
+                yield Target(None, (owner[1], owner[2]), "external")
+
+    def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
+        """Where calling an attribute of one thing leads. `how` says how the thing itself was found."""
+        tag = atom[0]
+        value = self.inference.expanded(self.inference.attribute_of(atom, name))
+        if tag == SUPEROBJ:
+            yield from self.of_value(value, "super", caller, name)
+        elif tag in (MODULE, NAMESPACE):
+            yield from self.of_value(value, "import", caller, name)
+        elif tag in (INST, CLASS):
+            rule = "receiver_type" if tag == INST and how in ("scope", "import") else how
+            plain = list(self.of_value(value, rule, caller, name))
+            yield from self.dispatched(atom, name, plain, caller, is_self=how == "self")
+        else:
+            yield from self.of_value(value, "external" if tag in (EXT, EXTI) else how, caller, name)
+
+    def dispatched(self, receiver: Atom, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
+        """What a class has for a call on one of its objects, and what subclasses put in its place.
+
+        The more overrides there are, the less each of them is believed. A method that only says that subclasses
+        must have it is referred to and not called where they do.
+        """
+        is_exact = receiver[0] == INST and receiver[2]
+        if is_exact or not isinstance(self.inference.owner(receiver[1], name), Symbol):
+            yield from plain
+            return
+        overrides = self.hierarchy.overrides(receiver[1], name, caller)
+        is_abstract = False
+        for target in plain:
+            if overrides and target.symbol is not None and "abstract" in self.project.definition(target.symbol).modifiers:
+                is_abstract = True
+                yield target._replace(kind=EdgeKind.REFERENCES)
+            else:
+                yield target
+        likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
+        confidence = round(likely * min(1.0, CERTAIN_OVERRIDES / max(1, len(overrides))), 3)
+        for symbol in overrides:
+            yield Target(symbol, None, "override", confidence)
+
+    def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
+        """Methods that run when a class is called."""
+        for name in self.entry.rules.constructors:
+            owner = self.inference.owner(symbol, name)
+            if isinstance(owner, Symbol):
+                yield from self.inference.functions(owner, name)
+
+    # from names
+
+    def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
+        """Definitions of a bare name that a call with these arguments can mean, when they are few."""
+        entry = self.entry
+        if (bound and entry.rules.is_common_name(name)) or name.startswith("__"):
+            return []
+        term = self.terms[reference.term]
+        keywords = [keyword for keyword, _ in term[3]]
+        is_open = "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in term[2])
+        found = []
+        for symbol in self.project.named(name):
+            if symbol.kind in CLASS_KINDS or bound != (symbol.kind == "method"):
+                continue
+            other = self.project.files[symbol.path]
+            if other.in_tests and other is not entry:  # what a test file defines is for itself, unless it is imported
+                continue
+            if is_open or other.rules.takes(other.definitions[symbol.index], len(term[2]), keywords, bound=bound):
+                found.append(symbol)
+        if len(found) == 1:
+            return [Target(found[0], None, "unique_name")]
+        if len(found) > AMBIGUOUS_LIMIT:
+            return []
+        return [Target(symbol, None, "ambiguous_name", round(0.5 / len(found), 3)) for symbol in found]
+
+    def rule_of(self, places: Sequence[Place]) -> str:
+        """How a name that has these meanings is found."""
+        kinds = {place.slot.kind for place in places}
+        if kinds <= {"definition"}:
+            return "scope" if all(place.entry is self.entry for place in places) else "import"
+        return "import" if kinds <= {"definition", "import"} else "function_value"
+
+    def receiver_rule(self, reference: Reference, term: int) -> str:
+        """What is known about how the receiver of a call got its type."""
+        entry, inference = self.entry, self.inference
+        found = self.terms[term]
+        if found[0] == SELF or entry.rules.receiver_class(entry, reference.scope, term) >= 0:
+            return "self"
+        if found[0] == NAME:
+            places = inference.lookup(entry, reference.scope, found[1], reference.line) or []
+            if places and {place.slot.kind for place in places} <= {"definition", "import"}:
+                return self.rule_of(places)
+            return "receiver_type" if places and all(self._is_declared(place) for place in places) else "inferred_type"
+        if found[0] in (CALL, NEW):
+            value = inference.expanded(inference.term(entry, reference.scope, found[1], reference.line))
+            return "receiver_type" if value and all(atom[0] in (CLASS, EXT) for atom in value) else "inferred_type"
+        if found[0] == ATTR:
+            return self._attribute_rule(reference, found[1], found[2])
+        return "inferred_type"
+
+    def _attribute_rule(self, reference: Reference, base: int, name: str) -> str:
+        """The same for a receiver that is an attribute: of a module, or of the object itself with a plain type."""
+        entry = self.entry
+        value = self.inference.term(entry, reference.scope, base, reference.line)
+        if value and all(atom[0] in (MODULE, NAMESPACE, EXT) for atom in value):
+            return "import"
+        owner = entry.rules.receiver_class(entry, reference.scope, base)
+        if owner >= 0:
+            bindings = entry.facts.bindings
+            positions = [*entry.members.get(owner, {}).get(name, ())]
+            positions += [slot.index for slot in entry.names(owner).get(name, ()) if slot.kind == "binding"]
+            if positions and all(_is_plain(entry, bindings[i].annotation, bindings[i].value) for i in positions):
+                return "receiver_type"
+        return "inferred_type"
+
+    def _is_declared(self, place: Place) -> bool:
+        """True when a name's type stands in the source: an annotation, or a constructor call."""
+        entry, scope, slot = place
+        if slot.kind == "parameter":
+            return entry.definitions[scope].parameters[slot.index].annotation >= 0
+        if slot.kind == "binding":
+            binding = entry.facts.bindings[slot.index]
+            return _is_plain(entry, binding.annotation, binding.value)
+        return True
+
+
+def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
+    """True for a binding with an annotation, or with a call of something that is named like a class."""
+    if annotation >= 0:
+        return True
+    if value < 0 or entry.terms[value][0] not in (CALL, NEW):
+        return False
+    callee = entry.terms[entry.terms[value][1]]
+    return callee[0] in (NAME, ATTR) and str(callee[-1])[:1].isupper()
