@@ -122,5 +122,5 @@ def test_loading_is_much_quicker_than_parsing(cache, real):
         parse_file(file, "p")
     parsing = time.process_time() - started
     started = time.process_time()
-    assert len(cache.get_many(files, with_chunks=False)) == len(files)
+    assert len(cache.get_many(files)) == len(files)
     assert time.process_time() - started < parsing / 3

@@ -157,10 +157,28 @@ class World:
             name = f"f{index}"
             one = symbol_id(PROJECT, path, name, "function", 0)
             start = 5 + index * 10
-            doc = f"It's {name}; \"quoted\" // no comment \x00 🦉\n" * (index % 3)
+            doc = f'It\'s {name}; "quoted" // no comment \x00 🦉\n' * (index % 3)
             self._symbol(
                 SymbolRow(
-                    one, path, "function", name, name, module, f"def {name}()", doc, start, start + 8, 0, 9, start, 4, stable_id(one), "", "", 1, False
+                    one,
+                    path,
+                    "function",
+                    name,
+                    name,
+                    module,
+                    f"def {name}()",
+                    doc,
+                    start,
+                    start + 8,
+                    0,
+                    9,
+                    start,
+                    4,
+                    stable_id(one),
+                    "",
+                    "",
+                    1,
+                    False,
                 )
             )
             self._edge("DEFINES", module, one, start)
@@ -195,7 +213,10 @@ class World:
             if symbol.path == row.path and symbol.start_line > start:
                 moved.add(one)
                 self.symbols[one] = symbol._replace(
-                    start_line=symbol.start_line + by, end_line=symbol.end_line + by, name_line=symbol.name_line + by, start_byte=symbol.start_byte + 9
+                    start_line=symbol.start_line + by,
+                    end_line=symbol.end_line + by,
+                    name_line=symbol.name_line + by,
+                    start_byte=symbol.start_byte + 9,
                 )
         for key, edge in self.edges.items():
             owner = self.symbols.get(edge.src)
@@ -209,7 +230,11 @@ class World:
     def rewrite_symbol(self) -> None:
         row = self.symbols[self.random.choice(sorted(self.symbols))]
         self.symbols[row.id] = row._replace(
-            doc=row.doc + "more", body_hash=stable_id(row.body_hash), complexity=row.complexity + 1, end_line=row.end_line + 2, signature="def g()"
+            doc=row.doc + "more",
+            body_hash=stable_id(row.body_hash),
+            complexity=row.complexity + 1,
+            end_line=row.end_line + 2,
+            signature="def g()",
         )
 
     def remove_symbol(self) -> None:
@@ -307,7 +332,9 @@ def check_both_directions(store: KuzuStore) -> None:
         assert connection.rows(f"MATCH ()-[e:{kind}]->() RETURN count(*)").rows == [[len(forward)]]
     linked = connection.rows("MATCH (c:Chunk)-[:CHUNK_OF]->(s:Symbol) WHERE c.symbol_id <> s.id RETURN count(*)").rows
     assert linked == [[0]]
-    alone = connection.rows("MATCH (c:Chunk) WHERE c.symbol_id <> '' AND NOT EXISTS { MATCH (c)-[:CHUNK_OF]->(:Symbol) } RETURN count(*)").rows
+    alone = connection.rows(
+        "MATCH (c:Chunk) WHERE c.symbol_id <> '' AND NOT EXISTS { MATCH (c)-[:CHUNK_OF]->(:Symbol) } RETURN count(*)"
+    ).rows
     assert alone == [[0]]
     connection.close()
     store._database._connections.remove(connection)

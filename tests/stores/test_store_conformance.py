@@ -130,7 +130,9 @@ def test_lines_of_edges_come_back_whatever_they_say(store, world, equal):
     equal(store, world)
 
 
-@given(st.integers(0, 10**6), st.one_of(st.text(max_size=20), st.lists(st.integers(0, 10**6), max_size=5).map(lambda n: ",".join(map(str, n)))))
+@given(
+    st.integers(0, 10**6), st.one_of(st.text(max_size=20), st.lists(st.integers(0, 10**6), max_size=5).map(lambda n: ",".join(map(str, n))))
+)
 def test_sites_survive_their_compact_form(line, lines):
     assert to_lines(line, to_offsets(line, lines)) == lines
 
@@ -176,7 +178,12 @@ def test_named_queries_answer_with_their_declared_columns(store, world):
     assert sum(row["edges"] for row in store.read("edge_counts")) == len(world.edges)
     assert sum(row["sites"] for row in store.read("unresolved_counts")) == len(world.unresolved)
     assert store.read("file_totals") == [
-        {"language": "python", "files": len(world.files), "call_sites": 7 * len(world.files), "lines": sum(row.lines for row in world.files.values())}
+        {
+            "language": "python",
+            "files": len(world.files),
+            "call_sites": 7 * len(world.files),
+            "lines": sum(row.lines for row in world.files.values()),
+        }
     ]
     called = [edge for edge in world.edges.values() if edge.kind == "CALLS" and edge.dst in world.symbols]
     target = called[0].dst
@@ -252,7 +259,11 @@ def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
 
 def test_values_that_are_no_text_or_no_number_are_refused_by_name(store, world):
     row = next(iter(world.symbols.values()))
-    for changed, column in ((row._replace(doc="\ud800"), "doc"), (row._replace(start_line=2**63), "start_line"), (row._replace(is_test="x"), "is_test")):
+    for changed, column in (
+        (row._replace(doc="\ud800"), "doc"),
+        (row._replace(start_line=2**63), "start_line"),
+        (row._replace(is_test="x"), "is_test"),
+    ):
         with pytest.raises(BadInputError, match=f"Symbol.{column}"):
             store.apply(GraphDelta.empty()._replace(symbols=[changed]))
     with pytest.raises(BadInputError):
@@ -284,7 +295,14 @@ def test_times_go_in_aware_and_come_out_in_utc(store):
 def test_closing_twice_is_once_and_a_closed_store_says_so(store, path):
     store.close()
     store.close()
-    for call in (store.generation, store.tables, store.meta, lambda: store.read("files"), lambda: store.apply(GraphDelta.empty()), store.checkpoint):
+    for call in (
+        store.generation,
+        store.tables,
+        store.meta,
+        lambda: store.read("files"),
+        lambda: store.apply(GraphDelta.empty()),
+        store.checkpoint,
+    ):
         with pytest.raises(StoreClosedError):
             call()
     assert sorted(file.name for file in path.parent.iterdir()) == ["graph.db", "graph.db.lock"]
