@@ -8,7 +8,8 @@ distances from the first, so that moved code changes one number.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 
 import pyarrow as pa
@@ -34,20 +35,16 @@ _DEFLATE_LEVEL: Final = 1  # levels above it save another 3 % for as much time a
 SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
 
 
-def node_table(label: NodeTable, rows: Sequence[NamedTuple]) -> pa.Table:
-    """Rows of one label as its table has them, `stale_at` null.
+def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Table]:
+    """Rows of one label as its table has them, `stale_at` null, `SLICE` at a time.
 
     Raises:
         BadInputError: a value does not fit its column (half a surrogate pair, more than 64 bits, another type).
     """
-    return pa.concat_tables(node_slices(label, rows)) if rows else pa.schema(_fields(label)).empty_table()
-
-
-def node_slices(label: NodeTable, rows: Sequence[NamedTuple]) -> Iterator[pa.Table]:
-    """The same, `SLICE` rows at a time."""
     fields = _fields(label)
-    for at in range(0, len(rows), SLICE):
-        yield pa.Table.from_batches([_batch(label, fields, rows[at : at + SLICE])])
+    remaining = iter(rows)
+    while some := list(islice(remaining, SLICE)):
+        yield pa.Table.from_batches([_batch(label, fields, some)])
 
 
 def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTuple]) -> pa.RecordBatch:

@@ -64,9 +64,9 @@ class Content:
         self._moment = moment.replace(tzinfo=None)
         self._live: dict[NodeTable, set[str]] = {}
         self._stale: dict[NodeTable, set[str]] = {}
-        self._body_hash = {row.id: row.body_hash for row in delta.symbols}
-        self._kept_chunks = pa.table({"id": pa.array([], pa.string()), "symbol_id": pa.array([], pa.string())})
+        self._chunk_links: list[pa.Table] = []
         self._known = self._known_code()
+        self._body_hash = {row.id: row.body_hash for row in delta.symbols} if self._known else {}
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
         """Rows of every node table, in pieces; to be drained before `edges`."""
@@ -85,10 +85,11 @@ class Content:
         """Every FROM … TO … with rows; two columns of ends, then the properties."""
         yield CHUNK_OF, self._linked_chunks()
         fresh = self._delta_edges()
+        written = self._written_edges() if self._keep_code else {}
         for pair in CODE_PAIRS:
-            parts = [edge_table(fresh.pop(pair, []))]
+            parts = fresh.pop(pair, [edge_table([])])
             if self._keep_code:
-                parts.append(self._kept_edges(pair))
+                parts.append(self._kept_edges(pair, written.get(pair.edge, set())))
             yield pair, pa.concat_tables(parts)
         if self._old is None:
             return
@@ -102,12 +103,17 @@ class Content:
     # ---- nodes
 
     def _code_nodes(self, label: NodeTable) -> Iterator[pa.Table]:
-        rows = _rows(self._delta, label)
-        self._live[label] = live = {row[0] for row in rows}
+        self._live[label] = live = set()
         self._stale[label] = set()
-        if len(live) != len(rows):
+        count = 0
+        for table in node_slices(label, _rows(self._delta, label)):
+            live.update(table["id"].to_pylist())
+            count += len(table)
+            if label is NodeTable.CHUNK:
+                self._chunk_links.append(table.select(["id", "symbol_id"]))
+            yield table
+        if len(live) != count:
             raise BadInputError(f"{label} rows of the delta repeat an id; each id may come once", argument=str(label))
-        yield from node_slices(label, rows)
         if self._keep_code or self._known.get(label):
             old = self._dump("dump_nodes", label=label)
             if self._keep_code:
@@ -115,7 +121,7 @@ class Content:
                 kept = old.filter(pc.and_(pc.is_null(old["stale_at"]), pc.invert(_among(old["id"], gone))))
                 live |= set(kept["id"].to_pylist())
                 if label is NodeTable.CHUNK:
-                    self._kept_chunks = kept.select(["id", "symbol_id"])
+                    self._chunk_links.append(kept.select(["id", "symbol_id"]))
                 yield from _slices(kept)
             stale = old.filter(_among(old["id"], self._known.get(label, set()) - live))
             since = pc.coalesce(stale["stale_at"], pa.scalar(self._moment, TIMESTAMP))
@@ -136,35 +142,47 @@ class Content:
 
     # ---- edges
 
-    def _delta_edges(self) -> dict[Pair, list[EdgeRow]]:
-        grouped: dict[Pair, list[EdgeRow]] = defaultdict(list)
+    def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
+        """The new edges by FROM … TO …, as Arrow as soon as there are some: as rows they would take ten times as much."""
+        rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
+        tables: dict[Pair, list[pa.Table]] = defaultdict(list)
         pairs = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
         label_of = label_lookup(self._live[NodeTable.FILE], self._live[NodeTable.EXTERNAL])
         for row in self._delta.edges:
             pair = pairs.get((row.kind, label_of(row.src), label_of(row.dst)))
             if pair is None:
                 raise no_such_pair(row, label_of)
-            grouped[pair].append(row)
-        for pair, rows in grouped.items():
-            if len({row.src + row.dst for row in rows}) != len(rows):
-                raise BadInputError(f"{pair.edge} edges of the delta repeat a (src, dst); unite their sites", argument="edges")
-        return grouped
+            rows[pair].append(row)
+            if len(rows[pair]) == SLICE:
+                tables[pair].append(edge_table(rows.pop(pair)))
+        for pair, some in rows.items():
+            tables[pair].append(edge_table(some))
+        for pair, parts in tables.items():
+            if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
+                raise BadInputError(f"{pair.edge} edges of the delta come twice; unite their sites", argument="edges")
+        return tables
 
-    def _kept_edges(self, pair: Pair) -> pa.Table:
+    def _written_edges(self) -> dict[str, set[str]]:
+        """For each kind the edges that the delta says something about."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for kind, src, dst, *_ in self._delta.edges:
+            found[kind].add(src + dst)
+        for kind, src, dst in self._delta.removed_edges:
+            found[kind].add(src + dst)
+        return found
+
+    def _kept_edges(self, pair: Pair, written: set[str]) -> pa.Table:
         old = self._between(self._dump("dump_edges", **ends(pair)), pair, self._live)
-        written = {row.src + row.dst for row in self._delta.edges if row.kind == pair.edge}
-        written |= {src + dst for kind, src, dst in self._delta.removed_edges if kind == pair.edge}
-        if not written or not len(old):
-            return old
-        return old.filter(pc.invert(_among(pc.binary_join_element_wise(old["src"], old["dst"], ""), written)))
+        return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
         """Where chunks were cut; kept ones that were cut at a symbol that is gone stand alone."""
-        links = [(row.id, row.symbol_id) for row in self._delta.chunks if row.symbol_id]
-        src, dst = zip(*links, strict=True) if links else ((), ())
-        kept = self._kept_chunks.filter(_among(self._kept_chunks["symbol_id"], self._live[NodeTable.SYMBOL]))
-        fresh = pa.table({"src": pa.array(src, pa.string()), "dst": pa.array(dst, pa.string())})
-        return pa.concat_tables([fresh, kept.rename_columns(["src", "dst"])])
+        none = pa.table({"id": pa.array([], pa.string()), "symbol_id": pa.array([], pa.string())})
+        links = pa.concat_tables([none, *self._chunk_links])
+        links = links.filter(pc.not_equal(links["symbol_id"], ""))
+        if self._keep_code:
+            links = links.filter(_among(links["symbol_id"], self._live[NodeTable.SYMBOL]))
+        return links.rename_columns(["src", "dst"])
 
     def _between(self, table: pa.Table, pair: Pair, present: Mapping[NodeTable, Collection[str]]) -> pa.Table:
         """Without edges to or from code that is not present any more."""
@@ -209,19 +227,14 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
     """
     connection = _renewed(database, database.connect())
     migrate(connection, catalog, database.path)
+    before: NodeTable | EmbeddingTable | None = None
     for label, table in content.nodes():
-        if not len(table):
-            continue
+        if label != before:
+            connection.rows("CHECKPOINT")  # what is in the file needs no memory
+        before = label
         if connection.held_bytes > HELD_BYTES:
             connection = _renewed(database, connection)
-        if isinstance(label, EmbeddingTable):
-            connection.rows(*catalog["create_embedding_table"].bind({"table": label, "dim": label.dim}))
-            connection.rows(*catalog["copy_embeddings"].bind({"table": label, "rows": table}))
-        elif label in CREATES:
-            # As fast as COPY, in a third of the memory, and pieces of it do not tear the file as pieces of COPY do.
-            connection.rows(*catalog[CREATES[label]].bind({"rows": table}))
-        else:
-            connection.rows(*catalog["copy_nodes"].bind({"label": label, "rows": table}))
+        _load_nodes(connection, catalog, label, table)
         del table
     for pair, table in content.edges():
         if len(table):
@@ -233,6 +246,19 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         for name, value in sorted(meta.items()):
             transaction.run("meta_put", name=name, value=value)
     connection.rows("CHECKPOINT")
+
+
+def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | EmbeddingTable, table: pa.Table) -> None:
+    if not len(table):
+        return
+    if isinstance(label, EmbeddingTable):
+        connection.rows(*catalog["create_embedding_table"].bind({"table": label, "dim": label.dim}))
+        connection.rows(*catalog["copy_embeddings"].bind({"table": label, "rows": table}))
+    elif label in CREATES:
+        # As fast as COPY, in a third of the memory, and pieces of it do not tear the file as pieces of COPY do.
+        connection.rows(*catalog[CREATES[label]].bind({"rows": table}))
+    else:
+        connection.rows(*catalog["copy_nodes"].bind({"label": label, "rows": table}))
 
 
 def _renewed(database: RawDatabase, connection: Connection) -> Connection:
@@ -283,6 +309,10 @@ def _removed(delta: GraphDelta, label: NodeTable) -> Sequence[str]:
 
 def _slices(table: pa.Table) -> Iterator[pa.Table]:
     return (table.slice(at, SLICE) for at in range(0, len(table), SLICE))
+
+
+def _keys(edges: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(edges["src"], edges["dst"], "")
 
 
 def _among(column: pa.ChunkedArray, values: Collection[str]) -> pa.ChunkedArray:
