@@ -366,7 +366,7 @@ class Inference:
         for atom in value:
             if atom[0] == BOX and atom[1] == "await":
                 found = join(found, atom[2][0])
-            elif atom[0] == INST:
+            elif atom[0] == INST and isinstance(self.owner(atom[1], "__await__"), Symbol):
                 found = join(found, self.method_result(atom, "__await__"))
             else:
                 found = join(found, frozenset((atom,)))

@@ -48,6 +48,12 @@ class Rules:
     item_setters: Sequence[str] = ()
     """Methods that run when an item is assigned through a subscript."""
 
+    attribute_setter: str = ""
+    """Method of a class that runs when any attribute of its objects is assigned; "" for none."""
+
+    descriptor_methods: Mapping[str, str] = {}
+    """Methods of a class attribute's own class that run when it is used through an object, by `read` and `write`."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, ENTER, INDEX, ITER, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
@@ -20,6 +20,7 @@ from graphmem.resolution.python_library import (
     container_method,
 )
 from graphmem.resolution.types import (
+    BOX,
     CLASS,
     EMPTY,
     EXT,
@@ -72,6 +73,8 @@ class PythonRules(Rules):
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
     item_setters = ("__setitem__",)
+    attribute_setter = "__setattr__"
+    descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -381,6 +384,8 @@ class PythonRules(Rules):
                 found = join(found, frozenset(inner for inner in inference.expanded(value) if inner[0] in (FUNC, INST)))
             elif atom[0] == CLASS:
                 found = join(found, one(INST, atom[1], True))
+            elif atom[0] == BOX and atom[1] == "callable":  # declared to give objects of a class
+                found = join(found, frozenset(inner for inner in atom[2][0] if inner[0] == INST))
         return found
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:

@@ -345,6 +345,8 @@ class _Resolving:
             for atom in sorted(self.value(reference, term[1]), key=order):
                 if atom[0] in (INST, SUPEROBJ):
                     self.use_member(reference, atom, term[2])
+                if atom[0] == INST and self.entry.rules.attribute_setter:
+                    self.special(reference, atom, self.entry.rules.attribute_setter)
 
     def use_member(self, reference: Reference, atom: Atom, name: str) -> None:
         """A member of a class is read or written through an object."""
@@ -355,6 +357,8 @@ class _Resolving:
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
                 self.special(reference, atom, self.entry.rules.fallback_method)
             return
+        if atom[0] == INST:
+            self.use_descriptor(reference, owner, name)
         entry = self.project.entry(owner)
         for slot in entry.names(owner.index).get(name, ()):
             if slot.kind != "definition":
@@ -370,8 +374,20 @@ class _Resolving:
                     is_virtual = atom[0] == INST
                     found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if is_virtual else plain
                     self.add_calls(reference, found)
-            elif symbol is not caller:
+            elif symbol is not caller and "deleter" not in modifiers:
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
+
+    def use_descriptor(self, reference: Reference, owner: Symbol, name: str) -> None:
+        """A class attribute whose own class says what reading and writing it through an object does."""
+        method = self.entry.rules.descriptor_methods.get(reference.kind)
+        if not method:
+            return
+        entry = self.project.entry(owner)
+        for slot in entry.names(owner.index).get(name, ()):
+            if slot.kind == "binding":
+                for atom in sorted(self.inference.expanded(self.inference.binding(entry, slot.index)), key=order):
+                    if atom[0] == INST:
+                        self.special(reference, atom, method)
 
 
 def _flat(value: Type) -> Iterator[Atom]:
