@@ -41,7 +41,7 @@ from graphmem.projection.container import DamagedFileError, read_container, writ
 from graphmem.projection.patch import patch_arrays
 from graphmem.store.base import GraphTables
 
-FORMAT: Final = 1  # of the saved file; raise it when a column or a code changes
+FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _BULK: Final = 24  # from so many nodes on, gathering Arrow columns beats one scalar at a time
 
 

@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
+_SPACED: Final = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + b" " * 128
 # HTTPServer2 -> HTTP, Server2; a run of digits of its own is a part.
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*")
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -44,7 +45,9 @@ _expansions = _Expansions()
 
 def normalise(text: str) -> str:
     """The words of a text, as they are indexed and looked for; order and repetition are kept, so counts mean something."""
-    return " ".join([expansion for expansion in map(_expansions.__getitem__, _WORD.findall(text)) if expansion])
+    # Plain text takes a quarter of the time by table; the words are the same.
+    words = text.encode("ascii").translate(_SPACED).decode("ascii").split() if text.isascii() else _WORD.findall(text)
+    return " ".join(filter(None, map(_expansions.__getitem__, words)))
 
 
 def query_words(text: str) -> list[str]:

@@ -53,3 +53,8 @@ def test_the_words_of_a_text_do_not_depend_on_what_stands_beside_it(a, b):
 def test_counts_are_kept_in_documents_and_dropped_in_queries():
     assert normalise("load load Load") == "load load load"
     assert query_words("load the load Load_it") == ["load", "the", "load_it", "it"]
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=80))
+def test_plain_text_has_the_same_words_beside_any_other(text):
+    assert normalise(f"{text} ä").removesuffix("ä").rstrip() == normalise(text)
