@@ -155,7 +155,7 @@ class Indexer:
 
     def _keep(self, fresh: list[ParsedFile]) -> None:
         """Hand facts to the cache, and let go of their packed form."""
-        self._cache.put_many(fresh)
+        self._cache.put_many(one for one in fresh if one.facts.language in languages())
         for one in fresh:
             one.forget_packed_facts()
         fresh.clear()
@@ -163,7 +163,8 @@ class Indexer:
     def _facts(
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
     ) -> dict[str, FileFacts]:
-        """Facts of unchanged files, from the cache where it has them."""
+        """Facts of unchanged files that a grammar reads, from the cache where it has them."""
+        files = [file for file in files if file.language in languages()]
         with meter.stage("parse"):
             known = {facts.path: facts for facts in self._cache.get_many(files)}
         missing = [file for file in files if file.path not in known]

@@ -388,6 +388,10 @@ class GraphView:
             "unresolved": len(self.arrays.unresolved.id),
         }
 
+    def warm(self) -> None:
+        """Make the look-ups that are otherwise made by the first question that needs them; some tens of milliseconds."""
+        _ = self.index_of, self.path_number, self._of_path, self._names, self._qualnames, self._unresolved_names
+
     @property
     def nbytes(self) -> int:
         """Bytes of the columns (decoded lists and look-ups come on top, on first use)."""
