@@ -158,7 +158,7 @@ class Engine:
                 allowed=0,
                 found=0,
             )
-        if any(sign in said for sign in ("Reading past the end", "not a valid", "Cannot read checkpoint", "Checksum", "corrupted", "WAL")):
+        if any(sign in said for sign in ("Reading past the end", "Cannot read from file", "not a valid", "Cannot read checkpoint", "Checksum", "corrupted", "WAL")):
             return DatabaseDamagedError(
                 f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
                 path=str(path),

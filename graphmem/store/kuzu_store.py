@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, GraphMemError, LimitError, StoreClosedError
+from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import embeddings, files, times
 from graphmem.store.base import EngineInfo, GraphTables, StoredRows
@@ -24,12 +24,12 @@ from graphmem.store.gate import Gate
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.migrate import table_names
 from graphmem.store.of_files import edges_of, rows_of_files
-from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, OpenOptions, build, open_current, prepare, resolve
+from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, NEXT, OpenOptions, build, open_current, prepare, resolve
 from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES, Content
 from graphmem.store.snapshot import chunk_table, graph_tables
 from graphmem.store.tables import EmbeddingTable
-from graphmem.store.transaction import Transaction
+from graphmem.store.transaction import CommitError, Transaction
 from graphmem.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ LARGE_TEXT_BYTES: Final = 8 << 20
 _OWN: Final = "store."  # names in Meta that belong to the store
 
 # After these the open database object is not to be trusted, not even to be closed.
-_BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError)
+_BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError, CommitError)
 
 
 def open_store(
@@ -124,7 +124,7 @@ class KuzuStore:
         self._query_timeout_s = query_timeout_s
         self._gate = Gate()
         self._pid = os.getpid()
-        self._failure: GraphMemError | None = None
+        self._failure: BaseException | None = None
         self._closed = False
         self.notes = prepare(path, options, self._catalog, lock.previous)
         self._attach(open_current(path, options, self._catalog))
@@ -242,10 +242,11 @@ class KuzuStore:
                     if self._options.read_only:
                         self._database.close()
                     else:
-                        self._let_go()
+                        self._connection.rows("CHECKPOINT")
+                        self._database.close()
                 self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
-        except _BREAKING:
-            self._database.abandon()
+        except (*_BREAKING, StoreBusyError):
+            self._database.abandon()  # a write failed, or reads are still running
             raise
         finally:
             self._lock.release()
@@ -262,18 +263,21 @@ class KuzuStore:
         rows, text_bytes = weight(delta)
         if rows + text_bytes == 0:
             return self._transact(lambda _: None, {**meta, **self._next_generation()})
-        stored = sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
+        stored = self._stored_nodes()
         large = rows > LARGE_ROWS or text_bytes > LARGE_TEXT_BYTES
         if stored == 0 or (large and rows * LARGE_SHARE > stored):
             return self._rebuild(delta, meta, keep_code=True)
         moment = times.now()
-        return self._transact(lambda transaction: apply_delta(transaction, delta, moment), {**meta, **self._next_generation()})
+        try:
+            return self._transact(lambda transaction: apply_delta(transaction, delta, moment), {**meta, **self._next_generation()})
+        except LimitError:  # the change does not fit into the buffer pool as one transaction
+            return self._rebuild(delta, meta, keep_code=True)
 
     def _next_generation(self) -> dict[str, str]:
         return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
 
     def _transact(self, change: Callable[[Transaction], None], meta: Mapping[str, str]) -> int:
-        with Transaction(self._connection, self._catalog) as transaction:
+        with self._on_the_live_file(), Transaction(self._connection, self._catalog) as transaction:
             change(transaction)
             for name, value in sorted(meta.items()):
                 transaction.run("meta_put", name=name, value=value)
@@ -288,22 +292,67 @@ class KuzuStore:
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
         changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)}
-        content = Content(delta, self._connection, self._catalog, keep_code=keep_code, moment=times.now())
-        build(self._file, self._options, self._catalog, content, changed)
-        del content
-        new = beside(self._file, ".next")
-        try:
-            with self._gate.exclusive(BUSY_S):
-                self._let_go()  # the old one must not need a log any more when the new one comes
-                try:
-                    files.put_in_place(new, self._file)
-                finally:
-                    self._attach(open_current(self._file, self._options, self._catalog))
-        finally:
-            files.remove(new)
+        if self._stored_nodes() or self._anything_to_carry():
+            self._build(delta, self._connection, changed, keep_code)
+            with self._gate.exclusive(BUSY_S), self._reopened({}):
+                files.put_in_place(beside(self._file, NEXT), self._file)
+        else:
+            # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
+            with self._gate.exclusive(BUSY_S), self._reopened({}):
+                self._build(delta, None, changed, keep_code)
+                files.put_in_place(beside(self._file, NEXT), self._file)
         self._lock.note_file()
         self._say_open()
         return int(self._meta[GENERATION])
+
+    def _build(self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool) -> None:
+        content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
+        build(self._file, self._options, self._catalog, content, meta)
+
+    def _stored_nodes(self) -> int:
+        return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
+
+    def _anything_to_carry(self) -> bool:
+        names = table_names(self._connection)
+        tables = [table for name in names if (table := EmbeddingTable.parse(name)) is not None]
+        asked = [self._catalog["carried_count"].bind({}), *(self._catalog["embedding_count"].bind({"table": table}) for table in tables)]
+        return any(self._connection.rows(*query).rows[0][0] for query in asked)
+
+    @contextmanager
+    def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
+        """The file up to date and closed inside, open again after, whatever happens; the caller holds the gate."""
+        with self._on_the_live_file(gated=True):
+            for name, value in sorted(meta.items()):
+                self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
+            self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process when it fails
+            self._database.close()
+        try:
+            yield
+        finally:
+            files.remove(beside(self._file, NEXT))
+            self._open_again()
+
+    def _open_again(self) -> None:
+        try:
+            self._attach(open_current(self._file, self._options, self._catalog))
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    @contextmanager
+    def _on_the_live_file(self, gated: bool = False) -> Iterator[None]:
+        """After a failed write: abandon the database object and open the file again, as it was before.
+
+        The engine would go on with a half-written log, and closing it ends the process. What is on disk
+        is whole, because a torn end of the log is cut off at the next open.
+        """
+        try:
+            yield
+        except _BREAKING:
+            with nullcontext() if gated else self._gate.exclusive(BUSY_S):
+                self._database.abandon()
+                self._open_again()
+            raise
 
     def _checkpoint(self) -> None:
         """Bring the file up to date and open it anew, when nobody reads.
@@ -315,16 +364,9 @@ class KuzuStore:
         if not beside(self._file, ".wal").exists():
             return
         following = str(int(self._meta[CHECKPOINT]) + 1)
-        with self._gate.exclusive(BUSY_S):
-            self._connection.rows(*self._catalog["meta_put"].bind({"name": CHECKPOINT, "value": following}))
-            self._let_go()
-            self._attach(open_current(self._file, self._options, self._catalog))
+        with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
+            pass
         self._say_open()
-
-    def _let_go(self) -> None:
-        """Checkpoint and close. The checkpoint by itself, because closing would do one, too, but dies when it fails."""
-        self._connection.rows("CHECKPOINT")
-        self._database.close()
 
     def _say_open(self) -> None:
         self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
@@ -336,26 +378,9 @@ class KuzuStore:
 
         def guarded() -> _Answer:
             self._check_open()
-            try:
-                return job()
-            except _BREAKING:
-                self._recover()
-                raise
+            return job()
 
         return self._writer.run(guarded)
-
-    def _recover(self) -> None:
-        """After a failed write: abandon the database object and open the file again, as it was before.
-
-        The engine goes on with a half-written log, and closing it ends the process; what is on disk is
-        whole, because a torn end of the log is cut off at the next open.
-        """
-        try:
-            with self._gate.exclusive(BUSY_S):
-                self._database.abandon()
-                self._attach(open_current(self._file, self._options, self._catalog))
-        except GraphMemError as error:
-            self._failure = error
 
     # ---- asking
 

@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.errors import BadInputError, DiskFullError, MigrationError, NotIndexedError
+from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, NotIndexedError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.catalog import Catalog
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphmem.store.lock import Record
 
 PROBE_SECONDS: Final = 120.0
+NEXT: Final = ".next"  # the file that is being built
 GENERATION: Final = "store.generation"
 DATABASE: Final = "store.database"
 CHECKPOINT: Final = "store.checkpoint"
@@ -82,7 +83,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
             raise NotIndexedError(f"there is no database at {path}; index first", path=str(path))
         files.check_header(path, options.engine.spec, options.engine.name)
         return []
-    files.remove(beside(path, ".next"))
+    files.remove(beside(path, NEXT))
     if not path.exists():
         notes = files.quarantine(files.side_files(path), "there was no database it belongs to")
         create(path, options, catalog)
@@ -99,7 +100,7 @@ def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
     """Make an empty database, complete or not at all."""
     content = Content(GraphDelta.empty(), None, catalog, keep_code=False, moment=times.now())
     build(path, options, catalog, content, {GENERATION: "0", DATABASE: uuid.uuid4().hex, CHECKPOINT: "0"})
-    files.put_in_place(beside(path, ".next"), path)
+    files.put_in_place(beside(path, NEXT), path)
 
 
 def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, meta: Mapping[str, str]) -> None:
@@ -108,7 +109,7 @@ def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
     """
-    target = beside(path, ".next")
+    target = beside(path, NEXT)
     files.remove(target)
     database = options.open(target)
     try:
@@ -118,7 +119,8 @@ def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, 
     except BaseException as error:
         database.abandon()
         files.remove(target)
-        if isinstance(error, DiskFullError):
+        # kuzu does not notice every refused write; in a file that is being made, a failed read means one was lost.
+        if isinstance(error, (DiskFullError, DatabaseDamagedError)):
             raise DiskFullError(
                 f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
             ) from error

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmem.errors import GraphMemError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, GraphMemError, LimitError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # COPY into a relationship table inside a transaction that rolls back empties the table; CHECKPOINT needs to be outside.
 _OUTSIDE_ONLY = re.compile(r"\s*(COPY|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I)
+
+
+class CommitError(GraphMemError):
+    """A commit failed: whether it is on disk is only known after the file was opened anew."""
 
 
 class Transaction:
@@ -47,7 +51,15 @@ class Transaction:
         state, self._state = self._state, "done"
         if state == "dead":
             return  # the engine has rolled back already, and refuses to do it again
-        self._connection.rows("COMMIT" if error is None else "ROLLBACK")
+        if error is not None:
+            self._connection.rows("ROLLBACK")
+            return
+        try:
+            self._connection.rows("COMMIT")
+        except (DiskFullError, LimitError, DatabaseDamagedError):
+            raise
+        except GraphMemError as failure:
+            raise CommitError(f"the change could not be committed: {failure}", **failure.facts) from failure
 
     def run(self, query: str, **values: Any) -> Rows:
         """One named query; `values` are its parameters and fills."""

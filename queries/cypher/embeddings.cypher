@@ -21,3 +21,9 @@ MATCH (e:@table) WHERE e.model = $model RETURN e.text_hash AS text_hash, e.vec A
 // fill: @table EmbeddingTable
 // returns: model STRING, vectors INT64
 MATCH (e:@table) RETURN e.model AS model, count(*) AS vectors ORDER BY model
+
+// name: embedding_count()
+// Vectors of this dimension.
+// fill: @table EmbeddingTable
+// returns: vectors INT64
+MATCH (e:@table) RETURN count(*) AS vectors
