@@ -188,7 +188,7 @@ class Projections:
                 self._graph, self._words = new_graph, new_words
                 self._hashes.exchange(before, [row.text_hash for row in delta.chunks], self._vectors)
                 self._unsaved = True
-            self._jobs.put(_nothing)  # wakes the worker, which saves when it has been quiet for a while
+            self._jobs.put(new_graph.warm)  # and then the worker saves, when it has been quiet for a while
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
         """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds.
@@ -291,6 +291,7 @@ class Projections:
         words = WordIndex.open(self._dir, generation) if graph is not None else None
         if graph is not None and words is not None:
             self._publish(graph, words)
+            graph.warm()
         else:
             with self._writing:
                 self._rebuild()
@@ -319,6 +320,7 @@ class Projections:
         with self._state:
             self._unsaved = True
         self._save()
+        graph.warm()
 
     def _publish(self, graph: GraphView, words: WordIndex) -> None:
         hashes = _ChunkHashes(text_hash for _, text_hash, _ in words.chunk_keys())
@@ -359,7 +361,3 @@ class Projections:
                 graph.save(self._dir / GRAPH_FILE)
             except OSError:
                 _log.exception("the graph projection could not be saved; it will be built again")
-
-
-def _nothing() -> None:
-    """A job that only wakes the worker."""
