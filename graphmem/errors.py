@@ -82,9 +82,13 @@ class SchemaTooNewError(MigrationError):
 class DatabaseDamagedError(GraphMemError):
     """The database file cannot be opened as one (`path`, `reason`)."""
 
+    code = "CONFLICT"
+
 
 class DiskFullError(GraphMemError):
     """The disk refused a write (`path`); the previous index is still there."""
+
+    code = "LIMIT"
 
 
 class StoreBusyError(GraphMemError):
@@ -133,6 +137,8 @@ class IndexCancelledError(IndexingError):
 
 class EmbedderError(GraphMemError):
     """The embedding model cannot be loaded or answered with something unusable (`model`)."""
+
+    code = "CONFLICT"
 
 
 class GitError(GraphMemError):

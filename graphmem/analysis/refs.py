@@ -9,7 +9,7 @@ Forms, tried in this order:
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
 
-An exact qualified name goes before a suffix. Several definitions with one path and qualified name
+An exact dotted name goes before a suffix; among bare names what is neither a test nor a variable goes first. Several definitions with one path and qualified name
 (overloads, a property and its setter) are one answer; anything else that fits twice is ambiguous.
 """
 
@@ -72,13 +72,16 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
         return ranks
     ranks.append(_files(view, ref) if "/" in ref or "." in ref else [])
     by_name = view.by_name(ref.rpartition(".")[2]).tolist()
-    ranks.append([node for node in by_name if view.label[node] == SYMBOL and view.qualname(node) == ref])
     if "." in ref:
+        ranks.append([node for node in by_name if view.label[node] == SYMBOL and view.qualname(node) == ref])
         ranks.append([node for node in by_name if view.label[node] == SYMBOL and _full_name(view, node) == ref])
         ranks.append([node for node in by_name if view.label[node] == SYMBOL and _full_name(view, node).endswith("." + ref)])
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     else:
-        ranks.append([node for node in by_name if view.label[node] == SYMBOL])
+        # A bare name means whatever has it: a function does not hide a method. Tests and variables only when nothing else has it.
+        symbols = [node for node in by_name if view.label[node] == SYMBOL]
+        named = [node for node in symbols if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
+        ranks += [[node for node in named if not view.is_test[node]], named, symbols]
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     return ranks
 

@@ -380,11 +380,13 @@ class GraphMem:
             kinds: of code, prose, data, symbol, memory; default all.
             explain: fill in `parts` of every hit.
         """
+        self._view()
         request = Request(query=query, k=k, files=tuple(files or ()), kinds=frozenset(kinds or ()), explain=explain)
         return search(self._projections.snapshot(), self._vectors.query_embedder(), request, self.state())
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `service.exporting`."""
+        self._view()
         return export(self._store.tables())
 
     def doctor(self) -> dict[str, Any]:

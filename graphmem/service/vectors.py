@@ -42,9 +42,8 @@ class VectorFiller:
         self._opened = False
 
     def query_embedder(self) -> Embedder | None:
-        """The model for a query, or None when there is none or no chunk has a vector yet."""
-        if self._embedder is None or not self.filled():
-            return None
+        """The model for queries, with the vectors that are stored made searchable; None when there is none."""
+        self._open()
         return self._embedder
 
     def filled(self) -> int:

@@ -61,3 +61,20 @@ def test_an_unknown_name_is_an_error_with_suggestions(view):
 def test_an_empty_or_endless_reference_is_refused(view, ref):
     with pytest.raises(BadInputError):
         resolve_ref(view, ref)
+
+
+def test_a_bare_name_never_hides_a_method_behind_a_function(graph):
+    graph.symbol("a.py", "filter")
+    graph.symbol("b.py", "Query.filter", "method")
+    graph.symbol("test_c.py", "filter")
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        resolve_ref(graph.view(), "filter")
+    assert [one.ref for one in caught.value.candidates] == ["a.py:filter", "b.py:Query.filter"]
+
+
+def test_a_bare_name_of_a_test_double_does_not_stand_in_the_way(graph):
+    graph.symbol("app.py", "Flask", "class")
+    graph.symbol("test_app.py", "Flask", "class")
+    graph.symbol("b.py", "Flask", "variable")
+    (node,) = resolve_ref(graph.view(), "Flask")
+    assert graph.view().info(node).ref == "app.py:Flask"
