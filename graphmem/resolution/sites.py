@@ -297,10 +297,9 @@ class _Resolving:
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
             elif place.slot.kind != "parameter":
-                value = self.inference.slot(place)
-                self.refer(reference, value, "scope" if place.slot.kind == "definition" else "import")
-                if place.slot.kind == "import" and not value:
-                    self.read_imported_variable(reference, place)
+                self.refer(reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import")
+                if place.slot.kind == "import":
+                    self.read_imported_variable(reference, place, frozenset())
 
     def read_variable(self, reference: Reference, place: Place, name: str) -> None:
         """A module's or a class's variable."""
@@ -309,13 +308,20 @@ class _Resolving:
             rule = "scope" if place.entry is self.entry else "import"
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
-    def read_imported_variable(self, reference: Reference, place: Place) -> None:
+    def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
+        """A variable an import names, through files that pass it on."""
         found = place.entry.facts.imports[place.slot.index]
-        for atom in place.entry.rules.import_targets(self.inference, place.entry, found):
-            if atom[0] == MODULE and found.name:
-                for target in self.inference.module_places(atom[1], found.name) or ():
-                    if target.slot.kind == "binding":
-                        self.read_variable(reference, target, found.name)
+        if found.name and place.entry.path not in seen:
+            for atom in sorted(place.entry.rules.import_targets(self.inference, place.entry, found), key=order):
+                if atom[0] == MODULE:
+                    self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
+
+    def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
+        for place in self.inference.module_places(path, name) or ():
+            if place.slot.kind == "binding":
+                self.read_variable(reference, place, name)
+            elif place.slot.kind == "import":
+                self.read_imported_variable(reference, place, seen)
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
         """A function or a class is mentioned without being called."""
@@ -332,6 +338,8 @@ class _Resolving:
         for atom in sorted(self.value(reference, term[1]), key=order):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
+                if atom[0] == MODULE:
+                    self.read_module_variable(reference, atom[1], name, frozenset())
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name)
 

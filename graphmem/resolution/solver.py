@@ -134,8 +134,8 @@ class Solver:
                 stack[position].is_head = True
                 parent.low = min(parent.low, position)
                 return self._guess.get(identity, EMPTY)
-        if identity in self._cut:
-            return EMPTY
+            if identity in self._cut:
+                return EMPTY
         position = len(stack)
         if position >= MAX_STACK:
             raise _TooDeepError(memo, key, compute, arguments)

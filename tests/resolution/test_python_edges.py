@@ -1,0 +1,192 @@
+"""Every kind of edge and row resolution makes, on small projects."""
+
+from __future__ import annotations
+
+import textwrap
+
+from graphmem.model import MODULE_QUALNAME, file_id, symbol_id
+from graphmem.resolution.rules import REASONS, RULES
+
+
+def files(**texts):
+    return {name.replace("__", "/") + ".py": textwrap.dedent(text) for name, text in texts.items()}
+
+
+def test_every_definition_is_defined_by_what_encloses_it(resolve):
+    found = resolve(files(a="class C:\n    x = 1\n    def m(self):\n        def inner(): ...\n"))
+    assert found.edges("DEFINES") == {
+        ("file", "a.py:<module>"),
+        ("a.py:<module>", "a.py:C"),
+        ("a.py:C", "a.py:C.x"),
+        ("a.py:C", "a.py:C.m"),
+        ("a.py:C.m", "a.py:C.m.inner"),
+    }
+
+
+def test_ids_are_those_of_the_model(resolve):
+    found = resolve(files(a="def f(): ...\n"))
+    assert symbol_id("fixture", "a.py", "f", "function", 0) in found.symbols
+    assert symbol_id("fixture", "a.py", MODULE_QUALNAME, "module", 0) in found.symbols
+    assert [e.src for e in found.results["a.py"].edges if e.line == 0] == [file_id("fixture", "a.py")]
+
+
+def test_imports_lead_to_files_and_packages(resolve):
+    found = resolve(
+        {
+            "pkg/__init__.py": "",
+            "pkg/a.py": "from . import b\nimport os.path\nfrom requests import get\nimport pkg.b as x\n",
+            "pkg/b.py": "",
+        }
+    )
+    edges = {(e.dst, e.rule) for e in found.results["pkg/a.py"].edges if e.kind == "IMPORTS"}
+    assert (file_id("fixture", "pkg/b.py"), "module") in edges
+    assert (file_id("fixture", "pkg/__init__.py"), "module") in edges
+    assert {(row.package, row.name) for row in found.results["pkg/a.py"].externals} >= {("os", ""), ("requests", "")}
+
+
+def test_calls_into_libraries_lead_to_their_symbols(resolve):
+    found = resolve(files(a="import os.path as p\nimport requests\nrequests.get(p.join('a', len('b')))\n'x'.upper()\n[].append(1)\n"))
+    outside = {target for _, target in found.edges("CALLS")}
+    assert outside == {"requests:get", "os:path.join", "builtins:len", "builtins:str.upper", "builtins:list.append"}
+
+
+def test_classes_inherit_and_override(resolve):
+    found = resolve(
+        files(
+            a="import enum\nclass A:\n    def m(self): ...\nclass B(A): ...\nclass C(B, enum.Enum):\n    def m(self): ...\n    def n(self): ...\n"
+        )
+    )
+    assert found.edges("INHERITS") == {("a.py:B", "a.py:A"), ("a.py:C", "a.py:B"), ("a.py:C", "enum:Enum")}
+    assert found.edges("OVERRIDES") == {("a.py:C.m", "a.py:A.m")}
+
+
+def test_annotations_use_types_also_inside_of_others(resolve):
+    found = resolve(
+        files(
+            a="from typing import Optional\nclass A: ...\nclass B: ...\ndef f(x: 'Optional[A]') -> dict[str, list[B]]: ...\nv: A | None = None\n"
+        )
+    )
+    assert found.edges("USES_TYPE") == {("a.py:f", "a.py:A"), ("a.py:f", "a.py:B"), ("a.py:<module>", "a.py:A")}
+
+
+def test_functions_classes_and_variables_that_are_mentioned_are_references(resolve):
+    found = resolve(
+        files(
+            a="LIMIT = 3\ndef f(): ...\nclass C:\n    def m(self): ...\n",
+            b="import a\nfrom c import LIMIT\nfrom a import C\ndef g(c: C):\n    use(a.f, C, LIMIT)\n    return c.m\ndef h():\n    return a.LIMIT\n",
+            c="from a import LIMIT\n",
+        )
+    )
+    assert found.edges("REFERENCES") == {
+        ("b.py:g", "a.py:f"),
+        ("b.py:g", "a.py:C"),
+        ("b.py:g", "a.py:LIMIT"),
+        ("b.py:g", "a.py:C.m"),
+        ("b.py:h", "a.py:LIMIT"),
+    }
+
+
+def test_a_parameter_or_local_variable_is_no_reference(resolve):
+    found = resolve(files(a="def value(): ...\ndef f(value):\n    other = value\n    return use(value, other)\n"))
+    assert found.edges("REFERENCES") == set()
+
+
+def test_sites_of_one_pair_are_united_in_order(resolve):
+    found = resolve(files(a="def f(): ...\ndef g():\n    f()\n    if g:\n        f()\n    f()\n"))
+    (edge,) = [e for e in found.results["a.py"].edges if e.kind == "CALLS"]
+    assert (edge.line, edge.lines, edge.rule, edge.source) == (3, "3,5,6", "scope", "ast")
+
+
+def test_every_rule_and_reason_is_documented(resolve):
+    found = resolve(files(a="def f(x):\n    x.unknown()\n    missing()\n    f().y()\nclass C: ...\nC().nothing()\n"))
+    assert {e.rule for result in found.results.values() for e in result.edges} <= set(RULES)
+    reasons = {(row.name, row.reason) for row in found.results["a.py"].unresolved}
+    assert reasons == {
+        ("unknown", "no_receiver_type"),
+        ("missing", "unknown_name"),
+        ("y", "no_receiver_type"),
+        ("nothing", "no_such_member"),
+    }
+    assert {reason for _, reason in reasons} <= set(REASONS)
+    assert found.results["a.py"].call_sites == 6
+
+
+def test_confidences_are_probabilities_and_every_rule_has_a_sentence():
+    for rule in RULES.values():
+        assert 0 < rule.confidence <= 1
+        assert rule.sentence.endswith(".")
+
+
+def test_an_external_class_answers_for_what_its_subclass_lacks(resolve):
+    found = resolve(files(a="import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 1)\n"))
+    assert ("a.py:T.test_it", "unittest:TestCase.assertEqual") in found.edges("CALLS")
+
+
+def test_modules_are_found_from_declared_and_from_implied_roots(resolve):
+    found = resolve(
+        {
+            "pyproject.toml": "[tool.setuptools.packages.find]\nwhere = ['lib']\n",
+            "lib/pkg/__init__.py": "def f(): ...\n",
+            "src/other/__init__.py": "def g(): ...\n",
+            "backend/app/__init__.py": "def h(): ...\n",
+            "backend/app/views.py": "from app import h\nfrom pkg import f\nfrom other import g\nf(); g(); h()\n",
+            "scripts/tool.py": "import helper\nhelper.run()\nimport json\njson.dumps(1)\n",
+            "scripts/helper.py": "def run(): ...\n",
+            "elsewhere/json.py": "def dumps(x): ...\n",
+        }
+    )
+    assert {target for source, target in found.edges("CALLS") if source == "backend/app/views.py:<module>"} == {
+        "lib/pkg/__init__.py:f",
+        "src/other/__init__.py:g",
+        "backend/app/__init__.py:h",
+    }
+    assert {target for source, target in found.edges("CALLS") if source == "scripts/tool.py:<module>"} == {
+        "scripts/helper.py:run",
+        "json:dumps",
+    }
+
+
+def test_the_nearest_of_equally_named_modules_is_meant(resolve):
+    found = resolve(
+        {
+            "one/conftest.py": "def f(): ...\n",
+            "one/test_a.py": "from conftest import f\nf()\n",
+            "two/conftest.py": "def f(): ...\n",
+            "two/test_a.py": "from conftest import f\nf()\n",
+        }
+    )
+    assert found.edges("CALLS") == {
+        ("one/test_a.py:<module>", "one/conftest.py:f"),
+        ("two/test_a.py:<module>", "two/conftest.py:f"),
+    }
+
+
+def test_symbol_rows_say_what_a_reader_wants_to_know(resolve):
+    found = resolve(
+        files(
+            tests__test_a='import pytest\n@pytest.fixture\ndef app():\n    """Makes an app.\n\n    Slowly."""\n    return 1\n\n\ndef test_x(app): ...\n',
+            app="@app.route('/')\nasync def index(a, b=1) -> str:\n    if a:\n        return b\nif __name__ == '__main__':\n    index()\n",
+        )
+    )
+    rows = {f"{row.path}:{row.qualname}": row for row in found.symbols.values()}
+    fixture = rows["tests/test_a.py:app"]
+    assert (fixture.entry_point, fixture.doc, fixture.start_line, fixture.name_line, fixture.is_test) == (
+        "fixture",
+        "Makes an app.",
+        2,
+        3,
+        True,
+    )
+    test = rows["tests/test_a.py:test_x"]
+    assert (test.entry_point, test.modifiers, test.complexity) == ("test", "test", 1)
+    index = rows["app.py:index"]
+    assert (index.entry_point, index.signature, index.modifiers, index.complexity, index.is_test) == (
+        "route",
+        "async def index(a, b=1) -> str",
+        "async",
+        2,
+        False,
+    )
+    assert rows["app.py:<module>"].entry_point == "main"
+    assert rows["app.py:<module>"].name == "app"
+    assert rows["app.py:index"].parent_id == rows["app.py:<module>"].id

@@ -1,0 +1,214 @@
+"""After any edits the edges are those a fresh start gives, and what nobody else sees stays local."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+import starlette
+
+from graphmem.parsing.extract import extract
+from graphmem.resolution.resolver import Resolver
+
+ROOT = Path(starlette.__file__).parent
+SOURCES = {f"starlette/{path.relative_to(ROOT).as_posix()}": path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+
+
+class Tree:
+    """Sources being edited, with the facts of every version seen."""
+
+    def __init__(self):
+        self.texts = dict(SOURCES)
+        self._facts = {}
+
+    def facts(self, path):
+        key = (path, self.texts[path])
+        if key not in self._facts:
+            self._facts[key] = extract(path, key[1].encode(), "python", "")
+        return self._facts[key]
+
+    def all_facts(self):
+        return {path: self.facts(path) for path in self.texts}
+
+
+class Kept:
+    """A resolver that lives through the edits, with the latest resolution of every file."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.resolver = Resolver("p")
+        self.results = {}
+        self.apply(tree.texts, ())
+
+    def apply(self, changed, removed):
+        todo = self.resolver.update({path: self.tree.facts(path) for path in changed}, removed)
+        for path in removed:
+            self.results.pop(path, None)
+        for path in sorted(todo):
+            self.results[path] = self.resolver.resolve(path)
+        return todo
+
+
+def fresh_results(tree, order):
+    resolver = Resolver("p")
+    resolver.update(tree.all_facts(), ())
+    return {path: resolver.resolve(path) for path in order}
+
+
+def delete_lines(rng, lines, texts):
+    start = rng.randrange(len(lines))
+    del lines[start : start + rng.randrange(1, 6)]
+
+
+def blank_line(rng, lines, texts):
+    lines.insert(rng.randrange(len(lines) + 1), "")
+
+
+def rename_something(rng, lines, texts):
+    names = re.findall(r"(?:def|class) (\w+)", "\n".join(lines))
+    if names:
+        name = rng.choice(names)
+        lines[:] = re.sub(rf"\b{name}\b", f"{name}_x", "\n".join(lines), count=rng.choice([0, 1])).split("\n")
+
+
+def swap_lines(rng, lines, texts):
+    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+
+
+def new_statements(rng, lines, texts):
+    ends = [i for i, line in enumerate(lines) if line.lstrip().startswith("def ") and line.rstrip().endswith(":")]
+    names = re.findall(r"def (\w+)", rng.choice([texts[path] for path in sorted(texts)])) or ["len"]
+    if ends:
+        position = rng.choice(ends)
+        indent = " " * (len(lines[position]) - len(lines[position].lstrip()) + 4)
+        lines[position + 1 : position + 1] = [f"{indent}zz = {rng.choice(names)}(self)", f"{indent}return zz.{rng.choice(names)}()"]
+
+
+def other_annotation(rng, lines, texts):
+    text = "\n".join(lines)
+    names = re.findall(r": (\w+)[,)=]", text)
+    if names:
+        lines[:] = re.sub(rf"\b{rng.choice(names)}\b", rng.choice(names), text, count=1).split("\n")
+
+
+def drop_import(rng, lines, texts):
+    imports = [i for i, line in enumerate(lines) if line.startswith(("from ", "import "))]
+    if imports:
+        del lines[rng.choice(imports)]
+
+
+def other_bases(rng, lines, texts):
+    headers = [i for i, line in enumerate(lines) if re.match(r"class \w+\(", line)]
+    if headers:
+        position = rng.choice(headers)
+        base = rng.choice(re.findall(r"class (\w+)", "\n".join(lines)))
+        lines[position] = re.sub(r"\(", f"({base}, ", lines[position], count=1)
+
+
+def new_decorator(rng, lines, texts):
+    starts = [i for i, line in enumerate(lines) if line.lstrip().startswith("def ")]
+    if starts:
+        position = rng.choice(starts)
+        indent = " " * (len(lines[position]) - len(lines[position].lstrip()))
+        lines.insert(position, f"{indent}@{rng.choice(['property', 'staticmethod', 'classmethod', 'functools.wraps(x)'])}")
+
+
+EDITS = [
+    delete_lines,
+    blank_line,
+    rename_something,
+    swap_lines,
+    new_statements,
+    other_annotation,
+    drop_import,
+    other_bases,
+    new_decorator,
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed):
+    rng = random.Random(seed)
+    tree = Tree()
+    kept = Kept(tree)
+    for step in range(18):
+        changed, removed = set(), set()
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            path = rng.choice(sorted(SOURCES))
+            choice = rng.random()
+            if choice < 0.1 and path in tree.texts:
+                del tree.texts[path]
+                removed.add(path)
+                changed.discard(path)
+                continue
+            if choice < 0.25:
+                tree.texts[path] = SOURCES[path]
+            elif path in tree.texts:
+                lines = tree.texts[path].split("\n")
+                rng.choice(EDITS)(rng, lines, tree.texts)
+                tree.texts[path] = "\n".join(lines)
+            else:
+                continue
+            changed.add(path)
+            removed.discard(path)
+        kept.apply(sorted(changed), sorted(removed))
+        order = sorted(tree.texts)
+        rng.shuffle(order)
+        fresh = fresh_results(tree, order)
+        wrong = sorted(path for path in fresh if fresh[path] != kept.results.get(path))
+        assert not wrong, f"step {step} after changes of {sorted(changed)}, removal of {sorted(removed)}: {wrong}"
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return Kept(Tree())
+
+
+def edited(kept, path, old, new):
+    text = kept.tree.texts[path]
+    assert old in text
+    kept.tree.texts[path] = text.replace(old, new, 1)
+    todo = kept.apply([path], ())
+    kept.tree.texts[path] = text
+    kept.apply([path], ())
+    return todo
+
+
+def test_editing_inside_a_function_stays_in_the_file(kept):
+    found = edited(kept, "starlette/requests.py", "    def url(self) -> URL:\n", "    def url(self) -> URL:\n        print(1)\n")
+    assert found == {"starlette/requests.py"}
+
+
+def test_moving_lines_stays_in_the_file(kept):
+    assert edited(kept, "starlette/datastructures.py", "class URL:", "\n\n\nclass URL:") == {"starlette/datastructures.py"}
+
+
+def test_a_new_function_is_nobody_elses_business(kept):
+    found = edited(kept, "starlette/concurrency.py", "import warnings", "import warnings\n\n\ndef entirely_new():\n    return 1\n\n")
+    assert found == {"starlette/concurrency.py"}
+
+
+def test_a_changed_result_reaches_those_who_use_it(kept):
+    found = edited(kept, "starlette/requests.py", "def url(self) -> URL:", "def url(self) -> Address:")
+    assert {"starlette/requests.py", "starlette/routing.py"} <= found
+    assert len(found) < len(SOURCES)
+
+
+def test_nothing_changed_asks_for_nothing(kept):
+    assert kept.resolver.update({}, ()) == set()
+
+
+def test_the_order_of_files_does_not_matter():
+    tree = Tree()
+    forward = fresh_results(tree, sorted(tree.texts))
+    assert fresh_results(tree, sorted(tree.texts, reverse=True)) == forward
+
+
+def test_forgetting_answers_changes_none(kept):
+    path = "starlette/routing.py"
+    before = kept.resolver.resolve(path)
+    kept.resolver.forget_answers()
+    assert kept.resolver.resolve(path) == before

@@ -1,0 +1,101 @@
+"""The engine under inference: cycles end, answers do not depend on who asks first, inputs are recorded."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import pytest
+
+from graphmem.resolution import solver as solver_module
+from graphmem.resolution.solver import Solver
+from graphmem.resolution.types import EMPTY
+
+
+class Graph:
+    """Reachable letters: the answer for a node is its own letter and those of its successors."""
+
+    def __init__(self, successors):
+        self.successors = successors
+        self.solver = Solver()
+        self.memo = {}
+        self.asked = 0
+
+    def ask(self, node):
+        return self.solver.ask(self.memo, node, self.answer, node)
+
+    def answer(self, node):
+        self.asked += 1
+        self.solver.touch(ord(node[0]))
+        found = frozenset({node})
+        for successor in self.successors.get(node, ()):
+            found |= self.ask(successor)
+        return found
+
+
+CYCLES = {"a": "bc", "b": "d", "c": "a", "d": "be", "e": "", "f": "a", "g": "g"}
+
+
+@pytest.mark.parametrize("order", list(itertools.islice(itertools.permutations("abcdefg"), 0, 5040, 97)), ids="".join)
+def test_answers_in_cycles_do_not_depend_on_the_first_question(order):
+    graph = Graph(CYCLES)
+    answers = {node: graph.ask(node) for node in order}
+    assert answers == {
+        "a": frozenset("abcde"),
+        "b": frozenset("bde"),
+        "c": frozenset("abcde"),
+        "d": frozenset("bde"),
+        "e": frozenset("e"),
+        "f": frozenset("abcdef"),
+        "g": frozenset("g"),
+    }
+
+
+def test_inputs_of_an_answer_are_all_that_was_read_for_it():
+    graph = Graph(CYCLES)
+    graph.ask("f")
+    assert graph.memo["b"][1] == {ord(c) for c in "bde"}
+    assert graph.memo["e"][1] == {ord("e")}
+    assert graph.memo["f"][1] == {ord(c) for c in "abcdef"}
+
+
+def test_an_answer_is_made_once():
+    graph = Graph({"a": "bb", "b": "cc", "c": ""})
+    graph.ask("a")
+    graph.ask("a")
+    assert graph.asked == 3
+
+
+def test_reading_a_remembered_answer_reads_its_inputs():
+    graph = Graph({"a": "b", "b": ""})
+    graph.ask("a")
+    graph.solver.inputs = set()
+    graph.ask("a")
+    assert graph.solver.inputs == {ord("a"), ord("b")}
+
+
+def test_a_chain_deeper_than_the_stack_is_answered_in_full():
+    length = solver_module.MAX_STACK * 10
+    graph = Graph({f"n{i}": [f"n{i + 1}"] for i in range(length)})
+    assert len(graph.ask("n0")) == length + 1
+
+
+def test_a_cycle_longer_than_the_stack_ends():
+    length = solver_module.MAX_STACK * 3
+    graph = Graph({f"n{i}": [f"n{(i + 1) % length}"] for i in range(length)})
+    assert graph.ask("n0") >= frozenset({"n0"})
+
+
+def test_an_error_in_an_answer_leaves_the_solver_usable():
+    solver, memo = Solver(), {}
+
+    def fails():
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        solver.ask(memo, "outer", lambda: solver.ask(memo, "inner", fails))
+    assert solver.ask(memo, "outer", lambda: EMPTY) == EMPTY
+
+
+def test_the_stack_fits_into_the_recursion_limit():
+    assert sys.getrecursionlimit() > solver_module.MAX_STACK
