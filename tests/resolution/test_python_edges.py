@@ -53,7 +53,8 @@ def test_calls_into_libraries_lead_to_their_symbols(resolve):
 def test_classes_inherit_and_override(resolve):
     found = resolve(
         files(
-            a="import enum\nclass A:\n    def m(self): ...\nclass B(A): ...\nclass C(B, enum.Enum):\n    def m(self): ...\n    def n(self): ...\n"
+            a="import enum\nclass A:\n    def m(self): ...\nclass B(A): ...\n"
+            "class C(B, enum.Enum):\n    def m(self): ...\n    def n(self): ...\n"
         )
     )
     assert found.edges("INHERITS") == {("a.py:B", "a.py:A"), ("a.py:C", "a.py:B"), ("a.py:C", "enum:Enum")}
@@ -63,7 +64,8 @@ def test_classes_inherit_and_override(resolve):
 def test_annotations_use_types_also_inside_of_others(resolve):
     found = resolve(
         files(
-            a="from typing import Optional\nclass A: ...\nclass B: ...\ndef f(x: 'Optional[A]') -> dict[str, list[B]]: ...\nv: A | None = None\n"
+            a="from typing import Optional\nclass A: ...\nclass B: ...\n"
+            "def f(x: 'Optional[A]') -> dict[str, list[B]]: ...\nv: A | None = None\n"
         )
     )
     assert found.edges("USES_TYPE") == {("a.py:f", "a.py:A"), ("a.py:f", "a.py:B"), ("a.py:<module>", "a.py:A")}
@@ -73,7 +75,8 @@ def test_functions_classes_and_variables_that_are_mentioned_are_references(resol
     found = resolve(
         files(
             a="LIMIT = 3\ndef f(): ...\nclass C:\n    def m(self): ...\n",
-            b="import a\nfrom c import LIMIT\nfrom a import C\ndef g(c: C):\n    use(a.f, C, LIMIT)\n    return c.m\ndef h():\n    return a.LIMIT\n",
+            b="import a\nfrom c import LIMIT\nfrom a import C\ndef g(c: C):\n    use(a.f, C, LIMIT)\n    return c.m\n"
+            "def h():\n    return a.LIMIT\n",
             c="from a import LIMIT\n",
         )
     )
@@ -164,7 +167,8 @@ def test_the_nearest_of_equally_named_modules_is_meant(resolve):
 def test_symbol_rows_say_what_a_reader_wants_to_know(resolve):
     found = resolve(
         files(
-            tests__test_a='import pytest\n@pytest.fixture\ndef app():\n    """Makes an app.\n\n    Slowly."""\n    return 1\n\n\ndef test_x(app): ...\n',
+            tests__test_a="import pytest\n@pytest.fixture\ndef app():\n"
+            '    """Makes an app.\n\n    Slowly."""\n    return 1\n\n\ndef test_x(app): ...\n',
             app="@app.route('/')\nasync def index(a, b=1) -> str:\n    if a:\n        return b\nif __name__ == '__main__':\n    index()\n",
         )
     )
