@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 
 from graphmem.analysis import risk
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, Walk, forward, reverse, step_values, walk
@@ -19,7 +18,7 @@ from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
 from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind
-from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL, Bool
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL, Bool
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -114,11 +113,10 @@ def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Star
     found = _unite(walks, seeds)
     faint = _faint(view, adjacency, list(zip(values, starts, strict=True)), found.nodes, seeds, question.min_confidence)
     tests = view.is_test[found.nodes]
-    listed = _Lister(view, found, towards_seed=question.direction == "dependents")
-    kept = np.arange(len(found.nodes))[: question.limit]
-    hits = [listed.hit(int(row)) for row in kept if not tests[row]]
-    test_hits = [listed.hit(int(row)) for row in kept if tests[row]]
-    truncated = len(found.nodes) > len(kept)
+    listed = _hits(view, found, question.limit, towards_seed=question.direction == "dependents")
+    hits = [hit for hit in listed if not hit.symbol.is_test]
+    test_hits = [hit for hit in listed if hit.symbol.is_test]
+    truncated = len(found.nodes) > len(listed)
     possible, possible_count = _possible(view, targets) if question.direction == "dependents" else ([], 0)
     causes = _causes(view, found, question, state, possible, possible_count, faint, truncated=truncated)
     incomplete = any(cause.kind not in ("budget", "depth") for cause in causes)
@@ -178,40 +176,44 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     return _Found(nodes[order], depths[order], confidences[order], walks, which[order], cut)
 
 
-def path_step(view: GraphView, edge: int) -> PathStep:
-    """An edge row as a step of a path."""
-    return PathStep(
-        src=view.info(view.src[edge]),
-        dst=view.info(view.dst[edge]),
-        kind=view.kind_of(edge),
-        confidence=round(float(view.confidence[edge]), 4),
-        source=view.source_of(edge),
-        rule=view.rule_of(edge),
-        line=int(view.line[edge]),
-    )
+def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
+    """Edge rows as steps of paths; made together, because a node's texts are cheap to read only in bulk."""
+    rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
+    nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows]]))
+    infos = dict(zip(nodes.tolist(), view.infos(nodes), strict=True))
+    return {
+        edge: PathStep(infos[src], infos[dst], EDGE_KINDS[kind], confidence, EDGE_SOURCES[source], view.rules[rule], line)
+        for edge, src, dst, kind, confidence, source, rule, line in zip(
+            rows.tolist(),
+            view.src[rows].tolist(),
+            view.dst[rows].tolist(),
+            view.edge_kind[rows].tolist(),
+            np.round(view.confidence[rows].astype(np.float64), 4).tolist(),
+            view.edge_source[rows].tolist(),
+            view.edge_rule[rows].tolist(),
+            view.line[rows].tolist(),
+            strict=True,
+        )
+    }
 
 
-class _Lister:
-    """Turns rows into hits; shares the step objects that many paths go through."""
-
-    def __init__(self, view: GraphView, found: _Found, *, towards_seed: bool) -> None:
-        self.view, self.found = view, found
-        self.towards_seed = towards_seed
-        self.steps: dict[int, PathStep] = {}
-
-    def step(self, edge: int) -> PathStep:
-        step = self.steps.get(edge)
-        if step is None:
-            step = self.steps[edge] = path_step(self.view, edge)
-        return step
-
-    def hit(self, row: int) -> ImpactHit:
-        node, depth = int(self.found.nodes[row]), int(self.found.depths[row])
-        edges = self.found.walks[int(self.found.which[row])].path(node)
-        steps = [self.step(edge) for edge in edges]
-        first = steps[0].dst if self.towards_seed else steps[0].src
-        verdict = "affected" if self.view.is_test[node] else VERDICTS[min(depth, 3) - 1]
-        return ImpactHit(self.view.info(node), depth, verdict, round(float(self.found.confidences[row]), 4), steps, first.id)
+def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> list[ImpactHit]:
+    """The first rows as hits, in their order."""
+    nodes, which = found.nodes[:limit], found.which[:limit]
+    paths: list[list[int]] = [[] for _ in range(len(nodes))]
+    for number, one in enumerate(found.walks):
+        rows = np.flatnonzero(which == number)
+        for row, path in zip(rows.tolist(), one.paths(nodes[rows].tolist()), strict=True):
+            paths[row] = path
+    steps = path_steps(view, {edge for path in paths for edge in path})
+    infos = view.infos(nodes)
+    depths, confidences = found.depths[:limit].tolist(), np.round(found.confidences[:limit].astype(np.float64), 4).tolist()
+    hits = []
+    for info, depth, confidence, path in zip(infos, depths, confidences, paths, strict=True):
+        walked = [steps[edge] for edge in path]
+        target = walked[0].dst.id if towards_seed else walked[0].src.id
+        hits.append(ImpactHit(info, depth, "affected" if info.is_test else VERDICTS[min(depth, 3) - 1], confidence, walked, target))
+    return hits
 
 
 def _by_depth(found: _Found, max_depth: int) -> list[int]:
@@ -246,8 +248,8 @@ def _possible(view: GraphView, targets: Sequence[int]) -> tuple[list[Possible], 
     names = sorted({view.name(node) for node in targets if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]
     sites.sort(key=lambda site: (site.path, site.line, site.name))
-    shown = [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in sites if site.caller >= 0]
-    return shown[:MAX_POSSIBLE], len(sites)
+    first = [site for site in sites if site.caller >= 0][:MAX_POSSIBLE]
+    return [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in first], len(sites)
 
 
 def _faint(
@@ -270,14 +272,6 @@ def _faint(
     return [int(node) for node in left_out[order]]
 
 
-def failed_files(view: GraphView) -> list[str]:
-    """Paths of files that are not in the graph in full, ascending."""
-    columns = view.arrays.paths
-    failed = np.asarray(columns.error_count) > 0
-    failed |= np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_)
-    return [view.paths[number] for number in np.flatnonzero(failed & (np.asarray(columns.node) >= 0))]
-
-
 def _causes(
     view: GraphView,
     found: _Found,
@@ -297,7 +291,7 @@ def _causes(
     if possible_count:
         examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
         causes.append(Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples))
-    failed = failed_files(view)
+    failed = view.failed_paths
     if failed:
         causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
     if state.stale_files:

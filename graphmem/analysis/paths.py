@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.analysis.impact import path_step
+from graphmem.analysis.impact import path_steps
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
@@ -52,7 +52,9 @@ def best_path(
     steps, confidence = [], 0.0
     if len(wanted):
         row = min(wanted, key=lambda at: (-float(found.confidences[at]), int(found.nodes[at])))
-        steps = [path_step(view, edge) for edge in found.path(int(found.nodes[row]))]
+        path = found.paths([int(found.nodes[row])])[0]
+        made = path_steps(view, path)
+        steps = [made[edge] for edge in path]
         confidence = round(float(found.confidences[row]), 4)
     certain = bool(steps) or (not found.cut_by_depth and not view.counts["unresolved"])
     return PathAnswer(

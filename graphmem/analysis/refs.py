@@ -9,7 +9,8 @@ Forms, tried in this order:
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
 
-An exact dotted name goes before a suffix; among bare names what is neither a test nor a variable goes first. Several definitions with one path and qualified name
+An exact dotted name goes before a suffix; among bare names what is neither a test nor a variable
+goes first. Several definitions with one path and qualified name
 (overloads, a property and its setter) are one answer; anything else that fits twice is ambiguous.
 """
 

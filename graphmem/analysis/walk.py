@@ -9,7 +9,8 @@ under the floor can be dropped at once. (Bellman-Ford over the (max, x) semiring
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,17 @@ from numpy.typing import NDArray
 from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
     from graphmem.projection.graph import GraphView
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
+
+
+# A pass over all edges is most of a small question's time, and nearly every question has the same kinds.
+MAX_STEP_VALUES: Final = 8  # a graph; each is 4 bytes an edge
+_STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKeyDictionary()
 
 
 class Adjacency(NamedTuple):
@@ -63,29 +69,48 @@ class Walk:
     levels: list[_Level]
     cut_by_depth: bool  # something could have been reached beyond max_depth
 
-    def path(self, node: int) -> list[int]:
-        """Edge rows of the most confident path to a reached node, from the seed outwards."""
-        edges: list[int] = []
-        current, limit = node, len(self.levels)
-        while True:
-            for number in range(limit - 1, -1, -1):
-                level = self.levels[number]
-                at = int(np.searchsorted(level.nodes, current))
-                if at < len(level.nodes) and level.nodes[at] == current:
-                    edges.append(int(level.edges[at]))
-                    current, limit = int(level.parents[at]), number
-                    break
-            else:
-                return edges[::-1]
+    def paths(self, nodes: Sequence[int]) -> list[list[int]]:
+        """For each reached node the edge rows of its most confident path, from the seed outwards."""
+        if not self.levels:
+            return [[] for _ in nodes]
+        last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
+        wanted = np.asarray(nodes, dtype=np.int64)
+        for number, level in enumerate(self.levels):
+            at = np.minimum(np.searchsorted(level.nodes, wanted), len(level.nodes) - 1)
+            here = level.nodes[at] == wanted
+            last.update((node, (number, entry)) for node, entry in zip(wanted[here].tolist(), at[here].tolist(), strict=True))
+        # A level hands on only what the level before improved, so an entry's parent stands in that level.
+        edges = [level.edges.tolist() for level in self.levels]
+        parents = [
+            np.searchsorted(before.nodes, level.parents).tolist() for before, level in zip(self.levels, self.levels[1:], strict=False)
+        ]
+        found = []
+        for node in nodes:
+            number, entry = last[int(node)]
+            path = [edges[number][entry]]
+            while number:
+                entry = parents[number - 1][entry]
+                number -= 1
+                path.append(edges[number][entry])
+            found.append(path[::-1])
+        return found
 
 
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
     """Value of each edge row for a walk, shape (edges,): confidence x weight of its kind, 0 for kinds left out."""
+    known = _STEP_VALUES.setdefault(view, {})
+    key = (frozenset(kinds), tuple(sorted(weights.items())))
+    values = known.get(key)
+    if values is not None:
+        return values
     table = np.zeros(256, dtype=np.float32)
     for code, kind in enumerate(EDGE_KINDS):
         if kind in kinds:
             table[code] = weights.get(kind, 1.0)
-    values: FloatArray = table[view.edge_kind] * view.confidence
+    values = table[view.edge_kind] * view.confidence
+    if len(known) >= MAX_STEP_VALUES:
+        known.clear()
+    known[key] = values
     return values
 
 

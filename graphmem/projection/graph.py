@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphmem.answers import FileInfo, SymbolInfo
 from graphmem.model import GraphDelta
@@ -342,6 +343,13 @@ class GraphView:
         u, paths = self.arrays.unresolved, self.paths
         rows.sort(key=lambda r: (u.path[r], u.line[r], r))
         return [Unresolved(int(u.caller[r]), name, paths[u.path[r]], int(u.line[r]), u.reason[r].as_py()) for r in rows]
+
+    @cached_property
+    def failed_paths(self) -> list[str]:
+        """Files that are not in the graph in full, ascending."""
+        columns = self.arrays.paths
+        failed = np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
+        return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
 
     # ---- edges
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import graphmem
 from graphmem.analysis import diff as diffing
-from graphmem.analysis.impact import Question, Start, expand, failed_files, impact, united_impact
+from graphmem.analysis.impact import Question, Start, expand, impact, united_impact
 from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_symbols, nodes_of, sites
@@ -402,7 +402,7 @@ class GraphMem:
             "embedder": self._vectors.status(),
             "rules": self._store.read("edge_counts"),
             "unresolved": self._store.read("unresolved_counts"),
-            "failed_files": failed_files(ready) if ready is not None else [],
+            "failed_files": ready.failed_paths if ready is not None else [],
         }
 
     # ---- indexing

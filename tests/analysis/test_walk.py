@@ -60,7 +60,7 @@ def test_every_path_is_real_within_the_depth_and_worth_what_it_says(edges, max_d
     values = np.array([value for _, _, value in edges], dtype=np.float32)
     found = walk(adjacency(edges, 12), values, [0], max_depth, 0.05)
     for node, confidence in zip(found.nodes, found.confidences, strict=True):
-        path = found.path(int(node))
+        (path,) = found.paths([int(node)])
         assert 1 <= len(path) <= max_depth
         assert edges[path[0]][0] == 0
         assert edges[path[-1]][1] == node
