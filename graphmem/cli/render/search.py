@@ -38,6 +38,6 @@ def _hit(output: Output, rank: int, hit: SearchHit, explain: bool, titles: dict[
         output.line("     ", (text, ""))
     if explain and hit.parts:
         parts = "  ".join(f"{part.path} #{part.rank} ({part.raw:.3g} × {part.weight:g})" for part in hit.parts)
-        by = titles.get(hit.boosted_by, hit.boosted_by)
+        by = titles.get(hit.boosted_by, "a hit further down") if hit.boosted_by else ""
         boost = f"  boosted {hit.boost:+.3f}{' by ' if by else ''}{by}" if hit.boost else ""
         output.line((f"     {parts}{boost}", common.DIM))
