@@ -73,11 +73,15 @@ class Hierarchy:
         the classes that only tests define. Empty when there are more than `MAX_OVERRIDES`.
         """
         in_tests = self.project.files[caller.path].in_tests
+        memo = self.project.entry(owner).memo
+        found = self.project.solver.ask(memo, ("v", owner.index, name, in_tests), self._overrides, owner, name, in_tests)
+        return [symbol for symbol in found if symbol is not caller]
+
+    def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         found: list[Symbol] = []
         for child in self.below(owner):
-            if child.index < 0 or (not in_tests and self.project.files[child.path].in_tests):
-                continue
-            found += [symbol for symbol in self.inference.functions(child, name) if symbol is not caller]
-            if len(found) > MAX_OVERRIDES:
-                return []
-        return found
+            if child.index >= 0 and (in_tests or not self.project.files[child.path].in_tests):
+                found += self.inference.functions(child, name)
+                if len(found) > MAX_OVERRIDES:
+                    return ()
+        return tuple(found)

@@ -472,17 +472,17 @@ class Inference:
             if here == scope or entry.rules.is_visible(entry, here):
                 slots = entry.names(here).get(name)
                 if here == 0:
-                    self.project.touch("top", entry.path, name)
+                    self.project.touch_top(entry, name)
                 if slots:
                     if here:
-                        self.project.touch("top", entry.path, entry.top_name(here))
+                        self.project.touch_top(entry, entry.top_name(here))
                     return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else _whole(entry, slots))]
             here = definition.parent
         return self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name that comes from an import of everything."""
-        self.project.touch("top", entry.path, "*")
+        self.project.touch_top(entry, "*")
         if not entry.stars:
             return None
         path = self._ask(entry.memo, ("*", name), self._star_origin, entry, name)
@@ -497,10 +497,10 @@ class Inference:
                 target = self.project.file(atom[1]) if atom[0] == MODULE else None
                 if target is None or target is entry:
                     continue
-                self.project.touch("top", target.path, "*")
+                self.project.touch_top(target, "*")
                 if not target.rules.exported(target, name):
                     continue
-                self.project.touch("top", target.path, name)
+                self.project.touch_top(target, name)
                 if target.names(0).get(name):
                     return target.path
                 if target.stars:
@@ -510,7 +510,7 @@ class Inference:
         return ""
 
     def _module_places(self, target: FileEntry, name: str) -> list[Place] | None:
-        self.project.touch("top", target.path, name)
+        self.project.touch_top(target, name)
         slots = target.names(0).get(name)
         if slots:
             return [Place(target, 0, slot) for slot in _whole(target, slots)]
@@ -894,6 +894,12 @@ class Inference:
             name: the attribute.
             after: only look behind this class, as `super()` does.
         """
+        if after is None:
+            memo = self.project.entry(symbol).memo
+            return self._ask(memo, ("w", symbol.index, name), self._owner, symbol, name, None) or None
+        return self._owner(symbol, name, after)
+
+    def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Symbol | Atom | None:
         outside: Atom | None = None
         skipping = after is not None
         for candidate in self.mro(symbol):

@@ -69,6 +69,7 @@ class FileEntry:
         self.rules = rules
         self.symbols = symbols
         self.memo: Memo = {}
+        self.tops: dict[str, int] = {}  # name -> input, as `Project.key` gives it
         self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -226,6 +227,13 @@ class Project:
     def touch(self, *parts: str) -> None:
         """Record that the answer being made depends on an input."""
         self.solver.touch(self.key(*parts))
+
+    def touch_top(self, entry: FileEntry, name: str) -> None:
+        """Record that the answer being made depends on what a name at the top of a file means."""
+        key = entry.tops.get(name)
+        if key is None:
+            key = entry.tops[name] = self.key("top", entry.path, name)
+        self.solver.touch(key)
 
     # look-ups, each recorded
 

@@ -28,7 +28,7 @@ from graphmem.resolution.types import (
     TUP,
     Atom,
     Type,
-    order,
+    ordered,
 )
 
 MAX_VALUES: Final = 24
@@ -93,13 +93,13 @@ class _Resolving:
         entry, edge = self.entry, self.evidence.edge
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
-            for atom in sorted(entry.rules.import_targets(self.inference, entry, found), key=order):
+            for atom in ordered(entry.rules.import_targets(self.inference, entry, found)):
                 if atom[0] == EXT:
                     edge(EdgeKind.IMPORTS, src, self.evidence.outside(atom[1], ""), "external", found.line)
                     continue
                 modules = [atom]
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
-                    modules += sorted(entry.rules.submodule(self.inference, atom, found.name), key=order)
+                    modules += ordered(entry.rules.submodule(self.inference, atom, found.name))
                 for module in modules:
                     if module[0] == MODULE and module[1] != entry.path:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
@@ -187,7 +187,7 @@ class _Resolving:
         base = self.value(reference, receiver)
         how = self.targets.receiver_rule(reference, receiver)
         caller = self.caller(reference)
-        found = [target for atom in sorted(base, key=order) for target in self.targets.of_attribute(atom, name, how, caller)]
+        found = [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
         if not base:
             found = self.targets.of_name(reference, name, bound=True)
         if not found:
@@ -239,7 +239,7 @@ class _Resolving:
 
     def raised(self, reference: Reference) -> None:
         """`raise Class` calls the class."""
-        for atom in sorted(self.value(reference, reference.term), key=order):
+        for atom in ordered(self.value(reference, reference.term)):
             if atom[0] == CLASS:
                 self.add_calls(reference, [Target(atom[1], None, "implicit")])
             elif atom[0] == EXT:
@@ -254,13 +254,13 @@ class _Resolving:
 
     def run_special(self, reference: Reference, operand: int, name: str) -> None:
         """The language calls a special method of a term's class, and the next step of an iteration."""
-        for atom in sorted(self.value(reference, operand), key=order):
+        for atom in ordered(self.value(reference, operand)):
             if atom[0] != INST:
                 continue
             self.special(reference, atom, name)
             following = self.entry.rules.next_step(name)
             if following:
-                for iterator in sorted(self.inference.method_result(atom, name), key=order):
+                for iterator in ordered(self.inference.method_result(atom, name)):
                     if iterator[0] == INST:
                         self.special(reference, iterator, following)
 
@@ -268,7 +268,7 @@ class _Resolving:
         """The language calls the first of these methods that a term's class has."""
         if not names:
             return
-        for atom in sorted(self.value(reference, operand), key=order):
+        for atom in ordered(self.value(reference, operand)):
             if atom[0] == INST:
                 for name in names:
                     if isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -312,7 +312,7 @@ class _Resolving:
         """A variable an import names, through files that pass it on."""
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
-            for atom in sorted(place.entry.rules.import_targets(self.inference, place.entry, found), key=order):
+            for atom in ordered(place.entry.rules.import_targets(self.inference, place.entry, found)):
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
@@ -326,7 +326,7 @@ class _Resolving:
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
         """A function or a class is mentioned without being called."""
         src, evidence = self.caller(reference).id, self.evidence
-        for atom in sorted(self.inference.expanded(value), key=order):
+        for atom in ordered(self.inference.expanded(value)):
             if atom[0] in (FUNC, CLASS) and atom[1].id != src:
                 evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
             elif atom[0] == EXT and atom[2] and atom[1] != self.entry.rules.builtin_package:
@@ -335,7 +335,7 @@ class _Resolving:
     def read_attribute(self, reference: Reference, term: Term) -> None:
         """An attribute that is read: a property runs, a method or a class is mentioned."""
         name = term[2]
-        for atom in sorted(self.value(reference, term[1]), key=order):
+        for atom in ordered(self.value(reference, term[1])):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
@@ -350,7 +350,7 @@ class _Resolving:
             for name in self.entry.rules.item_setters:
                 self.run_special(reference, term[1], name)
         elif term[0] == ATTR:
-            for atom in sorted(self.value(reference, term[1]), key=order):
+            for atom in ordered(self.value(reference, term[1])):
                 if atom[0] in (INST, SUPEROBJ):
                     self.use_member(reference, atom, term[2])
                 if atom[0] == INST and self.entry.rules.attribute_setter:
@@ -393,14 +393,14 @@ class _Resolving:
         entry = self.project.entry(owner)
         for slot in entry.names(owner.index).get(name, ()):
             if slot.kind == "binding":
-                for atom in sorted(self.inference.expanded(self.inference.binding(entry, slot.index)), key=order):
+                for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
                     if atom[0] == INST:
                         self.special(reference, atom, method)
 
 
 def _flat(value: Type) -> Iterator[Atom]:
     """Atoms of a type and of the containers in it, in a stable order."""
-    for atom in sorted(value, key=order):
+    for atom in ordered(value):
         yield atom
         for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ():
             yield from _flat(part)

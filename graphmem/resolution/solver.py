@@ -65,7 +65,7 @@ class Solver:
         self._guess: dict[Identity, Any] = {}  # answers of the previous pass over an open cycle
         self._pending: dict[Identity, _Pending] = {}
         self._cut: set[Identity] = set()
-        self._interned: dict[Inputs, Inputs] = {}
+        self._interned: dict[frozenset[Any], frozenset[Any]] = {}
 
     def touch(self, key: int) -> None:
         """Record that the answer being made read this input."""
@@ -86,7 +86,7 @@ class Solver:
         return self._ask_first(memo, key, compute, arguments)
 
     def forget_interned(self) -> None:
-        """Let go of shared input sets; to be called when memos were dropped."""
+        """Let go of shared sets; to be called when memos were dropped."""
         self._interned.clear()
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -175,6 +175,8 @@ class Solver:
         """A question, and the cycle it is the head of, have their final answers."""
         inputs = frozenset(frame.inputs)
         inputs = self._interned.setdefault(inputs, inputs)
+        if type(value) is frozenset:  # few types are many answers, and an empty set takes 200 bytes
+            value = self._interned.setdefault(value, value)
         memo[key] = (value, inputs)
         self._guess.pop(identity, None)
         for member in frame.members:

@@ -25,7 +25,7 @@ from graphmem.resolution.types import (
     SUPEROBJ,
     Atom,
     Type,
-    order,
+    ordered,
 )
 
 CERTAIN_OVERRIDES: Final = 4
@@ -60,7 +60,7 @@ class Targets:
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Where calling a value leads; a function under another name than the one written came as a value."""
         rules = self.entry.rules
-        for atom in sorted(value, key=order):
+        for atom in ordered(value):
             tag = atom[0]
             if tag == FUNC:
                 other = name and atom[1].name != name and rule not in ("import", "function_value")

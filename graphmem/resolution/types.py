@@ -165,3 +165,8 @@ def object_of(fields: dict[str, Type]) -> Type:
 def order(atom: Atom) -> str:
     """A sort key that does not depend on addresses or hashes, for everything that is shown."""
     return repr(atom)
+
+
+def ordered(value: Type) -> Iterable[Atom]:
+    """The atoms of a type in an order that does not depend on addresses or hashes."""
+    return value if len(value) < 2 else sorted(value, key=order)
