@@ -53,7 +53,9 @@ def main() -> int:
         subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
         for repository in repositories:
             for adapter in ADAPTERS:
-                results.setdefault(repository, {})[adapter] = json.loads((Path(scratch) / repository / f"{adapter}.json").read_text("utf-8"))
+                results.setdefault(repository, {})[adapter] = json.loads(
+                    (Path(scratch) / repository / f"{adapter}.json").read_text("utf-8")
+                )
     rows = []
     means: dict[str, dict[str, float]] = {}
     for adapter, name in ADAPTERS.items():

@@ -43,8 +43,10 @@ def main() -> int:
     arguments = options.parse_args()
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory:
         view, store = memory._view(), memory._store
-        found, total = memory.symbols("", kinds=["function", "method", "class"], limit=10_000)
-        ids = [one.id for offset in range(0, total, 10_000) for one in memory.symbols("", ["function", "method", "class"], 10_000, offset)[0]]
+        _, total = memory.symbols("", kinds=["function", "method", "class"], limit=10_000)
+        ids = [
+            one.id for offset in range(0, total, 10_000) for one in memory.symbols("", ["function", "method", "class"], 10_000, offset)[0]
+        ]
         chosen = random.Random(arguments.seed).sample(ids, min(arguments.targets, len(ids)))
         few = chosen[: max(30, len(chosen) // 20)]
         live = kind_mask(IMPACT_KINDS)[view.edge_kind]
@@ -77,8 +79,15 @@ def main() -> int:
         times = timed(lambda one: memory.impact(one, max_depth=5, min_confidence=0.01, limit=5000), [hub] * 9)
         listed = memory.impact(hub, max_depth=5, min_confidence=0.01, limit=5000)
         median = report.percentile(times, 0.5)
-        print(f"\n{listed.targets[0].ref}: {size:,} dependents, {len(listed.hits) + len(listed.tests):,} listed with paths in {median:.1f} ms")
-        result["hub"] = {"ref": listed.targets[0].ref, "dependents": size, "listed": len(listed.hits) + len(listed.tests), "median_ms": median}
+        print(
+            f"\n{listed.targets[0].ref}: {size:,} dependents, {len(listed.hits) + len(listed.tests):,} listed with paths in {median:.1f} ms"
+        )
+        result["hub"] = {
+            "ref": listed.targets[0].ref,
+            "dependents": size,
+            "listed": len(listed.hits) + len(listed.tests),
+            "median_ms": median,
+        }
     report.publish("impact", result, arguments.out)
     return 0
 

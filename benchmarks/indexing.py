@@ -70,7 +70,11 @@ def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str,
     """CPU of a running server for an index request with nothing changed, and with one file changed."""
     command = [*GRAPHMEM, "serve", str(tree), "--db", str(data), "--port", "0"]
     server = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env={**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "GRAPHMEM_EMBEDDER": "none"},
     )
     try:
         deadline = time.monotonic() + 600
@@ -83,7 +87,9 @@ def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str,
         for kind in figures:
             for number in range(runs + 1):
                 if kind == "edit":
-                    edited.write_text(f"{edited.read_text(encoding='utf-8')}\n\ndef added_{number}():\n    return {number}\n", encoding="utf-8")
+                    edited.write_text(
+                        f"{edited.read_text(encoding='utf-8')}\n\ndef added_{number}():\n    return {number}\n", encoding="utf-8"
+                    )
                 before = cpu_of(server.pid)
                 subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"], check=True, stdout=subprocess.DEVNULL)
                 _settle(server.pid)
@@ -107,7 +113,9 @@ def measure(source: Path, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         tree, data = Path(scratch) / source.name, Path(scratch) / "index"
         shutil.copytree(source, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".graphmem"))
-        edited = max((path for path in tree.rglob("*.py") if path.stat().st_size < 60_000), key=lambda path: (path.stat().st_size, str(path)))
+        edited = max(
+            (path for path in tree.rglob("*.py") if path.stat().st_size < 60_000), key=lambda path: (path.stat().st_size, str(path))
+        )
         index = [*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"]
         floor, full, again, edit = [], [], [], []
         for number in range(runs):
@@ -147,10 +155,31 @@ def main() -> int:
         rows += [
             [name, "parse and extract alone", one["floor"]["cpu"], "–", 1.0, one["floor"]["peak_mb"]],
             [name, "full index", full["cpu"], full["wall"], full["cpu"] / one["floor"]["cpu"], full["peak_mb"]],
-            [name, "nothing changed, own process", one["unchanged"]["cpu"], one["unchanged"]["wall"], one["unchanged"]["cpu"] / full["cpu"], "–"],
+            [
+                name,
+                "nothing changed, own process",
+                one["unchanged"]["cpu"],
+                one["unchanged"]["wall"],
+                one["unchanged"]["cpu"] / full["cpu"],
+                "–",
+            ],
             [name, "one file changed, own process", one["edit"]["cpu"], one["edit"]["wall"], one["edit"]["cpu"] / full["cpu"], "–"],
-            [name, "nothing changed, in the server", one["server"]["unchanged"]["median"], "–", one["server"]["unchanged"]["median"] / full["cpu"], "–"],
-            [name, "one file changed, in the server", one["server"]["edit"]["median"], "–", one["server"]["edit"]["median"] / full["cpu"], "–"],
+            [
+                name,
+                "nothing changed, in the server",
+                one["server"]["unchanged"]["median"],
+                "–",
+                one["server"]["unchanged"]["median"] / full["cpu"],
+                "–",
+            ],
+            [
+                name,
+                "one file changed, in the server",
+                one["server"]["edit"]["median"],
+                "–",
+                one["server"]["edit"]["median"] / full["cpu"],
+                "–",
+            ],
         ]
     report.table(["repository", "what", "CPU s", "wall s", "ratio", "peak MB"], rows)
     for name, one in results.items():

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("graphmem", "kuzu", "tree-sitter", "tree-sitter-language-pack", "numpy", "pyarrow", "sentence-transformers", "strawberry-graphql")
+PACKAGES = (
+    "graphmem",
+    "kuzu",
+    "tree-sitter",
+    "tree-sitter-language-pack",
+    "numpy",
+    "pyarrow",
+    "sentence-transformers",
+    "strawberry-graphql",
+)
 
 
 def facts() -> dict[str, Any]:

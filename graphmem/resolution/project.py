@@ -266,9 +266,12 @@ class Project:
         """Where something of that bare name is called; empty when there are more than `MAX_CALL_SITES`."""
         self.touch("calls", name)
         paths = self._called.get(name, {})
-        if sum(paths.values()) > MAX_CALL_SITES:
-            return []
-        return [site for path in sorted(paths) for site in self.files[path].call_sites(name)]
+        found: list[CallSite] = []
+        for path in sorted(paths, key=lambda path: (self.files[path].in_tests, path)):
+            found += self.files[path].call_sites(name)
+            if len(found) >= MAX_CALL_SITES:
+                break
+        return found[:MAX_CALL_SITES]
 
     def entry(self, symbol: Symbol) -> FileEntry:
         """The file of a symbol; what the symbol says becomes an input."""

@@ -31,7 +31,17 @@ class Builder:
     def symbol(self, path, qualname, kind="function", lines=(1, 2), **extra):
         if path not in self.files:
             self.files[path] = FileRow(
-                file_id(PROJECT, path), path, "python", path.removesuffix(".py").replace("/", "."), "0", 1, 9, path.startswith("test"), 0, "", 0
+                file_id(PROJECT, path),
+                path,
+                "python",
+                path.removesuffix(".py").replace("/", "."),
+                "0",
+                1,
+                9,
+                path.startswith("test"),
+                0,
+                "",
+                0,
             )
         key = symbol_id(PROJECT, path, qualname, kind, 0)
         fields = {"parent_id": "", "entry_point": "", "is_test": path.startswith("test"), **extra}

@@ -96,7 +96,19 @@ def test_hits_are_grouped_by_file_and_directory(graph):
     assert report.by_file[0].name == "x/a.py"
 
 
-@pytest.mark.parametrize("bounds", [{"max_depth": 0}, {"max_depth": 51}, {"min_confidence": 0}, {"min_confidence": 1.1}, {"limit": 0}, {"direction": "up"}, {"kinds": ("NOPE",)}, {"kinds": ()}])  # fmt: skip
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"max_depth": 0},
+        {"max_depth": 51},
+        {"min_confidence": 0},
+        {"min_confidence": 1.1},
+        {"limit": 0},
+        {"direction": "up"},
+        {"kinds": ("NOPE",)},
+        {"kinds": ()},
+    ],
+)
 def test_a_bound_out_of_range_is_refused_with_what_is_allowed(bounds):
     with pytest.raises(BadInputError, match="allowed is"):
         Question(**bounds)

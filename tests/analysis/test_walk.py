@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,9 +12,7 @@ from hypothesis import strategies as st
 
 from graphmem.analysis.walk import Adjacency, walk
 
-edges_strategy = st.lists(
-    st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.0, 0.25, 0.5, 0.85, 0.9, 1.0])), max_size=40
-)
+edges_strategy = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.0, 0.25, 0.5, 0.85, 0.9, 1.0])), max_size=40)
 
 
 def adjacency(edges, size):
@@ -25,7 +24,7 @@ def adjacency(edges, size):
 
 def slow(edges, seeds, max_depth, floor):
     """best[d][v]: greatest product over paths of at most d edges, by plain dynamic programming."""
-    best = [{seed: 1.0 for seed in seeds}]
+    best = [dict.fromkeys(seeds, 1.0)]
     for _ in range(max_depth):
         now = dict(best[-1])
         for src, dst, value in edges:
@@ -64,7 +63,7 @@ def test_every_path_is_real_within_the_depth_and_worth_what_it_says(edges, max_d
         assert 1 <= len(path) <= max_depth
         assert edges[path[0]][0] == 0
         assert edges[path[-1]][1] == node
-        assert all(edges[a][1] == edges[b][0] for a, b in zip(path, path[1:], strict=False))
+        assert all(edges[a][1] == edges[b][0] for a, b in itertools.pairwise(path))
         assert math.prod(edges[row][2] for row in path) == pytest.approx(float(confidence), rel=1e-5)
 
 

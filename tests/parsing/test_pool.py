@@ -38,7 +38,11 @@ def source_files(folder: Path, count: int, contents: str = "def f():\n    return
 
 def test_workers_say_what_this_process_would_say(files):
     assert len(files) >= SMALL_SET
-    here = {parsed.facts.path: (parsed.facts, parsed.chunks) for part in (files[:60], files[60:120], files[120:]) for parsed in parse_files(part, project="p")}
+    here = {
+        parsed.facts.path: (parsed.facts, parsed.chunks)
+        for part in (files[:60], files[60:120], files[120:])
+        for parsed in parse_files(part, project="p")
+    }
     there = {parsed.facts.path: parsed for parsed in parse_files(files, project="p", workers=2)}
     assert sorted(there) == [file.path for file in files]
     assert {path: (parsed.facts, parsed.chunks) for path, parsed in there.items()} == here
