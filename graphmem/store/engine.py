@@ -158,7 +158,18 @@ class Engine:
                 allowed=0,
                 found=0,
             )
-        if any(sign in said for sign in ("Reading past the end", "Cannot read from file", "not a valid", "Cannot read checkpoint", "Checksum", "corrupted", "WAL")):
+        if any(
+            sign in said
+            for sign in (
+                "Reading past the end",
+                "Cannot read from file",
+                "not a valid",
+                "Cannot read checkpoint",
+                "Checksum",
+                "corrupted",
+                "WAL",
+            )
+        ):
             return DatabaseDamagedError(
                 f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
                 path=str(path),
@@ -176,6 +187,8 @@ class RawDatabase:
         self.path = path
         self._raw = raw
         self._connections: list[Connection] = []
+        # Closing must not write: when that fails the destructor throws, which ends the process. Checkpoints are asked for.
+        self.connect().rows("CALL force_checkpoint_on_close=false")
 
     def connect(self) -> Connection:
         """A connection; one thread uses it at a time."""
@@ -190,7 +203,7 @@ class RawDatabase:
         return self.connect()
 
     def close(self) -> None:
-        """Close every connection and the file. The engine brings the file up to date first.
+        """Close every connection and the file; what is only in the log stays there.
 
         Raises:
             DiskFullError, GraphMemError: the engine could not; this object has been abandoned.

@@ -7,16 +7,19 @@ process dies), so the three are checked, moved and put aside together.
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from graphmem.errors import DatabaseDamagedError, MigrationError, SchemaTooNewError, SettingsError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError, SettingsError
 from graphmem.store.engine import ENGINES, EngineSpec
 
 PAGE: Final = 4096
-SIDE_FILES: Final = (".wal", ".shadow", ".tmp")
+RESERVE: Final = 16 << 20  # bytes that stay free
+_SIDES: Final = (".wal", ".shadow", ".tmp")  # what an engine puts beside its file, with or without more suffixes
+QUARANTINE: Final = ".quarantine"
 _HEADER: Final = struct.Struct("<4sQIIII")  # magic, storage version, first page and page count of catalogue and metadata
 _NO_PAGE: Final = 0xFFFFFFFF
 
@@ -36,7 +39,12 @@ def beside(path: Path, suffix: str) -> Path:
 
 def side_files(path: Path) -> list[Path]:
     """Log and shadow files that are there and not empty."""
-    return [file for suffix in SIDE_FILES if (file := beside(path, suffix)).exists() and file.stat().st_size]
+    return [file for file in _sides(path) if file.stat().st_size]
+
+
+def _sides(path: Path) -> list[Path]:
+    starts = tuple(path.name + suffix for suffix in _SIDES)
+    return sorted(file for file in path.parent.iterdir() if file.name.startswith(starts) and file.suffix != QUARANTINE)
 
 
 def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
@@ -99,11 +107,11 @@ def quarantine(files: list[Path], why: str) -> list[str]:
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     said = []
     for file in files:
-        target = file.with_name(f"{file.name}.{stamp}.quarantine")
+        target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
         number = 0
         while target.exists():
             number += 1
-            target = file.with_name(f"{file.name}.{stamp}-{number}.quarantine")
+            target = file.with_name(f"{file.name}.{stamp}-{number}{QUARANTINE}")
         file.rename(target)
         said.append(f"{file.name} was put aside as {target.name}: {why}")
     return said
@@ -114,7 +122,7 @@ def remove(path: Path) -> None:
 
     Its bytes go first: an abandoned engine object may still hold the file open.
     """
-    for file in (path, *(beside(path, suffix) for suffix in SIDE_FILES)):
+    for file in (path, *_sides(path)):
         if file.exists():
             os.truncate(file, 0)
             file.unlink()
@@ -127,6 +135,22 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Refuse a large write before it begins, when it would fill the disk.
+
+    The engines survive most refused writes, not all: ladybug throws from a destructor when a shadow file cannot be written.
+
+    Raises:
+        DiskFullError: there is less room than `needed` bytes and `RESERVE`.
+    """
+    free = shutil.disk_usage(path.parent).free
+    if free < needed + RESERVE:
+        raise DiskFullError(
+            f"{path.parent} has {free >> 20} MiB free, {(needed + RESERVE) >> 20} are needed; make room and try again, nothing was changed",
+            path=str(path),
+        )
 
 
 def put_in_place(new: Path, path: Path) -> None:

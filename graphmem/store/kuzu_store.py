@@ -51,6 +51,7 @@ WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the lo
 LARGE_SHARE: Final = 6
 LARGE_ROWS: Final = 20_000
 LARGE_TEXT_BYTES: Final = 8 << 20
+ROW_BYTES: Final = 200  # of a row in the file, on the safe side
 _OWN: Final = "store."  # names in Meta that belong to the store
 
 # After these the open database object is not to be trusted, not even to be closed.
@@ -286,11 +287,16 @@ class KuzuStore:
             self._connection = self._database.renew(self._connection)
         log = beside(self._file, ".wal")
         if log.exists() and log.stat().st_size > WAL_BYTES:
-            self._checkpoint()
+            try:
+                self._checkpoint()
+            except (DiskFullError, StoreBusyError) as error:  # the change is committed; the next one tries again
+                self._note(f"the log grows, it could not be merged: {error}")
         return int(self._meta[GENERATION])
 
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
+        rows, text_bytes = weight(delta)
+        files.check_room(self._file, max(self._file.stat().st_size, rows * ROW_BYTES + text_bytes))
         changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)}
         if self._stored_nodes() or self._anything_to_carry():
             self._build(delta, self._connection, changed, keep_code)
@@ -363,10 +369,15 @@ class KuzuStore:
         """
         if not beside(self._file, ".wal").exists():
             return
+        files.check_room(self._file, 2 * beside(self._file, ".wal").stat().st_size)
         following = str(int(self._meta[CHECKPOINT]) + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
             pass
         self._say_open()
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes = [*self.notes, sentence]
 
     def _say_open(self) -> None:
         self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))

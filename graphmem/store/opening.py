@@ -90,8 +90,9 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         return notes
     files.check_header(path, options.engine.spec, options.engine.name)
     if previous is not None and previous.clean:
-        if (size := path.stat().st_size) < previous.size:
-            raise damaged(path, f"{previous.size - size:,} bytes are missing since it was closed")
+        missing = previous.size - path.stat().st_size
+        if missing > 0 and not _another_state(path, options, previous):
+            raise damaged(path, f"{missing:,} bytes are missing since it was closed")
         return files.quarantine(files.side_files(path), "the database was closed properly, so this belongs to another one")
     return _after_crash(path, options, previous)
 
@@ -184,6 +185,17 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
         ) from error
     finally:
         files.remove(copy)
+
+
+def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
+    """Whether a file that is smaller than it was left is an older copy that somebody put back, not a torn one."""
+    copy = beside(path, ".probe")
+    try:
+        shutil.copyfile(path, copy)
+        alone = _probe(copy, options)
+    finally:
+        files.remove(copy)
+    return alone.works and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
 
 
 class _Probe(NamedTuple):

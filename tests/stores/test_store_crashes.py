@@ -8,12 +8,11 @@ import time
 
 import pytest
 
-from graphmem.errors import DiskFullError
+from graphmem.errors import LimitError
 from graphmem.store import kuzu_store
 from graphmem.store.lock import read_record
 
 BUDGET_S = 6.0  # of killing in each test; every round is a random moment
-
 
 
 def _after(world_type, seed, generation):
@@ -188,8 +187,6 @@ def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
 
 
 def test_a_change_too_large_for_the_buffer_pool_is_written_as_a_new_file(store, new_world, equal, monkeypatch):
-    from graphmem.errors import LimitError
-
     world = new_world(4)
     store.apply(world.full())
     real = kuzu_store.apply_delta
