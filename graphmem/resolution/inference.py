@@ -291,7 +291,7 @@ class Inference:
 
     def _subscript(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         base = self.expanded(self.term(entry, scope, term[1], line))
-        found = EMPTY
+        found = bottom_for(base)
         for atom in base:
             tag = atom[0]
             if tag == BOX:
@@ -362,7 +362,7 @@ class Inference:
 
     def awaited(self, value: Type) -> Type:
         """What awaiting a value gives."""
-        found = EMPTY
+        found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[1] == "await":
                 found = join(found, atom[2][0])
@@ -377,7 +377,7 @@ class Inference:
 
     def element(self, value: Type) -> Type:
         """One element of an iterable."""
-        found = EMPTY
+        found = bottom_for(value)
         for atom in value:
             tag = atom[0]
             if tag == BOX and atom[2]:
@@ -399,8 +399,9 @@ class Inference:
         return found
 
     def _enter(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        found = EMPTY
-        for atom in self.expanded(self.term(entry, scope, term[1], line)):
+        value = self.expanded(self.term(entry, scope, term[1], line))
+        found = bottom_for(value)
+        for atom in value:
             if atom[0] == BOX and atom[1] == "enter":
                 found = join(found, atom[2][0])
             elif atom[0] == INST:
@@ -411,9 +412,10 @@ class Inference:
         return found
 
     def _unpack(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        found = EMPTY
         position = term[2]
-        for atom in self.expanded(self.term(entry, scope, term[1], line)):
+        value = self.expanded(self.term(entry, scope, term[1], line))
+        found = bottom_for(value)
+        for atom in value:
             if atom[0] == TUP:
                 if position < 0:
                     found = join(found, box("list", join_all(atom[1])))
@@ -438,7 +440,7 @@ class Inference:
     def _operator(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         left = self.expanded(self.term(entry, scope, term[2], line))
         method = _OPERATOR_METHODS.get(term[1])
-        found = EMPTY
+        found = bottom_for(left)
         for atom in left:
             if atom[0] == INST and method:
                 found = join(found, self.method_result(atom, method))
@@ -647,12 +649,16 @@ class Inference:
             owner = entry.symbols[entry.definitions[symbol.index].parent]
             name = owner.name
         found = EMPTY
-        for site in self.project.call_sites(name):
+        sites, are_all = self.project.call_sites(name)
+        for site in sites:
             self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
             found = join(found, self._passed_at(site, symbol, owner, index))
             if found is TOP:
                 break
-        return found
+        if are_all or found is TOP:
+            return found
+        # Some of many callers tell what kind of object comes, and not which functions.
+        return frozenset(atom for atom in found if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """What one call site passes, when it calls this function."""
@@ -722,9 +728,7 @@ class Inference:
 
     def called(self, callee: Type, call: Call) -> Type:
         """What calling any of these gives."""
-        if callee is TOP:
-            return TOP
-        found = EMPTY
+        found = bottom_for(callee)
         for atom in callee:
             found = join(found, self.call_atom(atom, call))
         return found
@@ -1068,6 +1072,11 @@ _OPERATOR_METHODS: Final = {
     "in": "__contains__",
     "~": "__invert__",
 }
+
+
+def bottom_for(value: Type) -> Type:
+    """What to begin with when taking something from each atom of a type: from too many things come too many."""
+    return TOP if value is TOP else EMPTY
 
 
 def is_open(declared: Type) -> bool:

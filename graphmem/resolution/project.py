@@ -24,7 +24,7 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 
 MAX_CALL_SITES: Final = 40
-"""Call sites of one name that are looked at to type an undeclared parameter; with more, none is."""
+"""Call sites of one name that are looked at to type an undeclared parameter."""
 
 
 class Symbol:
@@ -262,16 +262,19 @@ class Project:
         self.touch("named", name)
         return bool(self._named.get(name))
 
-    def call_sites(self, name: str) -> list[CallSite]:
-        """Where something of that bare name is called; empty when there are more than `MAX_CALL_SITES`."""
+    def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
+        """Where something of that bare name is called, outside of tests first; False when these are not all.
+
+        At most `MAX_CALL_SITES` are given.
+        """
         self.touch("calls", name)
         paths = self._called.get(name, {})
         found: list[CallSite] = []
         for path in sorted(paths, key=lambda path: (self.files[path].in_tests, path)):
             found += self.files[path].call_sites(name)
-            if len(found) >= MAX_CALL_SITES:
-                break
-        return found[:MAX_CALL_SITES]
+            if len(found) > MAX_CALL_SITES:
+                return found[:MAX_CALL_SITES], False
+        return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
         """The file of a symbol; what the symbol says becomes an input."""

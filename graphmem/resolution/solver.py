@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from graphmem.resolution.types import EMPTY
+from graphmem.resolution.types import EMPTY, TOP
 
 MAX_STACK: Final = 150
 """Questions open at once; a deeper one is answered first, alone, and the outer ones are asked again."""
@@ -65,7 +65,7 @@ class Solver:
         self._guess: dict[Identity, Any] = {}  # answers of the previous pass over an open cycle
         self._pending: dict[Identity, _Pending] = {}
         self._cut: set[Identity] = set()
-        self._interned: dict[frozenset[Any], frozenset[Any]] = {}
+        self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def touch(self, key: int) -> None:
         """Record that the answer being made read this input."""
@@ -87,7 +87,7 @@ class Solver:
 
     def forget_interned(self) -> None:
         """Let go of shared sets; to be called when memos were dropped."""
-        self._interned.clear()
+        self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """An outermost question, with those that lie too deep under it answered before."""
