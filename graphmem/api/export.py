@@ -22,8 +22,8 @@ ROWS = 1_000
 async def export(request: Request) -> Response:
     """Nodes, then edges; see `graphmem.service.exporting` for their form."""
     door: Door = request.app.state.door
-    rows = door.service.export()
     try:
+        rows = door.service.export()
         first = await _lines(door, rows)  # what can fail fails here, while there is still a status to say it with
     except GraphMemError as error:
         return refusal(error)

@@ -92,7 +92,7 @@ def test_an_empty_index_is_not_found_and_its_state_is_told(tmp_path, serve):
         assert client.ask("{ indexState { status generation } }")["indexState"] == {"status": "EMPTY", "generation": 0}
         error = client.refused('{ symbol(ref: "x") { id } }')
         assert error["extensions"]["code"] == "NOT_FOUND"
-        assert client.http.get("/export.jsonl").status_code == 200
+        assert client.http.get("/export.jsonl").status_code == 404
 
 
 def test_a_repository_other_than_the_project_s_is_forbidden(client, tmp_path):

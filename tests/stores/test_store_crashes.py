@@ -41,7 +41,7 @@ def test_a_process_killed_at_any_moment_of_a_change_leaves_a_whole_graph(child, 
                 store.checkpoint()
     """
     end, rounds, seen = time.monotonic() + BUDGET_S, 0, 1
-    while time.monotonic() < end:
+    while rounds < 2 or time.monotonic() < end:
         process = child(code)
         assert int(process.line()) >= seen
         time.sleep(moments.uniform(0.0, 0.6))
@@ -52,7 +52,6 @@ def test_a_process_killed_at_any_moment_of_a_change_leaves_a_whole_graph(child, 
         equal(store, _after(new_world, 5, seen))
         assert store.notes == []
         store.close()
-    assert rounds >= 2
 
 
 @pytest.mark.slow
@@ -68,7 +67,7 @@ def test_a_process_killed_at_any_moment_of_a_new_file_leaves_the_old_or_the_new(
             say("end", store.generation())
     """
     end, rounds, last = time.monotonic() + BUDGET_S, 0, 0
-    while time.monotonic() < end:
+    while rounds < 2 or time.monotonic() < end:
         process = child(code)
         process.line()
         time.sleep(moments.uniform(0.0, 0.7))
@@ -83,7 +82,6 @@ def test_a_process_killed_at_any_moment_of_a_new_file_leaves_the_old_or_the_new(
         assert not path.with_name("graph.db.next").exists()
         last, rounds = generation, rounds + 1
         store.close()
-    assert rounds >= 2
 
 
 def test_a_handle_left_open_is_noticed_and_the_log_is_replayed(child, path, open_at, new_world, equal):
