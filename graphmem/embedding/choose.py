@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 from typing import NamedTuple
 
 from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import DEFAULT_MODEL, SentenceEmbedder, packaged_folder
 from graphmem.errors import SettingsError
 
@@ -20,14 +22,16 @@ class Choice(NamedTuple):
     reason: str  # one sentence for `doctor` and for the answers of a search
 
 
-def choose(setting: str = "auto", model: str = "", *, threads: int = 1) -> Choice:
+def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1) -> Choice:
     """The embedder to use.
 
-    Order of "auto": the named model, the packaged default, hashed features.
+    Order of "auto": the named model; the packaged one as a prepared int8 graph; the packaged one by sentence-transformers;
+    hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
+        folder: where prepared graphs are kept; without one, none is used.
         threads: processor threads of one call.
 
     Raises:
@@ -39,6 +43,8 @@ def choose(setting: str = "auto", model: str = "", *, threads: int = 1) -> Choic
         return Choice(None, "embedding is switched off")
     if setting == "hashed":
         return Choice(HashedEmbedder(), "hashed features, as configured: no model")
+    if setting == "auto" and not model and folder is not None and not missing_for(folder):
+        return Choice(QuantisedEmbedder(folder, threads=threads), f"{DEFAULT_MODEL.model_id} in int8, prepared from an installed package")
     library = importlib.util.find_spec("sentence_transformers") is not None
     if library and model:
         return Choice(SentenceEmbedder(model, threads=threads), f"{model}, as configured")

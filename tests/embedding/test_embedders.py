@@ -94,7 +94,7 @@ def test_the_packaged_model_is_preferred():
 @needs_model
 def test_other_weights_than_the_published_ones_are_refused(tmp_path, monkeypatch):
     (tmp_path / "model.safetensors").write_bytes(b"something else")
-    monkeypatch.setattr(sentence, "packaged_folder", lambda: tmp_path)
+    monkeypatch.setattr(sentence, "packaged_folder", lambda model=None: tmp_path)
     with pytest.raises(EmbedderError, match="are not those of"):
         SentenceEmbedder().encode(["x"])
 
