@@ -11,7 +11,7 @@ parent's, and equal terms share one index, so inference can memoise on (file, sc
     (CALL, callee, args, keywords)  args: tuple of indices; keywords: tuple of (name, index); a spread argument is (SPREAD, x)
     (INDEX, base, key)              base[key]
     (STRING, "text")                a string literal (at most 200 characters kept)
-    (LITERAL, "int")                int float bool bytes none complex regex template
+    (LITERAL, "int")                int float bool bytes none complex regex template slice ellipsis
     (LIST, items) (TUPLE, items) (SET, items)      at most 64 items kept
     (DICT, keys, values)            parallel tuples of indices
     (EITHER, items)                 `a or b`, `a if c else b`, `a ?? b`, a union annotation `A | B`

@@ -295,7 +295,10 @@ def _string(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
             if kind in content:
                 text += builder.slice(child.start_byte, child.end_byte)
             elif kind in holes:
-                return builder.add((LITERAL, "template"))
+                if not text.isidentifier():
+                    return builder.add((LITERAL, "template"))
+                # The begin of a name, as in f"visit_{kind}": what is computed is one of the names that begin so.
+                return builder.add((OPERATOR, "+", builder.add((STRING, text[:MAX_STRING])), builder.unknown))
             elif kind in start:
                 if "b" in builder.text(child).lower():
                     return builder.add((LITERAL, "bytes"))

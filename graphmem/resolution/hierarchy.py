@@ -21,6 +21,7 @@ class Hierarchy:
         self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
         self._inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from
         self._below: dict[Symbol, set[Symbol]] = {}
+        inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
         """Look again at the classes of files that changed, or whose bases may lead elsewhere now.

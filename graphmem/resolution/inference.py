@@ -153,6 +153,7 @@ class Inference:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.below: Callable[[Symbol], list[Symbol]] = lambda symbol: []  # all subclasses, once there is a hierarchy
         self._ask = project.solver.ask
         self._terms: dict[int, Callable[[FileEntry, int, int, Term, int], Type]] = {
             NAME: self._name,
@@ -1022,6 +1023,24 @@ class Inference:
         if "property" in modifiers:
             return self.substituted(self.returned(symbol), bound_function, Call(self, self.project.entry(symbol), 0, 0))
         return frozenset((bound_function,))
+
+    def methods_beginning(self, value: Type, prefix: str) -> Type:
+        """Methods of these objects, and of what derives from their classes, whose names begin with some text."""
+        found = bottom_for(value)
+        for atom in value:
+            if atom[0] not in (INST, CLASS):
+                continue
+            classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
+            if atom[0] == INST and not atom[2]:
+                classes += self.below(atom[1])
+            for symbol in classes:
+                if self.project.exists(symbol):
+                    entry = self.project.entry(symbol)
+                    for name in entry.names(symbol.index):
+                        if name.startswith(prefix):
+                            for function in self.functions(symbol, name):
+                                found = join(found, self._bind_function((FUNC, function, None), (atom[0], symbol, *atom[2:])))
+        return found
 
     def method_result(self, receiver: Atom, name: str) -> Type:
         """What calling a method without arguments gives: `with`, iteration, operators."""

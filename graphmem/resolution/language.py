@@ -228,11 +228,7 @@ def rules_class(name: str) -> type[Rules] | None:
     """The rules of that name; None for "" and for a name nobody wrote rules for."""
     if name not in _MODULES:
         return None
-    try:
-        module = import_module(_MODULES[name])
-    except ModuleNotFoundError:
-        return None
-    found: type[Rules] = module.RULES
+    found: type[Rules] = import_module(_MODULES[name]).RULES
     return found
 
 

@@ -62,7 +62,6 @@ _OPEN: Final = frozenset({"Any", "object", "Callable", "Type", "type", "Hashable
 _TRANSPARENT: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"})
 _SILENT: Final = frozenset({"Literal", "LiteralString", "NoReturn", "Never", "None", "TypeGuard", "TypeIs", "Concatenate", "Unpack"})
 _VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
-_FIXTURES: Final = frozenset({"pytest.fixture", "pytest_asyncio.fixture", "fixture", "yield_fixture", "pytest.yield_fixture"})
 
 
 class PythonRules(Rules):

@@ -11,21 +11,21 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from graphmem.parsing.facts import NAME, OPERATOR, STRING
 from graphmem.resolution.types import (
     BOX,
     CLASS,
     EMPTY,
     EXT,
     EXTI,
-    FUNC,
     INST,
-    LAM,
     TUP,
+    TYPEVAR,
+    UNTYPED,
     Atom,
     Type,
     box,
     join,
-    join_all,
     one,
     partial,
     tuple_of,
@@ -33,6 +33,10 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Call, Inference
+    from graphmem.resolution.project import FileEntry
+
+MAX_RENAMES: Final = 3
+"""Variables that are followed to find what a computed name begins with."""
 
 Known = Callable[["Inference", "Call"], Type]
 
@@ -190,8 +194,27 @@ def _type(inference: Inference, call: Call) -> Type:
 
 def _getattr(inference: Inference, call: Call) -> Type:
     name = call.literal(1)
-    found = inference.attribute(inference.expanded(call.argument(0) or EMPTY), name) if name else EMPTY
+    value = inference.expanded(call.argument(0) or EMPTY)
+    if name:
+        found = inference.attribute(value, name)
+    else:
+        prefix = _prefix(inference, call.entry, call.scope, call.args[1], call.line) if len(call.args) > 1 else ""
+        found = inference.methods_beginning(value, prefix) if prefix else EMPTY
     return join(found, call.argument(2) or EMPTY)
+
+
+def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
+    """What a computed name begins with: `"do_" + name`, `"do_%s" % name`, `f"do_{name}"`, also through a variable."""
+    found = entry.terms[term]
+    if found[0] == OPERATOR and found[1] in ("+", "%") and entry.terms[found[2]][0] == STRING:
+        return str(entry.terms[found[2]][1]).partition("%")[0]
+    if found[0] == NAME and depth < MAX_RENAMES:
+        places = inference.lookup(entry, scope, found[1], line) or []
+        if len(places) == 1 and places[0].entry is entry and places[0].slot.kind == "binding":
+            binding = entry.facts.bindings[places[0].slot.index]
+            if binding.value >= 0:
+                return _prefix(inference, entry, binding.scope, binding.value, binding.line, depth + 1)
+    return ""
 
 
 def _partial(inference: Inference, call: Call) -> Type:
@@ -210,7 +233,7 @@ def _cast(inference: Inference, call: Call) -> Type:
     text = call.literal(0)
     if text is not None or not declared:
         return call.argument(1) or EMPTY
-    kept = frozenset(atom for atom in declared if atom[0] not in (14, 17))
+    kept = frozenset(atom for atom in declared if atom[0] not in (TYPEVAR, UNTYPED))
     return kept if kept == declared else join(kept, call.argument(1) or EMPTY)
 
 
@@ -293,12 +316,6 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 }
 """What calls of (package, name) give, where that can be something of the project."""
 
-SAME_AS: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
-    ("typing_extensions", "cast"): ("typing", "cast"),
-}
-
-IDENTITY_DECORATORS: Final = frozenset({"graphmem.identity"})
-
 
 def container_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
     """What a method of a list, tuple, set, dictionary or iterator gives."""
@@ -324,13 +341,3 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
     if name in ("pop", "popleft", "__next__", "send", "__getitem__", "__anext__"):
         return inference.element(same)
     return EMPTY
-
-
-def is_function(atom: Atom) -> bool:
-    """True for atoms that are functions of the project."""
-    return atom[0] in (FUNC, LAM)
-
-
-def unite(types: list[Type]) -> Type:
-    """Any of several."""
-    return join_all(types)

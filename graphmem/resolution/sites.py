@@ -31,7 +31,7 @@ from graphmem.resolution.types import (
     ordered,
 )
 
-MAX_VALUES: Final = 24
+MAX_VALUES: Final = 60
 """Functions a called value may be; of more, none is believed: every path through such a call would meet."""
 
 
