@@ -91,8 +91,19 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
         BadInputError: an empty or overlong query, `k` out of range, an unknown kind.
     """
     _check(request)
-    tuning = tuning or Tuning()
+    try:
+        return _answer(shot, embedder, request, state, tuning or Tuning())
+    except DamagedWordsError as error:
+        if shot.words is None:
+            raise
+        shot.report_damage(shot.words)
+        without = shot._replace(words=None, words_note=f"the word index is damaged and is being built again ({error})")
+        return _answer(without, embedder, request, state, tuning or Tuning())
+
+
+def _answer(shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning) -> SearchAnswer:
     deadline = time.monotonic() + request.deadline_s
+    tuning = tuning._replace(depth=max(tuning.depth, request.k))
     kind = classify(request.query)
     weights = tuning.weights[kind]
     if len(request.query.split()) == 1:
@@ -107,8 +118,8 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
     around = by_graph(shot.graph, named, tuning.graph_depth, filters) if weights.graph else {}
 
     missing: dict[str, str] = {}
-    words: WordAnswer | None = _collect(words_path, deadline, missing, shot)
-    dense: Dense | None = _collect(dense_path, deadline, missing, shot)
+    words: WordAnswer | None = _collect(words_path, deadline, missing)
+    dense: Dense | None = _collect(dense_path, deadline, missing)
     answered = [name for name, there in (("words", words), ("dense", dense)) if there is not None]
     if want_symbols:
         answered += ["exact", "graph"] if weights.graph else ["exact"]
@@ -132,9 +143,12 @@ def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: I
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads that paths run in: SQLite, the model and the matrix product all let go of the interpreter."""
-    return ThreadPoolExecutor(4, thread_name_prefix="graphmem-search")
+def _pool(path: str) -> ThreadPoolExecutor:
+    """Threads of one path: SQLite, the model and the matrix product all let go of the interpreter.
+
+    Each path has its own, so that queries that wait for a model to load do not keep others from their words.
+    """
+    return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 
 
 def _start_words(shot: Snapshot, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool, deadline: float) -> _Path:
@@ -147,7 +161,7 @@ def _start_words(shot: Snapshot, request: Request, tuning: Tuning, filters: Filt
     def answer(index: WordIndex) -> WordAnswer:
         return index.search(request.query, tuning.depth, kinds=filters.chunk_kinds, paths=filters.paths, deadline=deadline)
 
-    return _Path("words", _pool().submit(answer, words), "")
+    return _Path("words", _pool("words").submit(answer, words), "")
 
 
 def _start_dense(shot: Snapshot, embedder: Embedder | None, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool) -> _Path:
@@ -160,10 +174,10 @@ def _start_dense(shot: Snapshot, embedder: Embedder | None, request: Request, tu
         return _Path("dense", None, f"the vectors are of {vectors.model_id}, the model is {embedder.model_id}")
     if not want_chunks:
         return _Path("dense", None, "nothing of these kinds has vectors")
-    return _Path("dense", _pool().submit(by_vectors, vectors, words, embedder, request.query, tuning.depth, filters), "")
+    return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, embedder, request.query, tuning.depth, filters), "")
 
 
-def _collect(path: _Path, deadline: float, missing: dict[str, str], shot: Snapshot) -> Any:
+def _collect(path: _Path, deadline: float, missing: dict[str, str]) -> Any:
     """Answer of a path, or None with the reason in `missing`."""
     if path.future is None:
         missing[path.name] = path.reason
@@ -174,10 +188,6 @@ def _collect(path: _Path, deadline: float, missing: dict[str, str], shot: Snapsh
         missing[path.name] = "deadline"
     except EmbedderError as error:
         missing[path.name] = error.message
-    except DamagedWordsError as error:
-        missing[path.name] = f"the word index is damaged and is being built again ({error})"
-        if shot.words is not None:
-            shot.report_damage(shot.words)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -176,13 +177,14 @@ def test_without_words_the_graph_still_knows_names(bare, state):
     assert answer.missing["words"] == "the word index is being built"
 
 
-def test_damage_met_by_a_search_is_said_and_reported(bare, state, monkeypatch):
+@pytest.mark.parametrize("where", ["search", "entries"])
+def test_damage_met_by_a_search_is_said_and_reported(where, bare, state, monkeypatch):
     reported = []
 
     def damaged(*args, **options):
         raise DamagedWordsError("malformed")
 
-    monkeypatch.setattr(WordIndex, "search", damaged)
+    monkeypatch.setattr(WordIndex, where, damaged)
     answer = search(bare._replace(report_damage=reported.append), None, Request("total_price"), state)
     assert "damaged" in answer.missing["words"]
     assert reported == [bare.words]
@@ -193,6 +195,20 @@ def test_misspelt_words_are_replaced_and_it_is_said(ask):
     answer = ask("confirmatoin mail")
     assert "Checkout.send_confirmation" in names(answer)[:2]
     assert any("confirmatoin" in note for note in answer.notes)
+
+
+def test_a_model_that_loads_does_not_keep_others_from_their_words(filled, state):
+    class Loads:
+        model_id, dim = filled.vectors.model_id, filled.vectors.dim
+
+        def encode(self, texts):
+            time.sleep(1.0)
+            raise EmbedderError("never mind")
+
+    embedder = Loads()
+    with ThreadPoolExecutor(6) as threads:
+        asked = [threads.submit(search, filled, embedder, Request(f"tax {i}", deadline_s=0.5), state) for i in range(6)]
+        assert all("words" in one.result().answered for one in asked)
 
 
 def test_hits_of_one_file_vote_for_each_other_within_a_bound(ask):
