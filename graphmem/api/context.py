@@ -64,7 +64,9 @@ class Operation:
 
     async def wait_for(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a verb that may take minutes: in a thread of its own and without the deadline."""
-        return await self._runner.run_long(verb, *args, **kwargs)
+        answer = await self._runner.run_long(verb, *args, **kwargs)
+        self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # what is asked about the answer has its own time
+        return answer
 
 
 Info: TypeAlias = strawberry.Info[Operation, Any]
