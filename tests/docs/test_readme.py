@@ -33,7 +33,7 @@ def _typed(page: Path) -> Iterator[str]:
         for line in block.splitlines():
             typed = line.strip().removeprefix("$ ")
             for part in re.split(r"\s(?:\||&&|;)\s", typed):
-                if part.strip().startswith(("graphmem ", "make ")):
+                if re.match(r"(graphmem|make) [a-z-]", part.strip()):
                     yield part.strip()
     for inline in _INLINE.findall(_FENCE.sub("", text)):
         yield from (part.strip() for part in re.split(r"\s\|\s", inline) if part.strip().startswith(("graphmem ", "make ")))
