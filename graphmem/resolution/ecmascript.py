@@ -44,8 +44,10 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
-    from graphmem.resolution.inference import Call, Inference, Place
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
+    from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
 
 _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", ".jsx", ".mjs", ".cjs", ".js")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, tuple_of
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Call, Inference
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
 
 PACKAGE: Final = "ecmascript"
 """Package of the names every file sees: the language's and the platform's."""

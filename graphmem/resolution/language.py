@@ -18,7 +18,8 @@ from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
-    from graphmem.resolution.inference import Call, Inference
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
     from graphmem.resolution.project import FileEntry, Symbol
 

@@ -43,8 +43,10 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import
-    from graphmem.resolution.inference import Call, Inference, Place
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
+    from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
 
 _TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "types"})
@@ -371,7 +373,7 @@ class PythonRules(Rules):
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """What a decorator of the project gives for the function; those of libraries are taken to give it back."""
-        from graphmem.resolution.inference import Call
+        from graphmem.resolution.functions import Call
 
         scope = entry.definitions[symbol.index].parent
         line = entry.definitions[symbol.index].start_line

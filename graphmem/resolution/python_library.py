@@ -32,7 +32,8 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.inference import Call, Inference
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
     from graphmem.resolution.project import FileEntry
 
 MAX_RENAMES: Final = 3

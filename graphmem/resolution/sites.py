@@ -9,7 +9,8 @@ from graphmem.model import EdgeKind, file_id
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
 from graphmem.resolution.evidence import Evidence, FileResolution
 from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference, Place
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.names import Place
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
 from graphmem.resolution.targets import Target, Targets
 from graphmem.resolution.types import (

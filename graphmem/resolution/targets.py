@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference, Place
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.names import Place
 from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
 from graphmem.resolution.types import (

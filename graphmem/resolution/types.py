@@ -170,3 +170,27 @@ def order(atom: Atom) -> str:
 def ordered(value: Type) -> Iterable[Atom]:
     """The atoms of a type in an order that does not depend on addresses or hashes."""
     return value if len(value) < 2 else sorted(value, key=order)
+
+
+def bottom_for(value: Type) -> Type:
+    """What to begin with when taking something from each atom of a type: from too many things come too many."""
+    return TOP if value is TOP else EMPTY
+
+
+OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
+"""What an annotation leaves to be found out elsewhere."""
+
+
+def is_open(declared: Type) -> bool:
+    """True when an annotation leaves something to be found out elsewhere."""
+    return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
+
+
+def closed(declared: Type) -> Type:
+    """The part of an annotation that says something."""
+    return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
+
+
+def made(value: Type) -> Type:
+    """New objects of the classes a type stands for, or is an instance of."""
+    return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

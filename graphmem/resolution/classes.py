@@ -1,0 +1,290 @@
+"""Classes: what they inherit, what their attributes are, and how these look through an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphmem.parsing.facts import LITERAL
+from graphmem.resolution.functions import Call
+from graphmem.resolution.names import Place, whole
+from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    MODULE,
+    NAMESPACE,
+    OBJ,
+    SELFTYPE,
+    SUPEROBJ,
+    TOP,
+    TUP,
+    Atom,
+    Type,
+    bottom_for,
+    join,
+    join_all,
+    one,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+class Classes:
+    """The part of inference that knows members."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.ask = inference.project.solver.ask
+
+    def mro(self, symbol: Symbol) -> tuple[Any, ...]:
+        """The class and what it inherits from, in look-up order: symbols, and `EXT` atoms for classes outside."""
+        entry = self.project.entry(symbol)
+        return tuple(self.ask(entry.memo, ("m", symbol.index), self._mro, symbol))
+
+    def _mro(self, symbol: Symbol) -> tuple[Any, ...]:
+        parents: list[list[Any]] = []
+        direct: list[Any] = []
+        for base in self.bases(symbol):
+            if base is symbol:
+                continue
+            direct.append(base)
+            parents.append(list(self.mro(base)) if isinstance(base, Symbol) else [base])
+        return (symbol, *_merge([*parents, direct], symbol))
+
+    def bases(self, symbol: Symbol) -> tuple[Any, ...]:
+        """Direct bases in the order written: symbols and `EXT` atoms."""
+        entry = self.project.entry(symbol)
+        return tuple(self.ask(entry.memo, ("B", symbol.index), self._bases, symbol))
+
+    def _bases(self, symbol: Symbol) -> tuple[Any, ...]:
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        found: list[Any] = []
+        for keyword, term in definition.bases:
+            if keyword:
+                continue
+            atoms = entry.rules.base(self.inference, entry, symbol, term)
+            for atom in sorted(atoms, key=repr):
+                base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
+                if base is not None and base not in found:
+                    found.append(base)
+        return tuple(found)
+
+    def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
+        """The classes of the project in the class's look-up order, itself included."""
+        return frozenset(c for c in self.mro(symbol) if isinstance(c, Symbol))
+
+    def is_enum(self, symbol: Symbol) -> bool:
+        """True for a class that enumerates its attributes."""
+        return symbol.kind == "enum" or any(
+            not isinstance(c, Symbol) and c[2].rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "Choices")
+            for c in self.mro(symbol)
+        )
+
+    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Symbol | Atom | None:
+        """The class in the look-up order that has an attribute: a symbol; the first `EXT` base when none has; or None.
+
+        Args:
+            symbol: where the look-up begins.
+            name: the attribute.
+            after: only look behind this class, as `super()` does.
+        """
+        if after is None:
+            memo = self.project.entry(symbol).memo
+            return self.ask(memo, ("w", symbol.index, name), self._owner, symbol, name, None) or None
+        return self._owner(symbol, name, after)
+
+    def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Symbol | Atom | None:
+        outside: Atom | None = None
+        skipping = after is not None
+        for candidate in self.mro(symbol):
+            if skipping:
+                skipping = candidate is not after
+            elif not isinstance(candidate, Symbol):
+                outside = outside or candidate
+            elif self.has(candidate, name):
+                return candidate
+        return outside
+
+    def has(self, symbol: Symbol, name: str) -> bool:
+        """True when a class itself gives an attribute a value that says something."""
+        entry = self.project.entry(symbol)
+        slots = entry.names(symbol.index).get(name, ())
+        if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
+            return True
+        return any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ()))
+
+    def attribute(self, value: Type, name: str) -> Type:
+        """An attribute of any of these."""
+        if value is TOP:
+            return TOP
+        found = EMPTY
+        for atom in value:
+            found = join(found, self.attribute_of(atom, name))
+        return found
+
+    def attribute_of(self, atom: Atom, name: str) -> Type:
+        """An attribute of one thing."""
+        tag = atom[0]
+        if tag in (INST, CLASS):
+            if name == "__class__" and tag == INST:
+                return one(CLASS, atom[1])
+            return self._member(atom, atom[1], name, None)
+        if tag in (MODULE, NAMESPACE):
+            return self.inference.module_member(atom, name)
+        if tag in (EXT, EXTI):
+            return one(EXT, atom[1], f"{atom[2]}.{name}" if atom[2] else name)
+        if tag == SUPEROBJ:
+            return self._member(atom[2], atom[2][1], name, atom[1])
+        if tag in (BOX, TUP):
+            return one(BUILTIN, atom, name)
+        if tag == OBJ:
+            fields: dict[str, Type] = dict(atom[1])
+            return fields.get(name, EMPTY)
+        if tag == FUNC:
+            return self.project.entry(atom[1]).rules.function_attribute(self.inference, atom, name)
+        return EMPTY
+
+    def _member(self, receiver: Atom, symbol: Symbol, name: str, after: Symbol | None) -> Type:
+        owner = self.owner(symbol, name, after)
+        if not isinstance(owner, Symbol):
+            if receiver[0] == INST and self.answers_for_missing(symbol, name):
+                return self.method_result(receiver, self.project.entry(symbol).rules.fallback_method)
+            if owner is None:
+                return EMPTY
+            return one(EXT, owner[1], f"{owner[2]}.{name}" if owner[2] else name)
+        entry = self.project.entry(owner)
+        value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
+        return self._bind(value, receiver, name)
+
+    def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
+        """True when a class has a method of its own for attributes that do not exist."""
+        method = self.project.entry(symbol).rules.fallback_method
+        return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
+
+    def _class_attribute(self, owner: Symbol, name: str) -> Type:
+        """The value of an attribute as its class gives it, not bound to anything."""
+        entry = self.project.entry(owner)
+        bindings = entry.facts.bindings
+        positions = [slot.index for slot in entry.names(owner.index).get(name, ()) if slot.kind == "binding"]
+        positions += entry.members.get(owner.index, {}).get(name, ())
+        found = EMPTY
+        for slot in whole(entry, entry.names(owner.index).get(name, ())):
+            if slot.kind != "binding":
+                found = join(found, self.inference.slot(Place(entry, owner.index, slot)))
+        declared = [i for i in positions if bindings[i].annotation >= 0]
+        for position in declared or positions:
+            value = self.inference.binding(entry, position)
+            if bindings[position].scope == owner.index:
+                value = entry.rules.class_value(self.inference, owner, bindings[position], value)
+            found = join(found, value)
+        return found
+
+    def _bind(self, value: Type, receiver: Atom, name: str) -> Type:
+        """An attribute's value as seen through its receiver: functions get bound, properties are read."""
+        for atom in value:
+            if atom[0] in (FUNC, SELFTYPE, INST):
+                break
+        else:
+            return value
+        found = EMPTY
+        for atom in value:
+            if atom[0] == FUNC and atom[2] is None:
+                found = join(found, self._bind_function(atom, receiver))
+            elif atom[0] == SELFTYPE:
+                found = join(found, frozenset((receiver,)))
+            else:
+                found = join(found, frozenset((atom,)))
+        return found
+
+    def _bind_function(self, function: Atom, receiver: Atom) -> Type:
+        symbol: Symbol = function[1]
+        modifiers = self.project.definition(symbol).modifiers
+        if "static" in modifiers:
+            return frozenset((function,))
+        if "classmethod" in modifiers:
+            bound = (CLASS, receiver[1]) if receiver[0] == INST else receiver
+            return one(FUNC, symbol, bound)
+        if receiver[0] == CLASS:
+            return frozenset((function,))
+        if "setter" in modifiers:
+            return EMPTY
+        bound_function = (FUNC, symbol, receiver)
+        if "property" in modifiers:
+            return self.inference.substituted(
+                self.inference.returned(symbol), bound_function, Call(self.inference, self.project.entry(symbol), 0, 0)
+            )
+        return frozenset((bound_function,))
+
+    def methods_beginning(self, value: Type, prefix: str) -> Type:
+        """Methods of these objects, and of what derives from their classes, whose names begin with some text."""
+        found = bottom_for(value)
+        for atom in value:
+            if atom[0] not in (INST, CLASS):
+                continue
+            classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
+            if atom[0] == INST and not atom[2]:
+                classes += self.inference.below(atom[1])
+            for symbol in classes:
+                if self.project.exists(symbol):
+                    entry = self.project.entry(symbol)
+                    for name in entry.names(symbol.index):
+                        if name.startswith(prefix):
+                            for function in self.functions(symbol, name):
+                                found = join(found, self._bind_function((FUNC, function, None), (atom[0], symbol, *atom[2:])))
+        return found
+
+    def method_result(self, receiver: Atom, name: str) -> Type:
+        """What calling a method without arguments gives: `with`, iteration, operators."""
+        entry = self.project.entry(receiver[1])
+        found = EMPTY
+        for atom in self.inference.expanded(self.attribute_of(receiver, name)):
+            if atom[0] == FUNC:
+                found = join(found, self.inference.call_atom(atom, Call(self.inference, entry, 0, 0)))
+        return self.inference.expanded(found)
+
+    def functions(self, owner: Symbol, name: str) -> list[Symbol]:
+        """The functions a class itself defines under a name, in source order."""
+        entry = self.project.entry(owner)
+        slots = entry.names(owner.index).get(name, ())
+        symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
+        found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
+        return [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
+
+    def super_object(self, entry: FileEntry, scope: int) -> Type:
+        """The receiver of the method around a scope, seen as what comes after its class."""
+        method = entry.enclosing(scope, ("method",))
+        if method < 0:
+            return EMPTY
+        owner = entry.symbols[entry.definitions[method].parent]
+        return join_all(one(SUPEROBJ, owner, atom) for atom in entry.rules.receiver(self.inference, entry.symbols[method]))
+
+
+def _informs(entry: FileEntry, position: int) -> bool:
+    """False for a binding that only reserves a name: `x = None`."""
+    binding = entry.facts.bindings[position]
+    return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
+
+
+def _merge(lines: list[list[Any]], head: Symbol) -> list[Any]:
+    """C3 linearisation; where the classes allow none, the first that is left goes first."""
+    found: list[Any] = []
+    lines = [[c for c in line if c is not head] for line in lines]
+    while lines := [line for line in lines if line]:
+        for line in lines:
+            if not any(line[0] in other[1:] for other in lines):
+                chosen = line[0]
+                break
+        else:
+            chosen = lines[0][0]
+        found.append(chosen)
+        lines = [[c for c in line if c != chosen] for line in lines]
+    return found

@@ -1,0 +1,399 @@
+"""What functions take and give: parameters from their callers, results with the arguments put in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import SPREAD, STRING
+from graphmem.resolution.project import CallSite, FileEntry, Symbol
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    LAM,
+    MADE,
+    PARAM,
+    PARTIAL,
+    SELFTYPE,
+    TOP,
+    TUP,
+    TYPEVAR,
+    UNTYPED,
+    Atom,
+    Type,
+    anonymous,
+    bottom_for,
+    box,
+    closed,
+    is_open,
+    join,
+    join_all,
+    made,
+    one,
+    partial,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+class Call:
+    """One call with its arguments, evaluated when somebody looks at them."""
+
+    __slots__ = ("_inference", "args", "callee", "entry", "keywords", "line", "passed", "scope")
+
+    def __init__(
+        self,
+        inference: Inference,
+        entry: FileEntry,
+        scope: int,
+        line: int,
+        callee: int = -1,
+        args: Sequence[int] = (),
+        keywords: Sequence[tuple[str, int]] = (),
+        passed: Sequence[Type] = (),
+    ) -> None:
+        self._inference = inference
+        self.entry = entry
+        self.scope = scope
+        self.line = line
+        self.callee = callee  # the term that is called; -1 when there is none in the source
+        self.args = args
+        self.keywords = keywords
+        self.passed = passed  # types given in front of `args` without a term of their own
+
+    def term(self, term: int) -> Type:
+        """The type of any term, seen from where the call is."""
+        return self._inference.term(self.entry, self.scope, term, self.line)
+
+    def argument(self, position: int) -> Type | None:
+        """Type of a positional argument; None when it is not given, or hidden behind a spread one."""
+        if position < len(self.passed):
+            return self.passed[position]
+        position -= len(self.passed)
+        terms = self.entry.terms
+        for index, term in enumerate(self.args):
+            if terms[term][0] == SPREAD:
+                return None
+            if index == position:
+                return self.term(term)
+        return None
+
+    def keyword(self, name: str) -> Type | None:
+        """Type of a keyword argument; None when it is not given."""
+        for key, term in self.keywords:
+            if key == name:
+                return self.term(term)
+        return None
+
+    def rest(self, position: int) -> Type:
+        """Any of the positional arguments from a position on."""
+        found = join_all(self.passed[position:])
+        for term in self.args[max(0, position - len(self.passed)) :]:
+            if self.entry.terms[term][0] != SPREAD:
+                found = join(found, self.term(term))
+        return found
+
+    def literal(self, position: int) -> str | None:
+        """Text of a positional argument that is a string literal."""
+        if position < len(self.args):
+            term = self.entry.terms[self.args[position]]
+            if term[0] == STRING:
+                return str(term[1])
+        return None
+
+
+class Functions:
+    """The part of inference that follows calls."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.ask = inference.project.solver.ask
+
+    def parameter(self, symbol: Symbol, index: int) -> Type:
+        """What is known of a parameter: its annotation, else its receiver, default, and what callers pass."""
+        if not self.project.exists(symbol):
+            return EMPTY
+        entry = self.project.entry(symbol)
+        return self.ask(entry.memo, ("p", symbol.index, index), self._parameter, symbol, index)  # type: ignore[no-any-return]
+
+    def _parameter(self, symbol: Symbol, index: int) -> Type:
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        if index >= len(definition.parameters):
+            return EMPTY
+        parameter = definition.parameters[index]
+        if index == 0 and symbol.kind == "method" and entry.rules.first_parameter_is_receiver and "static" not in definition.modifiers:
+            return entry.rules.receiver(self.inference, symbol)
+        declared = self.inference.declared(entry, definition.parent, parameter.annotation)
+        is_rest = parameter.kind in ("rest", "keyword_rest")
+        if parameter.annotation >= 0 and not is_open(declared):
+            value = declared
+        else:
+            value = closed(declared)
+            value = join(value, entry.rules.implicit_argument(self.inference, symbol, index))
+            if parameter.default >= 0:
+                value = join(value, self.inference.term(entry, definition.parent, parameter.default, definition.start_line))
+            value = join(value, self._passed(symbol, index))
+            if is_rest:
+                return value
+        if parameter.kind == "rest":
+            return box("tuple", value)
+        return box("dict", one(EXTI, entry.rules.builtin_package, "str"), value) if parameter.kind == "keyword_rest" else value
+
+    def _passed(self, symbol: Symbol, index: int) -> Type:
+        """What the call sites of a function pass for a parameter."""
+        entry = self.project.entry(symbol)
+        name = symbol.name
+        owner: Symbol | None = None
+        if symbol.kind == "method" and name in entry.rules.constructors:
+            owner = entry.symbols[entry.definitions[symbol.index].parent]
+            name = owner.name
+        found = EMPTY
+        sites, are_all = self.project.call_sites(name)
+        for site in sites:
+            self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
+            found = join(found, self._passed_at(site, symbol, owner, index))
+            if found is TOP:
+                break
+        if are_all or found is TOP:
+            return found
+        # Some of many callers tell what kind of object comes, and not which functions.
+        return frozenset(atom for atom in found if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
+
+    def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
+        """What one call site passes, when it calls this function."""
+        entry = self.project.files[site.path]
+        term = entry.terms[site.term]
+        is_decorator = site.decorated >= 0
+        callee = self.inference.expanded(self.inference.term(entry, site.scope, site.term if is_decorator else term[1], site.line))
+        if is_decorator:
+            call = Call(self.inference, entry, site.scope, site.line, passed=(one(FUNC, entry.symbols[site.decorated], None),))
+        else:
+            call = Call(self.inference, entry, site.scope, site.line, term[1], term[2], term[3])
+        found = EMPTY
+        for atom in callee:
+            if atom[0] == FUNC and atom[1] is symbol:
+                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom[2])) or EMPTY)
+            elif atom[0] == CLASS and owner is not None and owner in self.inference.project_classes(atom[1]):
+                found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom)) or EMPTY)
+        return found
+
+    def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
+        """How many parameters of a function its receiver takes up: one where methods name it."""
+        if receiver is None or symbol.kind != "method":
+            return 0
+        return 1 if self.project.files[symbol.path].rules.first_parameter_is_receiver else 0
+
+    def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
+        """What a call passes for a parameter; None when it does not say. `offset` counts bound parameters."""
+        parameters = self.project.definition(symbol).parameters
+        parameter = parameters[index]
+        if parameter.kind == "rest":
+            return box("tuple", call.rest(index - offset))
+        if parameter.kind == "keyword_rest":
+            return None
+        given = call.argument(index - offset) if parameter.kind != "keyword" and index >= offset else None
+        return given if given is not None else call.keyword(parameter.name)
+
+    def returned(self, symbol: Symbol) -> Type:
+        """What calling a function gives, before arguments are put in: may hold `PARAM`, `TYPEVAR`, `SELFTYPE`."""
+        entry = self.project.entry(symbol)
+        return self.ask(entry.memo, ("r", symbol.index), self._returned, symbol)  # type: ignore[no-any-return]
+
+    def _returned(self, symbol: Symbol) -> Type:
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        if definition.returns >= 0:
+            declared = self.inference.declared(entry, definition.parent, definition.returns)
+            if not any(atom[0] == UNTYPED for atom in declared):
+                return entry.rules.result(self.inference, symbol, declared)
+            value = join(closed(declared), self.body_result(symbol))
+        else:
+            value = self.body_result(symbol)
+        return entry.rules.result(self.inference, symbol, value)
+
+    def body_result(self, symbol: Symbol) -> Type:
+        """What the body of a function returns, or yields as an iterator, whatever it declares."""
+        entry = self.project.entry(symbol)
+        return self.ask(entry.memo, ("R", symbol.index), self._body_result, symbol)  # type: ignore[no-any-return]
+
+    def _body_result(self, symbol: Symbol) -> Type:
+        entry = self.project.entry(symbol)
+        scope = symbol.index
+        bindings = entry.facts.bindings
+        yields = entry.yields.get(scope, ())
+        if yields:
+            return box("iter", join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in yields))
+        return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
+
+    def called(self, callee: Type, call: Call) -> Type:
+        """What calling any of these gives."""
+        found = bottom_for(callee)
+        for atom in callee:
+            found = join(found, self.call_atom(atom, call))
+        return found
+
+    def called_blindly(self, callee: Type, call: Call) -> Type:
+        """What calling any of these gives when the arguments are not those of the call at hand."""
+        return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
+
+    def call_atom(self, atom: Atom, call: Call) -> Type:
+        """What calling one thing gives."""
+        tag = atom[0]
+        if tag == FUNC:
+            return self.substituted(self.returned(atom[1]), atom, call)
+        if tag == CLASS:
+            return one(INST, atom[1], True)
+        if tag == INST:
+            method = call.entry.rules.call_method
+            return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY
+        if tag in (EXT, EXTI):
+            known = call.entry.rules.call_external(self.inference, atom, call)
+            if known is not None:
+                return known
+            last = atom[2].rpartition(".")[2]
+            return one(EXTI, atom[1], atom[2] if last[:1].isupper() else result_name(atom[2], "()"))
+        if tag == BUILTIN:
+            return call.entry.rules.container_method(self.inference, atom[1], atom[2], call)
+        if tag == BOX and atom[1] == "callable":
+            return atom[2][0]  # type: ignore[no-any-return]
+        if tag == LAM:
+            return atom[1]  # type: ignore[no-any-return]
+        if tag == PARTIAL:
+            return self.called_blindly(self.inference.expanded(atom[1]), call)
+        return EMPTY
+
+    def substituted(self, value: Type, function: Atom, call: Call) -> Type:
+        """A result with the call's arguments in the place of the function's parameters."""
+        if not any(_mentions(atom, function[1]) for atom in value):
+            return value
+        symbol, receiver = function[1], function[2]
+        offset = self._bound_parameters(symbol, receiver)
+        variables: dict[str, Type] | None = None
+
+        def replace(atom: Atom) -> Type:
+            nonlocal variables
+            tag = atom[0]
+            if tag == PARAM and atom[1] is symbol:
+                if atom[2] < offset:
+                    return frozenset((receiver,))
+                given = self._argument(symbol, atom[2], call, offset)
+                if given is not None:
+                    return given
+                parameter = self.project.definition(symbol).parameters[atom[2]]
+                if parameter.default >= 0:
+                    return self.parameter_default(symbol, atom[2])
+                return self.parameter(symbol, atom[2])
+            if tag == MADE and atom[1] is symbol:
+                return made(self.inference.expanded(replace((PARAM, symbol, atom[2]))))
+            if tag == SELFTYPE:
+                if receiver is None:
+                    return EMPTY
+                return one(INST, receiver[1], False) if receiver[0] == CLASS else frozenset((receiver,))
+            if tag == TYPEVAR:
+                if variables is None:
+                    variables = self._type_variables(symbol, call, offset)
+                return variables.get(atom[1], EMPTY)
+            return frozenset((atom,))
+
+        return rewrite(value, replace)
+
+    def parameter_default(self, symbol: Symbol, index: int) -> Type:
+        """Type of the default of a parameter."""
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
+
+    def _type_variables(self, symbol: Symbol, call: Call, offset: int) -> dict[str, Type]:
+        """What the arguments of a call say about the type parameters of a signature."""
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        found: dict[str, Type] = {}
+        for index, parameter in enumerate(definition.parameters):
+            if parameter.annotation < 0 or index < offset:
+                continue
+            declared = self.inference.declared(entry, definition.parent, parameter.annotation)
+            if any(_mentions_variable(atom) for atom in declared):
+                given = self._argument(symbol, index, call, offset)
+                if given is not None:
+                    self._match(declared, self.inference.expanded(given), found)
+        return found
+
+    def _match(self, declared: Type, given: Type, found: dict[str, Type]) -> None:
+        for atom in declared:
+            if atom[0] == TYPEVAR:
+                found[atom[1]] = join(found.get(atom[1], EMPTY), given)
+            elif atom[0] == BOX and atom[1] == "class":
+                for other in given:
+                    if other[0] in (CLASS, EXT):
+                        self._match(atom[2][0], join_all(self.inference.instances(frozenset((other,)))), found)
+            elif atom[0] == BOX and atom[1] == "callable":
+                for other in given:
+                    if other[0] == FUNC:
+                        self._match(atom[2][0], self.inference.expanded(self.returned(other[1])), found)
+                    elif other[0] == LAM:
+                        self._match(atom[2][0], self.inference.expanded(other[1]), found)
+                    elif other[0] == CLASS:
+                        self._match(atom[2][0], one(INST, other[1], True), found)
+            elif atom[0] == BOX:
+                for other in given:
+                    if other[0] == BOX and len(other[2]) == len(atom[2]):
+                        for left, right in zip(atom[2], other[2], strict=True):
+                            self._match(left, self.inference.expanded(right), found)
+                    elif other[0] == TUP and atom[2]:
+                        self._match(atom[2][0], self.inference.expanded(join_all(other[1])), found)
+
+
+def result_name(dotted: str, suffix: str) -> str:
+    """Name of what something outside gives; chains are not followed for ever."""
+    return dotted + suffix if dotted.count("(") + dotted.count("[") < 3 else dotted
+
+
+def _mentions(atom: Atom, symbol: Symbol) -> bool:
+    tag = atom[0]
+    if tag in (PARAM, MADE):
+        return atom[1] is symbol
+    if tag in (TYPEVAR, SELFTYPE):
+        return True
+    return any(_mentions(inner, symbol) for part in _parts(atom) for inner in part)
+
+
+def _mentions_variable(atom: Atom) -> bool:
+    return atom[0] == TYPEVAR or any(_mentions_variable(inner) for part in _parts(atom) for inner in part)
+
+
+def _parts(atom: Atom) -> Sequence[Type]:
+    if atom[0] == BOX:
+        return atom[2]  # type: ignore[no-any-return]
+    if atom[0] == TUP:
+        return atom[1]  # type: ignore[no-any-return]
+    if atom[0] in (LAM, PARTIAL):
+        return (atom[1],)
+    return ()
+
+
+def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
+    """The type with every atom that is no container replaced, inside containers too."""
+    found = EMPTY
+    for atom in value:
+        tag = atom[0]
+        if tag == BOX:
+            found = join(found, box(atom[1], *(rewrite(part, replace) for part in atom[2])))
+        elif tag == TUP:
+            found = join(found, tuple_of([rewrite(part, replace) for part in atom[1]]))
+        elif tag == LAM:
+            found = join(found, anonymous(rewrite(atom[1], replace)))
+        elif tag == PARTIAL:
+            found = join(found, partial(rewrite(atom[1], replace)))
+        else:
+            found = join(found, replace(atom))
+    return found

@@ -1,0 +1,198 @@
+"""What names mean: scopes, imports, modules, and the values assignments give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Slot, Symbol
+from graphmem.resolution.types import CLASS, EMPTY, EXT, FUNC, MODULE, NAMESPACE, PARAM, Atom, Type, closed, is_open, join, join_all, one
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+class Place(NamedTuple):
+    """A slot and the file and scope it stands in."""
+
+    entry: FileEntry
+    scope: int
+    slot: Slot
+
+
+class Names:
+    """The part of inference that looks names up."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.ask = inference.project.solver.ask
+
+    def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> list[Place] | None:
+        """What a name means at a line of a scope: the places that can have given it its value; None if none does."""
+        local = entry.locals.get((scope, name))
+        if local:
+            bindings = entry.facts.bindings
+            inside = [i for i in local if bindings[i].line <= line <= bindings[i].end_line]
+            if inside:
+                innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
+                return [Place(entry, scope, Slot("binding", innermost, line, line))]
+        here = scope
+        while here >= 0:
+            definition = entry.definitions[here]
+            if here == scope or entry.rules.is_visible(entry, here):
+                slots = entry.names(here).get(name)
+                if here == 0:
+                    self.project.touch_top(entry, name)
+                if slots:
+                    if here:
+                        self.project.touch_top(entry, entry.top_name(here))
+                    return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else whole(entry, slots))]
+            here = definition.parent
+        return self._through_stars(entry, name)
+
+    def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
+        """A name that comes from an import of everything."""
+        self.project.touch_top(entry, "*")
+        if not entry.stars:
+            return None
+        path = self.ask(entry.memo, ("*", name), self._star_origin, entry, name)
+        target = self.project.file(path) if path else None
+        return None if target is None else [Place(target, 0, slot) for slot in whole(target, target.names(0).get(name, ()))]
+
+    def _star_origin(self, entry: FileEntry, name: str) -> str:
+        """Path of the file that binds a name which a file imports with everything else; the last import wins."""
+        for position in reversed(entry.stars):
+            found = entry.facts.imports[position]
+            for atom in sorted(entry.rules.import_targets(self.inference, entry, found), key=repr):
+                target = self.project.file(atom[1]) if atom[0] == MODULE else None
+                if target is None or target is entry:
+                    continue
+                self.project.touch_top(target, "*")
+                if not target.rules.exported(target, name):
+                    continue
+                self.project.touch_top(target, name)
+                if target.names(0).get(name):
+                    return target.path
+                if target.stars:
+                    origin = self.ask(target.memo, ("*", name), self._star_origin, target, name)
+                    if origin:
+                        return str(origin)
+        return ""
+
+    def _module_places(self, target: FileEntry, name: str) -> list[Place] | None:
+        self.project.touch_top(target, name)
+        slots = target.names(0).get(name)
+        if slots:
+            return [Place(target, 0, slot) for slot in whole(target, slots)]
+        return self._through_stars(target, name)
+
+    def module_places(self, path: str, name: str) -> list[Place] | None:
+        """What a name means as a member of a module."""
+        target = self.project.file(path)
+        return None if target is None else self._module_places(target, name)
+
+    def slot(self, place: Place) -> Type:
+        """The value a slot gives its name."""
+        entry, scope, slot = place
+        if slot.kind == "parameter":
+            return one(PARAM, entry.symbols[scope], slot.index)
+        if slot.kind == "definition":
+            return self.defined(entry.symbols[slot.index])
+        if slot.kind == "import":
+            return self.ask(entry.memo, ("i", slot.index), self._imported, entry, slot.index)  # type: ignore[no-any-return]
+        return self.binding(entry, slot.index)
+
+    def defined(self, symbol: Symbol) -> Type:
+        """The value of a definition's name: the class, or the function with what its decorators make of it."""
+        if symbol.kind in CLASS_KINDS:
+            return one(CLASS, symbol)
+        if symbol.kind in FUNCTION_KINDS:
+            entry = self.project.entry(symbol)
+            plain = one(FUNC, symbol, None)
+            if not entry.definitions[symbol.index].decorators:
+                return plain
+            return self.ask(entry.memo, ("d", symbol.index), self._decorated, symbol)  # type: ignore[no-any-return]
+        return EMPTY
+
+    def _decorated(self, symbol: Symbol) -> Type:
+        entry = self.project.entry(symbol)
+        current = one(FUNC, symbol, None)
+        for decorator in reversed(entry.definitions[symbol.index].decorators):
+            current = join(current, entry.rules.decorate(self.inference, entry, symbol, decorator, current))
+        return current
+
+    def _imported(self, entry: FileEntry, position: int) -> Type:
+        found = entry.facts.imports[position]
+        modules = entry.rules.import_targets(self.inference, entry, found)
+        if not found.name:
+            return join_all(entry.rules.whole_module(self.inference, atom) for atom in modules)
+        return join_all(self.taken(entry, atom, found.name) for atom in modules)
+
+    def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
+        """A name a file takes from a module; what a package takes from itself is a module below it."""
+        if module[0] == MODULE and module[1] == entry.path:
+            return entry.rules.submodule(self.inference, module, name)
+        return entry.rules.taken(self.inference, module, name)
+
+    def module_member(self, module: Atom, name: str) -> Type:
+        """A name taken from a module: what it defines or imports, or a module below it."""
+        if module[0] == EXT:
+            return one(EXT, module[1], f"{module[2]}.{name}" if module[2] else name)
+        if module[0] == MODULE:
+            target = self.project.file(module[1])
+            given = target.rules.module_value(self.inference, target, name) if target is not None else None
+            if given is not None:
+                return given
+            places = self.module_places(module[1], name)
+            if places:
+                return join_all(self.slot(place) for place in places)
+            return target.rules.submodule(self.inference, module, name) if target is not None else EMPTY
+        rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
+        return rules.submodule(self.inference, module, name) if rules is not None else EMPTY
+
+    def binding(self, entry: FileEntry, position: int) -> Type:
+        """The value an assignment (or for, with, …) gives its target."""
+        return self.ask(entry.memo, ("b", position), self._bound, entry, position)  # type: ignore[no-any-return]
+
+    def _bound(self, entry: FileEntry, position: int) -> Type:
+        binding = entry.facts.bindings[position]
+        declared = EMPTY
+        if binding.annotation >= 0:
+            declared = self.declared(entry, binding.scope, binding.annotation)
+            if not is_open(declared):
+                return declared
+            declared = closed(declared)
+        if binding.value < 0:
+            return declared
+        value = self.inference.term(entry, binding.scope, binding.value, binding.line)
+        if binding.op == "except":
+            value = join_all(self.inference.instances(self.inference.expanded(value)))
+        return entry.rules.bound(self.inference, entry, binding, join(declared, value))
+
+    def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
+        """The type an annotation names; the empty one for -1."""
+        if term < 0:
+            return EMPTY
+        return self.ask(entry.memo, ("a", scope, term), entry.rules.declared, self.inference, entry, scope, term)  # type: ignore[no-any-return]
+
+
+def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
+    """The slots, ordered by line, that can have given a name the value it has at a line of their own scope."""
+    if len(slots) == 1:
+        return slots
+    before = [slot for slot in slots if slot.line < line]
+    if not before:
+        return [slot for slot in slots if slot.line == line] or slots
+    for position in range(len(before) - 1, -1, -1):
+        if before[position].last >= line:
+            return before[position:]
+    return before
+
+
+def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
+    """The slots that matter to other scopes: all, but of overloaded functions the one that runs."""
+    if len(slots) < 2:
+        return slots
+    real = [s for s in slots if s.kind != "definition" or "overload" not in entry.definitions[s.index].modifiers]
+    return real or slots
