@@ -1,0 +1,158 @@
+"""Python's modules: which file an import names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.resolution.language import Rules
+from graphmem.resolution.types import (
+    EMPTY,
+    EXT,
+    MODULE,
+    NAMESPACE,
+    Atom,
+    Type,
+    one,
+)
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Import
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry
+
+
+class PythonModules(Rules):
+    """Packages, import roots, relative and absolute imports."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        # Not a cache of the module: what outlives the resolver keeps the memory of all facts from being given back.
+        self._names: dict[str, Sequence[str]] = {}
+
+    def module_names(self, path: str) -> Sequence[str]:
+        """Dotted names seen from every folder above the file, declared import roots first."""
+        found = self._names.get(path)
+        if found is None:
+            found = self._names[path] = _module_names(path, self.layout.python_roots, self.layout.root_package)
+        return found
+
+    def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        """The modules of `import a.b` and `from ..a import b`; ties go to the one nearest to the importing file."""
+        if not found.level:
+            return self._absolute(inference, entry.path, found.module)
+        folder = entry.path.split("/")[:-1]
+        up = found.level - 1
+        if up > len(folder):
+            return EMPTY
+        folder = folder[: len(folder) - up]
+        if found.module:
+            folder = [*folder, *found.module.split(".")]
+        return self._at(inference, "/".join(folder))
+
+    def _at(self, inference: Inference, place: str) -> Type:
+        """The module or package whose file or folder is at a path without suffix."""
+        for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
+            if inference.project.file(path) is not None:
+                return one(MODULE, path)
+        return one(NAMESPACE, place.replace("/", "."), "python")
+
+    def _absolute(self, inference: Inference, importer: str, dotted: str) -> Type:
+        project = inference.project
+        paths = [path for path in project.modules(dotted) if self._is_importable(inference, path, dotted, importer)]
+        if paths:
+            return one(MODULE, nearest(paths, importer))
+        package, _, rest = dotted.partition(".")
+        if package not in sys.stdlib_module_names and project.is_folder(dotted):
+            return one(NAMESPACE, dotted, "python")
+        return one(EXT, package, rest)
+
+    def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
+        """True when the folder a dotted name would have to be looked up in is, or may be, on the import path.
+
+        Declared roots are. Another folder is when it is no package itself, and either the importing file was
+        found through it too, or what lies in it is a package whose name the standard library does not have.
+        """
+        if self.layout.root_package:
+            return True  # every file has one name only
+        root = _root_of(path, dotted)
+        if root in self.layout.python_roots:
+            return True
+        if self._is_package(inference, root):
+            return False
+        top = dotted.partition(".")[0]
+        return root == self._import_root(inference, importer) or (
+            top not in sys.stdlib_module_names and self._is_package(inference, f"{root}/{top}")
+        )
+
+    def _is_package(self, inference: Inference, folder: str) -> bool:
+        return inference.project.file(f"{folder}/__init__.py" if folder else "__init__.py") is not None
+
+    def _import_root(self, inference: Inference, path: str) -> str:
+        """The nearest folder above a file that is no package."""
+        folder = path.rpartition("/")[0]
+        while folder and self._is_package(inference, folder):
+            folder = folder.rpartition("/")[0]
+        return folder
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """`package.name`, by the folder of the package's file or by its dotted name."""
+        if module[0] == MODULE:
+            if not module[1].endswith(("__init__.py", "__init__.pyi")):
+                return EMPTY
+            place = module[1].rpartition("/")[0]
+            found = self._at(inference, f"{place}/{name}" if place else name)
+            if any(atom[0] == MODULE for atom in found):
+                return found
+            dotted = self.module_names(f"{place}/{name}/x.py")
+            return next((one(NAMESPACE, d[:-2], "python") for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
+        dotted_name = f"{module[1]}.{name}"
+        paths = inference.project.modules(dotted_name)
+        if paths:
+            return one(MODULE, paths[0])
+        found = self._at(inference, dotted_name.replace(".", "/"))
+        if any(atom[0] == MODULE for atom in found):
+            return found
+        return one(NAMESPACE, dotted_name, "python") if inference.project.is_folder(dotted_name) else EMPTY
+
+    def exported(self, entry: FileEntry, name: str) -> bool:
+        """What `import *` brings: `__all__`, else everything public."""
+        exports = entry.facts.exports
+        return name in exports if exports is not None else not name.startswith("_")
+
+
+def nearest(paths: Sequence[str], importer: str) -> str:
+    """The path that shares most folders with the importing file; the first of equals."""
+    folders = importer.split("/")[:-1]
+
+    def shared(path: str) -> int:
+        count = 0
+        for left, right in zip(folders, path.split("/")[:-1], strict=False):
+            if left != right:
+                break
+            count += 1
+        return count
+
+    return min(paths, key=lambda path: (-shared(path), path.endswith(".pyi"), len(path), path))
+
+
+def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[str, ...]:
+    stem = path.rpartition(".")[0]
+    if stem.endswith("/__init__") or stem == "__init__":
+        stem = stem[: -len("/__init__")] if "/" in stem else ""
+    if root_package:
+        inside = stem.replace("/", ".")
+        return (f"{root_package}.{inside}" if inside else root_package,)
+    if not stem:
+        return ()
+    parts = stem.split("/")
+    below = [".".join(parts[count:]) for count in range(len(parts))]
+    declared = [stem[len(root) + 1 if root else 0 :].replace("/", ".") for root in roots if not root or stem.startswith(root + "/")]
+    return tuple(dict.fromkeys([*sorted(declared, key=len), *below]))
+
+
+def _root_of(path: str, dotted: str) -> str:
+    """The folder in which a dotted name leads to a path."""
+    stem = path.rpartition(".")[0].removesuffix("/__init__")
+    return stem[: -len(dotted)].rstrip("/")

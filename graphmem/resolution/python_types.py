@@ -1,0 +1,252 @@
+"""Python's annotations: classes, aliases, generics, and the forms of `typing`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
+from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.python_modules import PythonModules
+from graphmem.resolution.types import (
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    MODULE,
+    NAMESPACE,
+    SELFTYPE,
+    TYPEVAR,
+    UNTYPED,
+    Atom,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Binding, Import
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.names import Place
+    from graphmem.resolution.project import FileEntry
+
+
+_TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "types"})
+
+_SEQUENCES: Final = {
+    **dict.fromkeys(("List", "list", "Sequence", "MutableSequence", "Collection", "Container", "deque", "Deque"), "list"),
+    **dict.fromkeys(("Set", "set", "FrozenSet", "frozenset", "AbstractSet", "MutableSet", "KeysView"), "set"),
+    **dict.fromkeys(("Iterable", "Iterator", "AsyncIterable", "AsyncIterator", "Generator", "AsyncGenerator", "Reversible"), "iter"),
+    **dict.fromkeys(("ValuesView",), "iter"),
+    **dict.fromkeys(("Awaitable", "Coroutine", "Future", "Task"), "await"),
+    **dict.fromkeys(("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager"), "enter"),
+}
+
+_MAPPINGS: Final = frozenset({"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "OrderedDict", "defaultdict", "ChainMap"})
+
+_OPEN: Final = frozenset({"Any", "object", "Callable", "Type", "type", "Hashable", "Generic", "Protocol"})
+
+_TRANSPARENT: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"})
+
+_SILENT: Final = frozenset({"Literal", "LiteralString", "NoReturn", "Never", "None", "TypeGuard", "TypeIs", "Concatenate", "Unpack"})
+
+_VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
+
+
+class PythonTypes(PythonModules):
+    """What annotations declare."""
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Annotations: classes, aliases, the forms of `typing`."""
+        found = entry.terms[term]
+        op = found[0]
+        if op in (NAME, ATTR):
+            return self._named_type(inference, entry, scope, term)
+        if op == INDEX:
+            return self._generic(inference, entry, scope, found[1], found[2])
+        if op == EITHER or (op == OPERATOR and found[1] == "|"):
+            items = found[1] if op == EITHER else (found[2], found[3])
+            return join_all(inference.declared(entry, scope, item) for item in items)
+        if op in (LIST, TUPLE):
+            return join_all(inference.declared(entry, scope, item) for item in found[1])
+        if op == CALL:
+            callee = self._objects(inference, entry, scope, found[1])
+            if any(atom[0] == EXT and atom[2].rpartition(".")[2] == "NewType" for atom in callee) and len(found[2]) > 1:
+                return inference.declared(entry, scope, found[2][1])
+            return one(UNTYPED)
+        return EMPTY if op in (LITERAL, STRING) else one(UNTYPED)
+
+    def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        found = EMPTY
+        for atom in self._objects(inference, entry, scope, term):
+            tag = atom[0]
+            if tag == CLASS:
+                found = join(found, one(INST, atom[1], False))
+            elif tag == EXT:
+                found = join(found, _external_type(atom))
+            elif tag not in (MODULE, NAMESPACE, FUNC):
+                found = join(found, frozenset((atom,)))
+        return found
+
+    def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """What a name in an annotation stands for: classes, modules, `EXT`; the types an alias stands for."""
+        found = entry.terms[term]
+        if found[0] == ATTR:
+            base = self._objects(inference, entry, scope, found[1])
+            result = EMPTY
+            for atom in base:
+                if atom[0] == MODULE:
+                    places = inference.module_places(atom[1], found[2])
+                    result = join(result, self._placed(inference, places) if places else inference.module_member(atom, found[2]))
+                elif atom[0] == CLASS:
+                    result = join(result, self._nested(inference, atom[1], found[2]))
+                elif atom[0] in (EXT, NAMESPACE):
+                    result = join(result, inference.module_member(atom, found[2]))
+            return result
+        if found[0] != NAME:
+            return EMPTY
+        places = inference.lookup(entry, scope, found[1], 1 << 30)
+        if places is None:
+            return self.builtin(found[1])
+        return self._placed(inference, places)
+
+    def _nested(self, inference: Inference, owner: Symbol, name: str) -> Type:
+        for candidate in inference.mro(owner):
+            if isinstance(candidate, Symbol):
+                entry = inference.project.entry(candidate)
+                for slot in entry.names(candidate.index).get(name, ()):
+                    if slot.kind == "definition" and entry.symbols[slot.index].kind in CLASS_KINDS:
+                        return one(CLASS, entry.symbols[slot.index])
+        return EMPTY
+
+    def _placed(self, inference: Inference, places: Sequence[Place]) -> Type:
+        found = EMPTY
+        for entry, scope, slot in places:
+            if slot.kind == "definition":
+                symbol = entry.symbols[slot.index]
+                if symbol.kind in CLASS_KINDS:
+                    found = join(found, one(CLASS, symbol))
+            elif slot.kind == "import":
+                imported = entry.facts.imports[slot.index]
+                ask = inference.project.solver.ask
+                found = join(found, ask(entry.memo, ("I", slot.index), self._import_objects, inference, entry, imported))
+            elif slot.kind == "binding":
+                binding = entry.facts.bindings[slot.index]
+                found = join(found, self._alias(inference, entry, scope, binding))
+        return found
+
+    def _import_objects(self, inference: Inference, entry: FileEntry, imported: Import) -> Type:
+        modules = self.import_targets(inference, entry, imported)
+        if not imported.name:
+            return modules
+        found = EMPTY
+        for atom in modules:
+            is_other = atom[0] == MODULE and atom[1] != entry.path
+            places = inference.module_places(atom[1], imported.name) if is_other else None
+            found = join(found, self._placed(inference, places) if places else inference.taken(entry, atom, imported.name))
+        return found
+
+    def _alias(self, inference: Inference, entry: FileEntry, scope: int, binding: Binding) -> Type:
+        """`Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`."""
+        if binding.value < 0 or binding.op != "assign":
+            return EMPTY
+        value = entry.terms[binding.value]
+        if value[0] == CALL:
+            callee = entry.terms[value[1]]
+            if callee[0] in (NAME, ATTR) and callee[-1] in _VARIABLES:
+                return one(TYPEVAR, str(entry.terms[binding.target][1]))
+            if callee[0] in (NAME, ATTR) and callee[-1] == "NewType":
+                return inference.declared(entry, scope, binding.value)
+            return EMPTY
+        if value[0] in (NAME, ATTR):
+            ask = inference.project.solver.ask
+            return ask(entry.memo, ("o", scope, binding.value), self._objects, inference, entry, scope, binding.value)  # type: ignore[no-any-return]
+        if value[0] in (INDEX, OPERATOR, EITHER):
+            return inference.declared(entry, scope, binding.value)
+        return EMPTY
+
+    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """`Base[Key]`."""
+        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        found = EMPTY
+        for atom in self._objects(inference, entry, scope, base):
+            if atom[0] == CLASS:
+                found = join(found, one(INST, atom[1], False))
+            elif atom[0] == EXT:
+                found = join(found, self._external_generic(inference, entry, scope, atom, arguments))
+            elif atom[0] not in (MODULE, NAMESPACE, FUNC):
+                found = join(found, frozenset((atom,)))
+        return found
+
+    def _external_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Atom, arguments: Sequence[int]) -> Type:
+        name = atom[2].rpartition(".")[2]
+        if not _is_typing(atom):
+            return one(EXTI, atom[1], atom[2])
+
+        def part(position: int) -> Type:
+            return inference.declared(entry, scope, arguments[position]) if position < len(arguments) else EMPTY
+
+        if name == "Annotated" or name in ("Final", "ClassVar", "Required", "NotRequired"):
+            return part(0)
+        if name in _TRANSPARENT:
+            return join_all(part(i) for i in range(len(arguments)))
+        if name in ("Tuple", "tuple"):
+            if len(arguments) == 2 and entry.terms[arguments[1]] == (LITERAL, "ellipsis"):
+                return box("tuple", _open_is_empty(part(0)))
+            return tuple_of([_open_is_empty(part(i)) for i in range(len(arguments))])
+        if name in _MAPPINGS:
+            return box("dict", _open_is_empty(part(0)), _open_is_empty(part(1)))
+        if name == "Coroutine":
+            return box("await", _open_is_empty(part(2)))
+        if name in _SEQUENCES:
+            return box(_SEQUENCES[name], _open_is_empty(part(0)))
+        if name in ("Type", "type"):
+            return join_all(_class_of(inner) for inner in part(0)) or one(UNTYPED)
+        if name == "Callable":
+            return join(one(UNTYPED), box("callable", _open_is_empty(part(len(arguments) - 1))))
+        if name in _SILENT:
+            return EMPTY if name != "Literal" else one(EXTI, "builtins", "str")
+        return one(UNTYPED)
+
+
+def _open_is_empty(value: Type) -> Type:
+    return frozenset(atom for atom in value if atom[0] != UNTYPED)
+
+
+def _class_of(atom: Atom) -> Type:
+    if atom[0] == INST:
+        return one(CLASS, atom[1])
+    if atom[0] == EXTI:
+        return one(EXT, atom[1], atom[2])
+    if atom[0] in (TYPEVAR, SELFTYPE):
+        return box("class", frozenset((atom,)))
+    return EMPTY
+
+
+def _is_typing(atom: Atom) -> bool:
+    module = atom[1] if not atom[2].rpartition(".")[0] else f"{atom[1]}.{atom[2].rpartition('.')[0]}"
+    return module in _TYPING
+
+
+def _external_type(atom: Atom) -> Type:
+    """The instance type a class outside stands for in an annotation."""
+    name = atom[2].rpartition(".")[2]
+    if _is_typing(atom):
+        if name == "Self":
+            return one(SELFTYPE)
+        if name in _OPEN:
+            return one(UNTYPED)
+        if name in _SILENT:
+            return EMPTY
+        if name in _MAPPINGS:
+            return box("dict", EMPTY, EMPTY)
+        if name in _SEQUENCES:
+            return box(_SEQUENCES[name], EMPTY)
+        if name in ("Tuple", "tuple"):
+            return box("tuple", EMPTY)
+    return one(EXTI, atom[1], atom[2])
