@@ -20,6 +20,7 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Import
     from graphmem.resolution.inference import Inference
+    from graphmem.resolution.layout import Layout
     from graphmem.resolution.project import FileEntry
 
 
