@@ -51,7 +51,7 @@ class Tuning(NamedTuple):
     divide: bool = True  # chunks among the symbols in them
     weights: dict[str, Weights] = {  # noqa: RUF012 - a NamedTuple's default, never written to
         IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-        SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.1, graph=0.0, votes=0.2),
+        SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.0, graph=0.0, votes=0.2),
         STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
     }
 

@@ -22,7 +22,7 @@ from graphmem.search.fusion import Fused
 _STEM: Final = 6  # letters by which forms of a word are compared
 _OWN_NAME: Final = 0.5  # what a word of the query counts more in a symbol's name than in its text
 _ENOUGH: Final = 0.3  # share of a chunk's words that makes a symbol in it the hit
-_SHARE_POWER: Final = 0.3  # how a smaller share lowers the score: share ** power
+_SHARE_POWER: Final = 0.15  # how a smaller share lowers the score: share ** power
 
 
 class Units(NamedTuple):
