@@ -8,41 +8,28 @@ knows captures and no language.
 from __future__ import annotations
 
 import gc
-import hashlib
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from tree_sitter import QueryCursor
 
-from graphmem.model import MODULE_QUALNAME
 from graphmem.parsing.facts import (
-    ATTR,
-    ENTER,
-    INDEX,
-    ITER,
     LIST,
-    LITERAL,
     NAME,
-    OPERATOR,
     STRING,
     TUPLE,
-    UNPACK,
-    Binding,
-    Definition,
     FileFacts,
     Import,
-    Parameter,
     Reference,
 )
 from graphmem.parsing.grammar import Grammar, load_grammar
-from graphmem.parsing.terms import TermBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-MAX_SIGNATURE: Final = 300
-"""Characters of a signature that are kept."""
+
+from graphmem.parsing.extract_definitions import Definitions
+from graphmem.parsing.extraction import FUNCTION_LIKE, Captures
 
 _MAIN: Final = (
     "definition.",
@@ -60,13 +47,6 @@ _MAIN: Final = (
     "block",
 )
 """Which capture of a pattern names what it is about, first come first served."""
-
-_CLASS_LIKE: Final = frozenset({"class", "interface", "enum"})
-_FUNCTION_LIKE: Final = frozenset({"function", "method"})
-
-Captures = dict[str, list["Node"]]
-
-_new_tuple: Final = tuple.__new__  # twice as quick as calling the class, for what every file has hundreds of
 
 
 def extract(path: str, source: bytes, language: str, content_hash: str) -> FileFacts:
@@ -101,115 +81,8 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
             gc.enable()
 
 
-class _Open:
-    """A definition while its parts are still being met."""
-
-    __slots__ = (
-        "bases",
-        "body_end",
-        "body_hash",
-        "body_start",
-        "branches",
-        "decorators",
-        "doc",
-        "end_byte",
-        "end_line",
-        "has_body",
-        "index",
-        "keyword_only",
-        "kind",
-        "modifiers",
-        "name",
-        "name_column",
-        "name_line",
-        "ordinal",
-        "parameters",
-        "parent",
-        "qualname",
-        "returns",
-        "signature",
-        "span_end",
-        "start_byte",
-        "start_line",
-    )
-
-    def __init__(self, index: int, kind: str, name: str, qualname: str, parent: int) -> None:
-        self.index = index
-        self.kind = kind
-        self.name = name
-        self.qualname = qualname
-        self.parent = parent
-        self.ordinal = 0
-        self.start_byte = self.end_byte = self.span_end = self.body_start = self.body_end = 0
-        self.start_line = self.end_line = self.name_line = 1
-        self.name_column = 0
-        self.signature = self.doc = self.body_hash = ""
-        self.modifiers: set[str] = set()
-        self.decorators: tuple[int, ...] = ()
-        self.parameters: list[Parameter] = []
-        self.returns = -1
-        self.bases: list[tuple[str, int]] = []
-        self.branches = 0
-        self.has_body = False
-        self.keyword_only = False
-
-    def close(self) -> Definition:
-        return Definition(
-            self.kind,
-            self.name,
-            self.qualname,
-            self.ordinal,
-            self.parent,
-            self.start_byte,
-            self.end_byte,
-            self.start_line,
-            self.end_line,
-            self.name_line,
-            self.name_column,
-            self.signature,
-            self.doc,
-            tuple(sorted(self.modifiers)),
-            self.decorators,
-            tuple(self.parameters),
-            self.returns,
-            tuple(self.bases),
-            1 + self.branches if self.has_body else 0,
-            self.body_hash,
-        )
-
-
-class _Extraction:
-    """One run over one file."""
-
-    def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
-        self.grammar = grammar
-        self.path = path
-        self.source = source
-        self.content_hash = content_hash
-        self.builder = TermBuilder(grammar, source)
-        self.line_starts = [0]
-        position = source.find(b"\n")
-        while position >= 0:
-            self.line_starts.append(position + 1)
-            position = source.find(b"\n", position + 1)
-        self.lines = len(self.line_starts) - (1 if source.endswith(b"\n") or not source else 0)
-        self.definitions: list[_Open] = []
-        self.stack: list[_Open] = []
-        self.blocks: list[tuple[int, int]] = []  # (end byte, last line)
-        self.scope = 0
-        self.imports: list[Import] = []
-        self.bindings: list[Binding] = []
-        self.references: list[Reference] = []
-        self.twins: dict[tuple[str, str], int] = {}
-        self.named: set[tuple[int, str]] = set()
-        self.wrappers: dict[int, Node] = {}
-        self.decorators: dict[int, list[int]] = {}
-        self.modifiers: dict[int, set[str]] = {}
-        self.docs: dict[int, str] = {}
-        self.opened: dict[int, _Open] = {}
-        self.function_kinds = _function_kinds(grammar)
-        self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
-        self.pattern_kinds = _pattern_kinds(grammar)
+class _Extraction(Definitions):
+    """Everything together: the walk over the matches, imports, references."""
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Walk the matches in order and close the facts."""
@@ -275,208 +148,6 @@ class _Extraction:
             handler(self, suffix, node, captures)
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
-    def line(self, byte: int) -> int:
-        """1-based line of a byte."""
-        return bisect_right(self.line_starts, byte)
-
-    def column(self, byte: int, line: int) -> int:
-        """0-based column of a byte, in characters."""
-        start = self.line_starts[line - 1]
-        if self.builder.ascii is not None:
-            return byte - start
-        return len(self.source[start:byte].decode("utf-8", "replace"))
-
-    # definitions
-
-    def open_module(self) -> None:
-        """The definition every file has."""
-        stem = self.path.rpartition("/")[2].partition(".")[0]
-        module = _Open(0, "module", stem, MODULE_QUALNAME, -1)
-        module.end_byte = module.span_end = module.body_end = len(self.source)
-        module.end_line = max(1, self.lines)
-        module.has_body = True
-        module.body_hash = _hash(self.source)
-        self.definitions.append(module)
-        self.stack.append(module)
-        self.blocks.append((len(self.source) + 1, module.end_line))
-
-    def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> _Open:
-        """Register a definition in the current scope, or in what the scope calls `owner`."""
-        parent = self.definitions[self.scope]
-        if owner:
-            inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
-            parent = next(inside, parent)
-        if kind == "function" and parent.kind in _CLASS_LIKE:
-            kind = "method"
-        qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
-        found = _Open(len(self.definitions), kind, name, qualname, parent.index)
-        found.ordinal = self.twins.get((kind, qualname), 0)
-        self.twins[kind, qualname] = found.ordinal + 1
-        self.named.add((parent.index, name))
-        outer = self.wrappers.get(node.id, node)
-        found.start_byte, found.end_byte = outer.start_byte, outer.end_byte
-        found.start_line, found.end_line = self.line(outer.start_byte), self.line(max(outer.start_byte, outer.end_byte - 1))
-        found.name_line = self.line(name_node.start_byte)
-        found.name_column = self.column(name_node.start_byte, found.name_line)
-        found.span_end = node.end_byte
-        prefix = self.grammar.spec.private_prefix
-        if prefix and name.startswith(prefix) and not name.endswith("__"):
-            found.modifiers.add("private")
-        self.definitions.append(found)
-        return found
-
-    def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """A named thing; with a body it becomes a scope."""
-        name_node = captures["name"][0]
-        owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
-        found = self.open_definition(kind, self.grammar.helper.name(self.builder.text(name_node)), node, name_node, owner)
-        self.opened[node.id] = found
-        found.doc = self.docs.pop(node.id, "")
-        body = captures["body"][0] if "body" in captures else None
-        header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
-        found.signature = _one_line(self.builder.slice(node.start_byte, header_end))
-        for modifier in captures:
-            if modifier.startswith("modifier."):
-                found.modifiers.add(modifier[9:])
-        found.modifiers |= self.modifiers.pop(node.id, set())
-        self.add_decorators(found, node)
-        if "returns" in captures:
-            found.returns = self.builder.annotation(captures["returns"][0])
-        for base in captures.get("base", ()):
-            self.add_base(found, base)
-        for bases in captures.get("bases", ()):
-            for base in bases.named_children:
-                if not base.is_extra:
-                    self.add_base(found, base)
-        if "value" in captures:
-            self.bind(
-                name_node,
-                "assign",
-                self.builder.annotation(captures["value"][0]),
-                -1,
-                node,
-                (self.line(node.start_byte), self.line(node.end_byte - 1)),
-            )
-        if body is not None:
-            found.has_body = True
-            found.body_start, found.body_end = body.start_byte, body.end_byte
-            found.body_hash = self.hash_body(node, name_node)
-            self.stack.append(found)
-        else:
-            found.body_hash = _hash(self.source[node.start_byte : node.end_byte])
-
-    def add_decorators(self, found: _Open, node: Node) -> None:
-        """Decorators met before the definition, and what they say about it."""
-        found.decorators = tuple(self.decorators.pop(node.id, ()))
-        table = self.grammar.spec.decorator_modifiers
-        for term in found.decorators:
-            words = self.dotted(term).split(".")
-            for count in (1, 2):
-                modifier = table.get(".".join(words[-count:]))
-                if modifier:
-                    found.modifiers.add(modifier)
-
-    def add_base(self, found: _Open, base: Node) -> None:
-        """A superclass or a keyword of the class header."""
-        keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
-        value = base.child_by_field_name("value") if keyword is not None else base
-        if value is None:
-            return
-        self.builder.consumed.add(value.id)
-        term = self.builder.term(value)
-        found.bases.append((self.builder.text(keyword) if keyword is not None else "", term))
-        if keyword is None:
-            self.add_reference("inherit", term, value)
-
-    def hash_body(self, node: Node, name_node: Node) -> str:
-        """Hash of everything but the name and the indentation, so that moved and renamed twins are equal."""
-        indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
-        text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
-        return _hash(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
-
-    def dotted(self, term: int) -> str:
-        """`a.b` of a term that is a name, an attribute of one, or a call of either; "" otherwise."""
-        parts: list[str] = []
-        terms = self.builder.terms
-        found = terms[term]
-        if len(found) == 4 and found[0] not in (NAME, ATTR):
-            found = terms[found[1]]
-        while found[0] == ATTR:
-            parts.append(found[2])
-            found = terms[found[1]]
-        if found[0] != NAME:
-            return ""
-        return ".".join([found[1], *reversed(parts)])
-
-    def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """A decorator stands before its definition; it is kept until that one comes."""
-        if node.is_extra:  # a comment between decorators
-            return
-        self.builder.consumed.add(node.id)
-        decorated = captures["decorated"][0].id
-        self.decorators.setdefault(decorated, []).append(self.builder.term(node))
-        if decorated in self.opened:  # the decorator stands inside its definition
-            inside = self.opened[decorated]
-            earlier = inside.decorators
-            self.add_decorators(inside, captures["decorated"][0])
-            inside.decorators = earlier + inside.decorators
-
-    def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """A node around a definition that counts as part of it, with the modifiers it adds."""
-        wrapped = captures["wrapped"][0].id
-        self.wrappers.setdefault(wrapped, node)
-        for modifier in captures:
-            if modifier.startswith("modifier."):
-                self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
-
-    def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
-        """Something inside a definition that says what it is."""
-        self.stack[-1].modifiers.add(kind)
-
-    def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
-        """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
-        if "doc.of" in captures:
-            self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(self.builder.text(node))
-            return
-        scope = self.definitions[self.scope]
-        if not scope.doc:
-            scope.doc = self.grammar.helper.docstring(self.builder.text(node))
-
-    def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
-        """One more way through the definition."""
-        self.definitions[self.scope].branches += 1
-
-    def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Statements that run together."""
-        self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
-
-    def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
-        """A parameter belongs to the definition whose header is open."""
-        owner = self.stack[-1]
-        if owner.index == 0 or owner.body_start <= node.start_byte:
-            return
-        if kind == "after_positional":
-            owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]
-            return
-        if kind == "before_keyword":
-            owner.keyword_only = True
-            return
-        if kind == "normal" and owner.keyword_only:
-            kind = "keyword"
-        owner.keyword_only = owner.keyword_only or kind == "rest"
-        annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
-        default = self.builder.term(captures["default"][0]) if "default" in captures else -1
-        target = captures["name"][0]
-        name = self.builder.text(target)
-        if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
-            name = _one_line(name)
-            self.scope = owner.index
-            line = self.line(node.start_byte)
-            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, (line, line))
-        owner.parameters.append(Parameter(name, annotation, default, kind))
-
-    # imports
-
     def on_import(self, kind: str, node: Node, captures: Captures) -> None:
         """One name an import binds."""
         text = self.builder.text
@@ -500,145 +171,6 @@ class _Extraction:
             found = Import(self.scope, module, level, name, alias, kind, exported_as, line)
             self.imports.extend(self.grammar.helper.imports(found))
 
-    # bindings
-
-    def on_binding(self, op: str, node: Node, captures: Captures) -> None:
-        """A value goes somewhere."""
-        builder = self.builder
-        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
-        extent = captures["extent"][0] if "extent" in captures else node
-        value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
-        value = builder.term(value_node) if value_node is not None else -1
-        end = value_node if value_node is not None and op != "local" else extent
-        first = self.line(extent.start_byte)
-        lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
-        if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
-            return
-        if op in ("return", "yield", "yield_from", "export"):
-            if op == "yield_from":
-                value = builder.add((ITER, value))
-            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
-            return
-        if value >= 0 and op in ("for", "local"):
-            value = builder.add((ITER, value))
-        elif value >= 0 and op == "with":
-            value = builder.add((ENTER, value))
-        if value_node is not None and builder.terms[value][0] in (ITER, ENTER):
-            self.add_reference("implicit", value, value_node)
-        here = self.opened.get(node.id)
-        is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
-        for target in captures.get("target", ()):
-            if is_defined and builder.terms[builder.term(target)][0] == NAME:
-                continue
-            self.bind(target, op, value, annotation, node, lines)
-
-    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, lines: tuple[int, int]) -> None:
-        """Bind one target, taking patterns apart."""
-        builder = self.builder
-        shape = self.pattern_kinds.get(target.kind_id)
-        if shape == "unpack":
-            children = [child for child in target.named_children if not child.is_extra]
-            whole = builder.terms[value] if value >= 0 else (-1, ())
-            items = whole[1] if whole[0] in (TUPLE, LIST) and len(whole[1]) == len(children) else None
-            for position, child in enumerate(children):
-                starred = self.pattern_kinds.get(child.kind_id) == "splat"
-                if items is not None and not starred:
-                    part = items[position]
-                else:
-                    part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
-                self.bind(child, op, part, -1, statement, lines)
-            return
-        if shape == "fields":
-            for attribute, child in self.grammar.helper.fields(target):
-                part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else -1
-                self.bind(child, op, part, -1, statement, lines)
-            return
-        if shape in ("splat", "through"):
-            for child in target.named_children[:1]:
-                self.bind(child, op, value, annotation, statement, lines)
-            return
-        builder.consumed.add(target.id)
-        term = builder.term(target)
-        operator = builder.terms[term][0]
-        self.add_binding(term, op, value, annotation, lines)
-        if operator in (ATTR, INDEX):
-            self.add_reference("write", term, target)
-        elif (
-            operator == NAME
-            and op in ("assign", "annotate")
-            and self.definitions[self.scope].kind not in _FUNCTION_LIKE
-            and not self.is_in_nameless_function(target)
-        ):
-            self.define_variable(target, statement)
-
-    def is_in_nameless_function(self, node: Node) -> bool:
-        """True when a function that is no definition stands between a node and the body of its scope."""
-        kinds = self.function_kinds
-        if not kinds:
-            return False
-        start = self.definitions[self.scope].body_start
-        found = node.parent
-        while found is not None and found.start_byte >= start:
-            if found.kind_id in kinds:
-                body = found.child_by_field_name("body")
-                if body is not None and body.start_byte <= node.start_byte:
-                    return body.start_byte != start or self.scope == 0
-            found = found.parent
-        return False
-
-    def define_variable(self, target: Node, statement: Node) -> None:
-        """The first binding of a name of a module or a class defines it."""
-        name = self.builder.text(target)
-        if (self.scope, name) in self.named:
-            return
-        found = self.open_definition("variable", name, statement, target)
-        found.modifiers |= self.modifiers.pop(statement.id, set())
-        found.doc = self.docs.pop(statement.id, "")
-        found.signature = _one_line(self.builder.text(statement))
-        found.body_hash = _hash(self.source[target.end_byte : statement.end_byte])
-
-    def add_binding(self, target: int, op: str, value: int, annotation: int, lines: tuple[int, int]) -> None:
-        self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
-
-    def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """A condition may tell a type where it holds."""
-        builder = self.builder
-        for found in self.grammar.helper.narrowings(builder, node):
-            term, value = builder.term(found.target), builder.term(found.value)
-            self.bindings.append(Binding(self.scope, term, "narrow", value, -1, found.first_line, found.last_line, found.last_line))
-
-    def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
-        """`global` and `nonlocal`."""
-        self.elsewhere[self.scope, self.builder.text(node)] = kind
-
-    def apply_scope_statements(self) -> None:
-        """Move bindings of names declared global or nonlocal to the scope they live in."""
-        if not self.elsewhere:
-            return
-        terms = self.builder.terms
-        for position, binding in enumerate(self.bindings):
-            target = terms[binding.target]
-            where = self.elsewhere.get((binding.scope, target[1])) if target[0] == NAME else None
-            if where == "global":
-                self.bindings[position] = binding._replace(scope=0)
-            elif where == "nonlocal":
-                scope = self.definitions[binding.scope].parent
-                while scope > 0 and not self.binds(scope, binding.target):
-                    scope = self.definitions[scope].parent
-                self.bindings[position] = binding._replace(scope=max(scope, 0))
-
-    def binds(self, scope: int, target: int) -> bool:
-        """True when a function's own statements or parameters bind the name."""
-        definition = self.definitions[scope]
-        if definition.kind not in _FUNCTION_LIKE:
-            return False
-        name = self.builder.terms[target][1]
-        return any(parameter.name == name for parameter in definition.parameters) or any(
-            binding.scope == scope and binding.target == target for binding in self.bindings
-        )
-
-    # references
-
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:
         """A site where something is used."""
         builder = self.builder
@@ -656,27 +188,12 @@ class _Extraction:
             if kind != "implicit" or self.has_operands(term):
                 self.add_reference(kind, term, node)
 
-    def has_operands(self, term: int) -> bool:
-        """False for operations on literals, which the language does itself."""
-        terms = self.builder.terms
-        found = terms[term]
-        operands = (found[1],) if found[0] == INDEX else found[2:] if found[0] == OPERATOR else ()
-        return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
-
-    def add_reference(self, kind: str, term: int, node: Node) -> None:
-        start, end = node.start_byte, node.end_byte
-        starts = self.line_starts
-        line = bisect_right(starts, start)
-        last = line if line == len(starts) or end <= starts[line] else bisect_right(starts, end - 1)
-        column = start - starts[line - 1] if self.builder.ascii is not None else self.column(start, line)
-        self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last)))
-
     def useful_references(self) -> list[Reference]:
         """References without reads of local variables, which lead nowhere."""
         terms = self.builder.terms
         local: dict[int, set[str]] = {}
         for definition in self.definitions:
-            if definition.kind in _FUNCTION_LIKE:
+            if definition.kind in FUNCTION_LIKE:
                 local[definition.index] = {parameter.name for parameter in definition.parameters}
         for binding in self.bindings:
             if binding.op != "narrow" and terms[binding.target][0] == NAME and (binding.scope in local or binding.op == "local"):
@@ -729,36 +246,6 @@ def _action(captures: Captures) -> Action:
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
     raise AssertionError(f"no pattern of the vocabulary has only the captures {sorted(captures)}")
-
-
-def _pattern_kinds(grammar: Grammar) -> dict[int, str]:
-    found = _patterns.get(grammar.spec.name)
-    if found is None:
-        found = {i: shape for node_type, shape in grammar.spec.patterns.items() for i in grammar.kind_ids(node_type)}
-        _patterns[grammar.spec.name] = found
-    return found
-
-
-_patterns: dict[str, dict[int, str]] = {}
-
-
-def _function_kinds(grammar: Grammar) -> frozenset[int]:
-    found = _functions.get(grammar.spec.name)
-    if found is None:
-        found = _functions[grammar.spec.name] = frozenset(i for node_type in grammar.spec.functions for i in grammar.kind_ids(node_type))
-    return found
-
-
-_functions: dict[str, frozenset[int]] = {}
-
-
-def _hash(text: bytes) -> str:
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
-    return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"
 
 
 def _count_errors(root: Node) -> tuple[int, int]:

@@ -1,0 +1,159 @@
+"""Bindings: every place where a name or an attribute gets a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import (
+    ATTR,
+    ENTER,
+    INDEX,
+    ITER,
+    LIST,
+    NAME,
+    TUPLE,
+    UNPACK,
+    Binding,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, Extraction, digest, one_line
+
+
+class Bindings(Extraction):
+    """The part of extraction that follows values."""
+
+    def on_binding(self, op: str, node: Node, captures: Captures) -> None:
+        """A value goes somewhere."""
+        builder = self.builder
+        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        extent = captures["extent"][0] if "extent" in captures else node
+        value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
+        value = builder.term(value_node) if value_node is not None else -1
+        end = value_node if value_node is not None and op != "local" else extent
+        first = self.line(extent.start_byte)
+        lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
+        if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
+            return
+        if op in ("return", "yield", "yield_from", "export"):
+            if op == "yield_from":
+                value = builder.add((ITER, value))
+            self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
+            return
+        if value >= 0 and op in ("for", "local"):
+            value = builder.add((ITER, value))
+        elif value >= 0 and op == "with":
+            value = builder.add((ENTER, value))
+        if value_node is not None and builder.terms[value][0] in (ITER, ENTER):
+            self.add_reference("implicit", value, value_node)
+        here = self.opened.get(node.id)
+        is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
+        for target in captures.get("target", ()):
+            if is_defined and builder.terms[builder.term(target)][0] == NAME:
+                continue
+            self.bind(target, op, value, annotation, node, lines)
+
+    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, lines: tuple[int, int]) -> None:
+        """Bind one target, taking patterns apart."""
+        builder = self.builder
+        shape = self.pattern_kinds.get(target.kind_id)
+        if shape == "unpack":
+            children = [child for child in target.named_children if not child.is_extra]
+            whole = builder.terms[value] if value >= 0 else (-1, ())
+            items = whole[1] if whole[0] in (TUPLE, LIST) and len(whole[1]) == len(children) else None
+            for position, child in enumerate(children):
+                starred = self.pattern_kinds.get(child.kind_id) == "splat"
+                if items is not None and not starred:
+                    part = items[position]
+                else:
+                    part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
+                self.bind(child, op, part, -1, statement, lines)
+            return
+        if shape == "fields":
+            for attribute, child in self.grammar.helper.fields(target):
+                part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else -1
+                self.bind(child, op, part, -1, statement, lines)
+            return
+        if shape in ("splat", "through"):
+            for child in target.named_children[:1]:
+                self.bind(child, op, value, annotation, statement, lines)
+            return
+        builder.consumed.add(target.id)
+        term = builder.term(target)
+        operator = builder.terms[term][0]
+        self.add_binding(term, op, value, annotation, lines)
+        if operator in (ATTR, INDEX):
+            self.add_reference("write", term, target)
+        elif (
+            operator == NAME
+            and op in ("assign", "annotate")
+            and self.definitions[self.scope].kind not in FUNCTION_LIKE
+            and not self.is_in_nameless_function(target)
+        ):
+            self.define_variable(target, statement)
+
+    def is_in_nameless_function(self, node: Node) -> bool:
+        """True when a function that is no definition stands between a node and the body of its scope."""
+        kinds = self.function_kinds
+        if not kinds:
+            return False
+        start = self.definitions[self.scope].body_start
+        found = node.parent
+        while found is not None and found.start_byte >= start:
+            if found.kind_id in kinds:
+                body = found.child_by_field_name("body")
+                if body is not None and body.start_byte <= node.start_byte:
+                    return body.start_byte != start or self.scope == 0
+            found = found.parent
+        return False
+
+    def define_variable(self, target: Node, statement: Node) -> None:
+        """The first binding of a name of a module or a class defines it."""
+        name = self.builder.text(target)
+        if (self.scope, name) in self.named:
+            return
+        found = self.open_definition("variable", name, statement, target)
+        found.modifiers |= self.modifiers.pop(statement.id, set())
+        found.doc = self.docs.pop(statement.id, "")
+        found.signature = one_line(self.builder.text(statement))
+        found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
+
+    def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
+        """A condition may tell a type where it holds."""
+        builder = self.builder
+        for found in self.grammar.helper.narrowings(builder, node):
+            term, value = builder.term(found.target), builder.term(found.value)
+            self.bindings.append(Binding(self.scope, term, "narrow", value, -1, found.first_line, found.last_line, found.last_line))
+
+    def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
+        """`global` and `nonlocal`."""
+        self.elsewhere[self.scope, self.builder.text(node)] = kind
+
+    def apply_scope_statements(self) -> None:
+        """Move bindings of names declared global or nonlocal to the scope they live in."""
+        if not self.elsewhere:
+            return
+        terms = self.builder.terms
+        for position, binding in enumerate(self.bindings):
+            target = terms[binding.target]
+            where = self.elsewhere.get((binding.scope, target[1])) if target[0] == NAME else None
+            if where == "global":
+                self.bindings[position] = binding._replace(scope=0)
+            elif where == "nonlocal":
+                scope = self.definitions[binding.scope].parent
+                while scope > 0 and not self.binds(scope, binding.target):
+                    scope = self.definitions[scope].parent
+                self.bindings[position] = binding._replace(scope=max(scope, 0))
+
+    def binds(self, scope: int, target: int) -> bool:
+        """True when a function's own statements or parameters bind the name."""
+        definition = self.definitions[scope]
+        if definition.kind not in FUNCTION_LIKE:
+            return False
+        name = self.builder.terms[target][1]
+        return any(parameter.name == name for parameter in definition.parameters) or any(
+            binding.scope == scope and binding.target == target for binding in self.bindings
+        )

@@ -1,0 +1,172 @@
+"""Definitions: named things, their headers, and what stands around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import (
+    ATTR,
+    NAME,
+    Parameter,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+from graphmem.parsing.extract_bindings import Bindings
+from graphmem.parsing.extraction import Captures, OpenDefinition, digest, one_line
+
+
+class Definitions(Bindings):
+    """The part of extraction that opens definitions."""
+
+    def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
+        """A named thing; with a body it becomes a scope."""
+        name_node = captures["name"][0]
+        owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
+        found = self.open_definition(kind, self.grammar.helper.name(self.builder.text(name_node)), node, name_node, owner)
+        self.opened[node.id] = found
+        found.doc = self.docs.pop(node.id, "")
+        body = captures["body"][0] if "body" in captures else None
+        header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
+        found.signature = one_line(self.builder.slice(node.start_byte, header_end))
+        for modifier in captures:
+            if modifier.startswith("modifier."):
+                found.modifiers.add(modifier[9:])
+        found.modifiers |= self.modifiers.pop(node.id, set())
+        self.add_decorators(found, node)
+        if "returns" in captures:
+            found.returns = self.builder.annotation(captures["returns"][0])
+        for base in captures.get("base", ()):
+            self.add_base(found, base)
+        for bases in captures.get("bases", ()):
+            for base in bases.named_children:
+                if not base.is_extra:
+                    self.add_base(found, base)
+        if "value" in captures:
+            self.bind(
+                name_node,
+                "assign",
+                self.builder.annotation(captures["value"][0]),
+                -1,
+                node,
+                (self.line(node.start_byte), self.line(node.end_byte - 1)),
+            )
+        if body is not None:
+            found.has_body = True
+            found.body_start, found.body_end = body.start_byte, body.end_byte
+            found.body_hash = self.hash_body(node, name_node)
+            self.stack.append(found)
+        else:
+            found.body_hash = digest(self.source[node.start_byte : node.end_byte])
+
+    def add_decorators(self, found: OpenDefinition, node: Node) -> None:
+        """Decorators met before the definition, and what they say about it."""
+        found.decorators = tuple(self.decorators.pop(node.id, ()))
+        table = self.grammar.spec.decorator_modifiers
+        for term in found.decorators:
+            words = self.dotted(term).split(".")
+            for count in (1, 2):
+                modifier = table.get(".".join(words[-count:]))
+                if modifier:
+                    found.modifiers.add(modifier)
+
+    def add_base(self, found: OpenDefinition, base: Node) -> None:
+        """A superclass or a keyword of the class header."""
+        keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
+        value = base.child_by_field_name("value") if keyword is not None else base
+        if value is None:
+            return
+        self.builder.consumed.add(value.id)
+        term = self.builder.term(value)
+        found.bases.append((self.builder.text(keyword) if keyword is not None else "", term))
+        if keyword is None:
+            self.add_reference("inherit", term, value)
+
+    def hash_body(self, node: Node, name_node: Node) -> str:
+        """Hash of everything but the name and the indentation, so that moved and renamed twins are equal."""
+        indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
+        text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
+        return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
+
+    def dotted(self, term: int) -> str:
+        """`a.b` of a term that is a name, an attribute of one, or a call of either; "" otherwise."""
+        parts: list[str] = []
+        terms = self.builder.terms
+        found = terms[term]
+        if len(found) == 4 and found[0] not in (NAME, ATTR):
+            found = terms[found[1]]
+        while found[0] == ATTR:
+            parts.append(found[2])
+            found = terms[found[1]]
+        if found[0] != NAME:
+            return ""
+        return ".".join([found[1], *reversed(parts)])
+
+    def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
+        """A decorator stands before its definition; it is kept until that one comes."""
+        if node.is_extra:  # a comment between decorators
+            return
+        self.builder.consumed.add(node.id)
+        decorated = captures["decorated"][0].id
+        self.decorators.setdefault(decorated, []).append(self.builder.term(node))
+        if decorated in self.opened:  # the decorator stands inside its definition
+            inside = self.opened[decorated]
+            earlier = inside.decorators
+            self.add_decorators(inside, captures["decorated"][0])
+            inside.decorators = earlier + inside.decorators
+
+    def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
+        """A node around a definition that counts as part of it, with the modifiers it adds."""
+        wrapped = captures["wrapped"][0].id
+        self.wrappers.setdefault(wrapped, node)
+        for modifier in captures:
+            if modifier.startswith("modifier."):
+                self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
+
+    def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
+        """Something inside a definition that says what it is."""
+        self.stack[-1].modifiers.add(kind)
+
+    def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
+        """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
+        if "doc.of" in captures:
+            self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(self.builder.text(node))
+            return
+        scope = self.definitions[self.scope]
+        if not scope.doc:
+            scope.doc = self.grammar.helper.docstring(self.builder.text(node))
+
+    def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
+        """One more way through the definition."""
+        self.definitions[self.scope].branches += 1
+
+    def on_block(self, kind: str, node: Node, captures: Captures) -> None:
+        """Statements that run together."""
+        self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
+
+    def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
+        """A parameter belongs to the definition whose header is open."""
+        owner = self.stack[-1]
+        if owner.index == 0 or owner.body_start <= node.start_byte:
+            return
+        if kind == "after_positional":
+            owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]
+            return
+        if kind == "before_keyword":
+            owner.keyword_only = True
+            return
+        if kind == "normal" and owner.keyword_only:
+            kind = "keyword"
+        owner.keyword_only = owner.keyword_only or kind == "rest"
+        annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        default = self.builder.term(captures["default"][0]) if "default" in captures else -1
+        target = captures["name"][0]
+        name = self.builder.text(target)
+        if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
+            name = one_line(name)
+            self.scope = owner.index
+            line = self.line(node.start_byte)
+            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, (line, line))
+        owner.parameters.append(Parameter(name, annotation, default, kind))

@@ -1,0 +1,248 @@
+"""What is known while a file is read: the state every part of extraction works on."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+from graphmem.model import MODULE_QUALNAME
+from graphmem.parsing.facts import (
+    INDEX,
+    LITERAL,
+    OPERATOR,
+    STRING,
+    Binding,
+    Definition,
+    Import,
+    Parameter,
+    Reference,
+)
+from graphmem.parsing.grammar import Grammar
+from graphmem.parsing.terms import TermBuilder
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+MAX_SIGNATURE: Final = 300
+"""Characters of a signature that are kept."""
+
+CLASS_LIKE: Final = frozenset({"class", "interface", "enum"})
+FUNCTION_LIKE: Final = frozenset({"function", "method"})
+
+Captures = dict[str, list["Node"]]
+
+_new_tuple: Final = tuple.__new__  # twice as quick as calling the class, for what every file has hundreds of
+
+
+class OpenDefinition:
+    """A definition while its parts are still being met."""
+
+    __slots__ = (
+        "bases",
+        "body_end",
+        "body_hash",
+        "body_start",
+        "branches",
+        "decorators",
+        "doc",
+        "end_byte",
+        "end_line",
+        "has_body",
+        "index",
+        "keyword_only",
+        "kind",
+        "modifiers",
+        "name",
+        "name_column",
+        "name_line",
+        "ordinal",
+        "parameters",
+        "parent",
+        "qualname",
+        "returns",
+        "signature",
+        "span_end",
+        "start_byte",
+        "start_line",
+    )
+
+    def __init__(self, index: int, kind: str, name: str, qualname: str, parent: int) -> None:
+        self.index = index
+        self.kind = kind
+        self.name = name
+        self.qualname = qualname
+        self.parent = parent
+        self.ordinal = 0
+        self.start_byte = self.end_byte = self.span_end = self.body_start = self.body_end = 0
+        self.start_line = self.end_line = self.name_line = 1
+        self.name_column = 0
+        self.signature = self.doc = self.body_hash = ""
+        self.modifiers: set[str] = set()
+        self.decorators: tuple[int, ...] = ()
+        self.parameters: list[Parameter] = []
+        self.returns = -1
+        self.bases: list[tuple[str, int]] = []
+        self.branches = 0
+        self.has_body = False
+        self.keyword_only = False
+
+    def close(self) -> Definition:
+        """The finished fact."""
+        return Definition(
+            self.kind,
+            self.name,
+            self.qualname,
+            self.ordinal,
+            self.parent,
+            self.start_byte,
+            self.end_byte,
+            self.start_line,
+            self.end_line,
+            self.name_line,
+            self.name_column,
+            self.signature,
+            self.doc,
+            tuple(sorted(self.modifiers)),
+            self.decorators,
+            tuple(self.parameters),
+            self.returns,
+            tuple(self.bases),
+            1 + self.branches if self.has_body else 0,
+            self.body_hash,
+        )
+
+
+class Extraction:
+    """One run over one file: what was met so far, and where the next match stands."""
+
+    def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
+        self.grammar = grammar
+        self.path = path
+        self.source = source
+        self.content_hash = content_hash
+        self.builder = TermBuilder(grammar, source)
+        self.line_starts = [0]
+        position = source.find(b"\n")
+        while position >= 0:
+            self.line_starts.append(position + 1)
+            position = source.find(b"\n", position + 1)
+        self.lines = len(self.line_starts) - (1 if source.endswith(b"\n") or not source else 0)
+        self.definitions: list[OpenDefinition] = []
+        self.stack: list[OpenDefinition] = []
+        self.blocks: list[tuple[int, int]] = []  # (end byte, last line)
+        self.scope = 0
+        self.imports: list[Import] = []
+        self.bindings: list[Binding] = []
+        self.references: list[Reference] = []
+        self.twins: dict[tuple[str, str], int] = {}
+        self.named: set[tuple[int, str]] = set()
+        self.wrappers: dict[int, Node] = {}
+        self.decorators: dict[int, list[int]] = {}
+        self.modifiers: dict[int, set[str]] = {}
+        self.docs: dict[int, str] = {}
+        self.opened: dict[int, OpenDefinition] = {}
+        self.function_kinds = _function_kinds(grammar)
+        self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
+        self.pattern_kinds = _pattern_kinds(grammar)
+
+    def line(self, byte: int) -> int:
+        """1-based line of a byte."""
+        return bisect_right(self.line_starts, byte)
+
+    def column(self, byte: int, line: int) -> int:
+        """0-based column of a byte, in characters."""
+        start = self.line_starts[line - 1]
+        if self.builder.ascii is not None:
+            return byte - start
+        return len(self.source[start:byte].decode("utf-8", "replace"))
+
+    def open_module(self) -> None:
+        """The definition every file has."""
+        stem = self.path.rpartition("/")[2].partition(".")[0]
+        module = OpenDefinition(0, "module", stem, MODULE_QUALNAME, -1)
+        module.end_byte = module.span_end = module.body_end = len(self.source)
+        module.end_line = max(1, self.lines)
+        module.has_body = True
+        module.body_hash = digest(self.source)
+        self.definitions.append(module)
+        self.stack.append(module)
+        self.blocks.append((len(self.source) + 1, module.end_line))
+
+    def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
+        """Register a definition in the current scope, or in what the scope calls `owner`."""
+        parent = self.definitions[self.scope]
+        if owner:
+            inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
+            parent = next(inside, parent)
+        if kind == "function" and parent.kind in CLASS_LIKE:
+            kind = "method"
+        qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
+        found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
+        found.ordinal = self.twins.get((kind, qualname), 0)
+        self.twins[kind, qualname] = found.ordinal + 1
+        self.named.add((parent.index, name))
+        outer = self.wrappers.get(node.id, node)
+        found.start_byte, found.end_byte = outer.start_byte, outer.end_byte
+        found.start_line, found.end_line = self.line(outer.start_byte), self.line(max(outer.start_byte, outer.end_byte - 1))
+        found.name_line = self.line(name_node.start_byte)
+        found.name_column = self.column(name_node.start_byte, found.name_line)
+        found.span_end = node.end_byte
+        prefix = self.grammar.spec.private_prefix
+        if prefix and name.startswith(prefix) and not name.endswith("__"):
+            found.modifiers.add("private")
+        self.definitions.append(found)
+        return found
+
+    def add_binding(self, target: int, op: str, value: int, annotation: int, lines: tuple[int, int]) -> None:
+        """Note a binding in the scope at hand; `lines` are the first and last of its statement's header."""
+        self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
+
+    def has_operands(self, term: int) -> bool:
+        """False for operations on literals, which the language does itself."""
+        terms = self.builder.terms
+        found = terms[term]
+        operands = (found[1],) if found[0] == INDEX else found[2:] if found[0] == OPERATOR else ()
+        return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
+
+    def add_reference(self, kind: str, term: int, node: Node) -> None:
+        """Note a reference in the scope at hand."""
+        start, end = node.start_byte, node.end_byte
+        starts = self.line_starts
+        line = bisect_right(starts, start)
+        last = line if line == len(starts) or end <= starts[line] else bisect_right(starts, end - 1)
+        column = start - starts[line - 1] if self.builder.ascii is not None else self.column(start, line)
+        self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last)))
+
+
+def _pattern_kinds(grammar: Grammar) -> dict[int, str]:
+    found = _patterns.get(grammar.spec.name)
+    if found is None:
+        found = {i: shape for node_type, shape in grammar.spec.patterns.items() for i in grammar.kind_ids(node_type)}
+        _patterns[grammar.spec.name] = found
+    return found
+
+
+_patterns: dict[str, dict[int, str]] = {}
+
+
+def _function_kinds(grammar: Grammar) -> frozenset[int]:
+    found = _functions.get(grammar.spec.name)
+    if found is None:
+        found = _functions[grammar.spec.name] = frozenset(i for node_type in grammar.spec.functions for i in grammar.kind_ids(node_type))
+    return found
+
+
+_functions: dict[str, frozenset[int]] = {}
+
+
+def digest(text: bytes) -> str:
+    """Hash of source text, 16 hex digits."""
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def one_line(text: str) -> str:
+    """Source text on one line, without the sign that opens a body, cut at `MAX_SIGNATURE`."""
+    line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
+    return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"
