@@ -171,6 +171,7 @@ class GraphDelta(NamedTuple):
 
     `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are rows whose id may or may not be
     there already. A changed edge is removed and added. A first load has only upserts.
+    `moves` says which removed files and symbols are the same thing under a new id.
     """
 
     removed_files: Sequence[str]
@@ -185,6 +186,7 @@ class GraphDelta(NamedTuple):
     chunks: Sequence[ChunkRow]
     edges: Sequence[EdgeRow]
     unresolved: Sequence[UnresolvedRow]
+    moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old one is among the removed, the new one among the upserts; each id once
 
     @classmethod
     def empty(cls) -> GraphDelta:
