@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
 
 
@@ -46,6 +47,17 @@ class StoredRows(NamedTuple):
     symbols: list[SymbolRow]
     chunks: list[ChunkRow]
     unresolved: list[UnresolvedRow]
+
+
+class Knowledge(NamedTuple):
+    """Layer 3 in one consistent snapshot, each list sorted by id (edges by their ends)."""
+
+    generation: int  # of the knowledge: counts accepted writes
+    memories: list[MemoryRow]
+    about: list[AboutRow]
+    relates: list[RelatesRow]
+    sessions: list[SessionRow]
+    learnt: list[LearntRow]
 
 
 class GraphStore(Protocol):
@@ -88,6 +100,23 @@ class GraphStore(Protocol):
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
+
+    def knowledge_generation(self) -> int:
+        """Counter of committed changes of layer 3; 0 in a new database."""
+
+    def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a change of layer 3 in one transaction and return the new knowledge generation.
+
+        Args:
+            delta: what changes; ids of ABOUT targets that are in no table are left out, but for those in `delta.files`.
+            vectors: (text_hash, vector) of the memories' `embedding_model`, committed with them.
+            meta: meta values to set with it.
+
+        Ten thousand memories are one call; the code graph's generation does not change.
+        """
+
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Everything of layer 3, or what belongs to these memories."""
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""

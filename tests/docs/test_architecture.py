@@ -10,11 +10,12 @@ import pytest
 import graphmem
 
 PACKAGE = Path(graphmem.__file__).parent
-WORDS = {"model", "answers", "errors", "settings", "_resources", "_heap", "parsing.facts", "store.base"}
+WORDS = {"model", "knowledge", "answers", "errors", "settings", "_resources", "_heap", "parsing.facts", "store.base"}
 
 # Room -> rooms it may import, besides the words and itself. The same table as in docs/architecture.md.
 MAY_IMPORT = {
     "model": set(),
+    "knowledge": set(),
     "answers": set(),
     "errors": set(),
     "settings": set(),
@@ -27,12 +28,15 @@ MAY_IMPORT = {
     "embedding": {"projection"},
     "analysis": {"projection"},
     "search": {"projection", "embedding", "analysis"},
-    "indexing": {"parsing", "resolution", "projection"},
-    "service": {"parsing", "resolution", "store", "projection", "embedding", "analysis", "search", "indexing"},
+    "indexing": {"parsing", "resolution", "projection", "evidence"},
+    "evidence": {"parsing", "resolution"},
+    "memory": {"projection", "embedding"},
+    "service": {"parsing", "resolution", "store", "projection", "embedding", "analysis", "search", "indexing", "evidence", "memory"},
     "_wire": set(),
     "client": {"service", "_wire"},
     "api": {"service"},
     "cli": {"service", "client", "api"},
+    "mcp_server": {"service", "client"},
 }
 ONLY_IN = {
     "kuzu": "store",

@@ -1,0 +1,139 @@
+"""The words of layer 3: what people and sessions know, as rows. No I/O, no third party.
+
+Rows are NamedTuples in the column order of `queries/schema/0003-knowledge.cypher`; times are aware datetimes in UTC.
+A `KnowledgeDelta` is to memories what `GraphDelta` is to code: the difference one accepted write makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Anchor(StrEnum):
+    """How the code a memory is about has fared since it was written."""
+
+    VALID = "valid"  # unchanged
+    MOVED = "moved"  # the same body under another name or path; the link followed
+    SUSPECT = "suspect"  # the body changed
+    ORPHANED = "orphaned"  # gone, or not seen yet
+
+
+class MemoryRow(NamedTuple):
+    """A memory: a piece of knowledge as a node of the graph."""
+
+    id: str  # UUIDv7, or the id the caller gave
+    short_id: str  # first hex digits of sha256(content), as many as make it unique in the project, at least 4
+    fingerprint: str  # of the normalised content; equal = the same said twice
+    type: str  # key of memory.types.TYPES
+    title: str  # at most 80 characters
+    citation: str  # at most 40
+    content: str
+    confidence: float  # 0..1
+    importance: float  # 0..1
+    strength: int  # independent confirmations
+    source: str  # key of memory.types.SOURCES
+    scope: str  # global | module | work_unit | session
+    visibility: str  # personal | project | team | organization
+    status: str  # candidate | confirmed | pinned | superseded | deprecated
+    needs_review: bool
+    user_verified: bool
+    disputed: bool
+    contaminated: bool
+    tags: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    last_accessed_at: datetime | None
+    valid_from: datetime
+    valid_to: datetime | None
+    stale_at: datetime | None
+    deprecated_at: datetime | None
+    injected_count: int
+    used_count: int
+    confirmed_count: int
+    origin: str  # user | repository | web | tool | agent
+    half_life_days: float | None  # None: the type's
+    commit_sha: str | None
+    work_unit: str | None  # JSON
+    details: str | None  # JSON
+    text_hash: str  # blake2b-128 of the contextual text: key of its vector
+    embedding_model: str  # "" until it has a vector
+
+
+class AboutRow(NamedTuple):
+    """A link from a memory to the code it is about."""
+
+    memory_id: str
+    target_id: str
+    label: str  # File | Symbol | External | Module
+    role: str  # about | target | impacts
+    confidence: float
+    body_hash: str  # of the target when the link was made; "" for what has none
+    commit_sha: str
+    anchor: str  # Anchor
+
+
+class RelatesRow(NamedTuple):
+    """A link between two memories."""
+
+    src: str
+    dst: str
+    kind: str  # required_with | conflicts_with | validates | supersedes | derived_from
+    confidence: float
+    auto: bool
+
+
+class SessionRow(NamedTuple):
+    """One run of an agent, or one commit."""
+
+    id: str
+    agent: str
+    kind: str
+    title: str
+    started_at: datetime
+    ended_at: datetime | None
+    commit_sha: str
+    details: str  # JSON
+    stale_at: datetime | None
+
+
+class LearntRow(NamedTuple):
+    """In which session a memory was learnt or confirmed."""
+
+    memory_id: str
+    session_id: str
+    message_from: int
+    message_to: int
+
+
+class NamedFile(NamedTuple):
+    """A file that a memory names: when the index has not seen it, the store keeps a stale node in its place."""
+
+    id: str  # model.file_id
+    path: str
+
+
+class KnowledgeDelta(NamedTuple):
+    """What one accepted write changes, complete.
+
+    `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in
+    `about`; other memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory
+    removes its edges and its vector, if no other memory shares it.
+    """
+
+    memories: Sequence[MemoryRow] = ()
+    removed_memories: Sequence[str] = ()
+    anchored: Sequence[str] = ()
+    about: Sequence[AboutRow] = ()
+    files: Sequence[NamedFile] = ()
+    relates: Sequence[RelatesRow] = ()
+    removed_relates: Sequence[tuple[str, str, str]] = ()  # (src, dst, kind)
+    sessions: Sequence[SessionRow] = ()
+    learnt: Sequence[LearntRow] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True when applying it would change nothing."""
+        return not any(self)
