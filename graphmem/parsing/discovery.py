@@ -15,7 +15,7 @@ import re
 import stat
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -86,6 +86,7 @@ class Discovery(NamedTuple):
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason
     diagnostics: list[Diagnostic]  # sorted by path
+    by_git: bool  # git made the list; else it was a walk
 
 
 def content_hash(data: bytes) -> str:
@@ -106,6 +107,25 @@ def discover(root: Path, options: DiscoveryOptions | None = None, cancelled: Cal
         IndexCancelledError: `cancelled` said so.
     """
     return _Search(_checked_root(root), options or DiscoveryOptions(), cancelled).run()
+
+
+def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
+    """What `discover` would say of a few files, looking at nothing else of the tree.
+
+    Args:
+        root: the folder `discover` was given.
+        paths: of files, from the root with '/'; those that are not there, or are left out, are not in the answer.
+        options: those `discover` was given.
+        by_git: whether git made its list.
+
+    Returns:
+        Files, skipped and diagnostics of these paths alone; None when only a look at the whole tree can tell,
+        because a repository lies inside this one or git does not answer.
+
+    Raises:
+        RepositoryError: the root is gone or cannot be read.
+    """
+    return _Search(_checked_root(root), options or DiscoveryOptions(), None).run_some(sorted(set(paths)), by_git)
 
 
 def _checked_root(root: Path) -> str:
@@ -135,7 +155,7 @@ class _Search:
         listed = self._git_files("") if self.options.use_git else None
         # An empty list is no answer of git's: the root may be a folder the repository around it ignores.
         paths = self._filtered(listed) if listed else self._walk("")
-        files = []
+        files: list[FoundFile] = []
         for number, path in enumerate(paths):
             if self.cancelled is not None and number % 256 == 0 and self.cancelled():
                 raise IndexCancelledError("The run was interrupted; nothing has changed", stage="discover")
@@ -150,7 +170,26 @@ class _Search:
                 path=self.root,
                 skipped=dict(self.skipped),
             )
-        return Discovery(sorted(files), dict(sorted(self.skipped.items())), sorted(self.diagnostics))
+        return self._discovery(files, by_git=bool(listed))
+
+    def run_some(self, paths: list[str], by_git: bool) -> Discovery | None:
+        self.rules.add("", self.options.exclude)
+        if not by_git:
+            return self._discovery(filter(None, map(self._examined, self._reached(paths))), by_git=False)
+        # With them come the files on the way that say what is left out: git knows whether they count.
+        folders = {folder for path in paths for folder in _folders_above(path)}
+        if any(os.path.lexists(os.path.join(self.root, folder, ".git")) for folder in folders if folder):
+            return None
+        marks = {folder + name for folder in folders for name in (GRAPHMEM_IGNORE, "pyvenv.cfg")}
+        listed = self._git_files("", [*paths, *sorted(marks)])
+        if listed is None:
+            return None
+        wanted = set(paths)
+        kept = [path for path in self._filtered(listed) if path in wanted]
+        return self._discovery(filter(None, map(self._examined, kept)), by_git=True)
+
+    def _discovery(self, files: Iterable[FoundFile], *, by_git: bool) -> Discovery:
+        return Discovery(sorted(files), dict(sorted(self.skipped.items())), sorted(self.diagnostics), by_git)
 
     def _note(self, path: str, severity: str, code: str, message: str) -> None:
         printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -158,12 +197,13 @@ class _Search:
 
     # git's list
 
-    def _git_files(self, folder: str) -> list[str] | None:
-        """Paths git names below a folder of the root, from the root; None where git has no answer."""
+    def _git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
+        """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
         where = os.path.join(self.root, folder) if folder else self.root
         # Run as part of a hook, these variables would point git at another repository.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
-        command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+        command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files"]
+        command += ["-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only]
         try:
             answer = subprocess.run(command, cwd=where, env=environment, capture_output=True, check=False)
         except FileNotFoundError:
@@ -285,6 +325,29 @@ class _Search:
                 elif self._enters(path, entry.name):
                     waiting.append(path)
 
+    def _reached(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those of the paths that `_walk` would come to."""
+        entered: dict[str, bool] = {}
+        for path in paths:
+            is_open = True
+            for folder in _folders_above(path):
+                if is_open and folder not in entered:
+                    entered[folder] = self._opens(folder.rstrip("/"))
+                is_open = is_open and entered[folder]
+            if is_open and not self.rules.decide(path) and not stat.S_ISDIR(self._mode(path)):
+                yield path
+
+    def _opens(self, folder: str) -> bool:
+        """Whether `_walk` enters a folder whose parent it entered; its ignore files count from now on."""
+        absolute = os.path.join(self.root, folder)
+        if folder:
+            environment = not self.options.include_vendored and os.path.lexists(os.path.join(absolute, "pyvenv.cfg"))
+            if environment or not stat.S_ISDIR(self._mode(folder)) or not self._enters(folder, folder.rpartition("/")[2]):
+                return False
+        for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
+            self._read_ignore_file(folder, name)
+        return True
+
     def _enters(self, path: str, name: str) -> bool:
         decided = self.rules.decide(path + "/")
         if decided is None and (reason := self._folder_reason(path, name)):
@@ -349,6 +412,15 @@ class _Search:
             return "symlink"
         self._note(path, "note", "symlink", "it is a link that leaves the root; it is not followed")
         return "symlink_outside"
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """The folders a path lies in, from the root, which is "", inwards; others end in '/'."""
+    yield ""
+    position = path.find("/")
+    while position >= 0:
+        yield path[: position + 1]
+        position = path.find("/", position + 1)
 
 
 def _is_utf8_name(path: str) -> bool:
