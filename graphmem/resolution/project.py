@@ -7,7 +7,7 @@ computed from one of them is out of date, everything else is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
@@ -174,6 +174,7 @@ class FileEntry:
 
 
 _NOTHING: Final[Mapping[str, list[Slot]]] = {}
+_NO_NAMES: Final[Mapping[str, set[str]]] = {}
 
 
 def _slot_line(slot: Slot) -> int:
@@ -208,6 +209,8 @@ class Project:
         self._modules: dict[str, set[str]] = {}  # dotted name -> paths
         self._folders: dict[str, int] = {}  # dotted name of a folder -> modules below
         self._named: dict[str, set[Symbol]] = {}
+        self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> name at the top -> paths, where files share names
+        self._demanded: dict[str, set[Symbol]] = {}  # name -> methods of interfaces, where these are satisfied by having them
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
 
     # inputs
@@ -217,12 +220,20 @@ class Project:
 
         `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
-        `calls`: call sites of a bare name · `subclasses`: of (symbol id) · `file`: whether a path exists.
+        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name · `subclasses`: of (symbol id) · `file`: whether a path exists.
         """
         found = self._keys.get(parts)
         if found is None:
             found = self._keys[parts] = len(self._keys)
         return found
+
+    def keys(self) -> list[Key]:
+        """Every input that was named, in the order of its number."""
+        return list(self._keys)
+
+    def number(self, keys: Iterable[Key]) -> None:
+        """Give inputs the numbers 0, 1, …; before any other is named."""
+        self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
         """Record that the answer being made depends on an input."""
@@ -246,6 +257,16 @@ class Project:
         """Paths of the files that answer to a dotted module name, sorted."""
         self.touch("module", dotted)
         return sorted(self._modules.get(dotted, ()))
+
+    def binders(self, dotted: str, name: str) -> list[str]:
+        """Paths of the files answering to a dotted name that bind a name at their top, sorted; where files share names."""
+        self.touch("shared", dotted, name)
+        return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))
+
+    def demanded(self, name: str) -> list[Symbol]:
+        """Methods of that name which interfaces ask for, where having them is enough to satisfy the interface."""
+        self.touch("named", name)
+        return sorted(self._demanded.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
         """True when some module's dotted name begins with this one."""
@@ -325,8 +346,10 @@ class Project:
             return {}
         contents: dict[Key, Any] = dict(Fingerprints(entry).hashes)
         contents["file", path] = True
-        for dotted in entry.rules.module_names(path):
+        for dotted in entry.rules.names_of(entry.facts):
             contents["module", dotted, path] = True
+            for name in entry.rules.shared_names(entry):
+                contents["shared", dotted, name, path] = True
             for folder in _folders(dotted):
                 contents["module", folder, path, "below"] = True
         for symbol in entry.symbols:
@@ -345,7 +368,13 @@ class Project:
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
         entry = self.files[path] = FileEntry(facts, rules, symbols)
-        for dotted in rules.module_names(path):
+        if rules.interfaces_are_structural:
+            for symbol in entry.symbols:
+                if symbol.kind == "method" and entry.definitions[entry.definitions[symbol.index].parent].kind == "interface":
+                    self._demanded.setdefault(symbol.name, set()).add(symbol)
+        for dotted in rules.names_of(facts):
+            for name in rules.shared_names(entry):
+                self._binders.setdefault(dotted, {}).setdefault(name, set()).add(path)
             self._modules.setdefault(dotted, set()).add(path)
             for folder in _folders(dotted):
                 self._folders[folder] = self._folders.get(folder, 0) + 1
@@ -359,7 +388,10 @@ class Project:
         for symbol in entry.symbols:
             symbol.index = -1
             self._named.get(symbol.name, set()).discard(symbol)
-        for dotted in entry.rules.module_names(path):
+            self._demanded.get(symbol.name, set()).discard(symbol)
+        for dotted in entry.rules.names_of(entry.facts):
+            for name in entry.rules.shared_names(entry):
+                self._binders[dotted][name].discard(path)
             self._modules[dotted].discard(path)
             for folder in _folders(dotted):
                 self._folders[folder] -= 1
@@ -387,4 +419,6 @@ def _folders(dotted: str) -> list[str]:
 
 def _index_key(key: Key) -> Key:
     """The input a contribution belongs to: `named`, `module` and `calls` unite the contributions of many files."""
+    if key[0] == "shared":
+        return key[:3]
     return key[:2] if key[0] in ("named", "module", "calls") else key

@@ -12,13 +12,14 @@ fresh resolver would give.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import languages
 from graphmem.resolution.evidence import FileResolution
+from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import Rules, rules_class
@@ -52,7 +53,7 @@ class Resolver:
         if language not in self._rules:
             spec = languages().get(language)
             found = rules_class(spec.rules) if spec is not None else None
-            self._rules[language] = found(self.layout) if found is not None else None
+            self._rules[language] = found.of_language(self.layout, spec) if found is not None and spec is not None else None
         return self._rules[language]
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
@@ -119,6 +120,22 @@ class Resolver:
         entry = self._project.files.get(path)
         names = entry.rules.module_names(path) if entry is not None else ()
         return names[0] if names else ""
+
+    def dependencies(self) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
+        """Every input by its number, and for each resolved file the numbers of those its edges were made from.
+
+        Numbers stay as they are for the life of a resolver; new inputs get the next ones.
+        """
+        return self._project.keys(), self._inputs
+
+    def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
+        """Take over the `dependencies` of an earlier resolver; to be called first of all.
+
+        The first `update` then has to bring the very facts that one knew last, and what it answers need not be
+        resolved, as those edges are known; every later one answers what an unbroken resolver would.
+        """
+        self._project.number(keys)
+        self._inputs = dict(inputs)
 
     def forget_answers(self) -> None:
         """Free the memory of remembered answers; they are found again when needed."""
