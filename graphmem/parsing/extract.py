@@ -97,6 +97,7 @@ class _Extraction(Definitions):
                 diagnostics.append(("warning", "syntax", f"{errors} places could not be parsed; what is around them is in the graph", line))
             self.walk(tree.root_node)
         self.apply_scope_statements()
+        self.join_owners()
         definitions = [definition.close() for definition in self.definitions]
         return FileFacts(
             path=self.path,

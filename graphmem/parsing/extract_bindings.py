@@ -60,6 +60,8 @@ class Bindings(Extraction):
         """Bind one target, taking patterns apart."""
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
+        if shape == "each":
+            shape = "through" if target.named_child_count == 1 else "unpack"
         if shape == "unpack":
             children = [child for child in target.named_children if not child.is_extra]
             whole = builder.terms[value] if value >= 0 else (-1, ())

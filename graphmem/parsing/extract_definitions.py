@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
     ATTR,
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 from graphmem.parsing.extract_bindings import Bindings
-from graphmem.parsing.extraction import Captures, OpenDefinition, digest, one_line
+from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition, digest, one_line
+from graphmem.parsing.languages import comment_text
+
+MAX_DOC_LINES: Final = 200
+"""Line comments above a definition that are read as its documentation."""
 
 
 class Definitions(Bindings):
@@ -60,6 +64,9 @@ class Definitions(Bindings):
             self.stack.append(found)
         else:
             found.body_hash = digest(self.source[node.start_byte : node.end_byte])
+            if found.kind in FUNCTION_LIKE:  # its parameters are still to come
+                found.body_start = found.body_end = node.end_byte
+                self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
         """Decorators met before the definition, and what they say about it."""
@@ -132,11 +139,28 @@ class Definitions(Bindings):
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
         """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
         if "doc.of" in captures:
-            self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(self.builder.text(node))
+            text = self.builder.text(node)
+            marker = self.grammar.spec.line_comment
+            if marker:
+                if node.end_point.row + 1 < captures["doc.of"][0].start_point.row:
+                    return  # an empty line between: it is about something else
+                text = comment_text(self.with_lines_above(node, marker), marker)
+            self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(text)
             return
         scope = self.definitions[self.scope]
         if not scope.doc:
             scope.doc = self.grammar.helper.docstring(self.builder.text(node))
+
+    def with_lines_above(self, node: Node, marker: str) -> str:
+        """A line comment with those directly above it; any other comment alone."""
+        text = self.builder.text(node)
+        lines, above = [text], node.prev_sibling
+        while text.startswith(marker) and above is not None and above.type == node.type and len(lines) < MAX_DOC_LINES:
+            if above.end_point.row + 1 < node.start_point.row or not self.builder.text(above).startswith(marker):
+                break
+            lines.append(self.builder.text(above))
+            node, above = above, above.prev_sibling
+        return "\n".join(reversed(lines))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
         """One more way through the definition."""
@@ -162,6 +186,9 @@ class Definitions(Bindings):
         owner.keyword_only = owner.keyword_only or kind == "rest"
         annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
         default = self.builder.term(captures["default"][0]) if "default" in captures else -1
+        if "name" not in captures:  # only its type is written
+            owner.parameters.append(Parameter("", annotation, default, kind))
+            return
         target = captures["name"][0]
         name = self.builder.text(target)
         if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own

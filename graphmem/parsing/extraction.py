@@ -136,6 +136,7 @@ class Extraction:
         self.imports: list[Import] = []
         self.bindings: list[Binding] = []
         self.references: list[Reference] = []
+        self.apart: list[tuple[OpenDefinition, str]] = []  # methods whose owner was not met before them, with its name
         self.twins: dict[tuple[str, str], int] = {}
         self.named: set[tuple[int, str]] = set()
         self.wrappers: dict[int, Node] = {}
@@ -175,10 +176,34 @@ class Extraction:
         parent = self.definitions[self.scope]
         if owner:
             inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
-            parent = next(inside, parent)
+            holder = next(inside, None)
+            if holder is None and self.grammar.spec.methods_apart:
+                return self.open_apart(name, node, name_node, owner)
+            parent = holder or parent
         if kind == "function" and parent.kind in CLASS_LIKE:
             kind = "method"
         qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
+        return self.registered(kind, name, qualname, parent, node, name_node)
+
+    def open_apart(self, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
+        """A method of something that stands further down, or in another file."""
+        parent = self.definitions[self.scope]
+        outer = f"{parent.qualname}.{owner}" if parent.index else owner
+        found = self.registered("method", name, f"{outer}.{name}", parent, node, name_node)
+        self.apart.append((found, owner))
+        return found
+
+    def join_owners(self) -> None:
+        """Give the methods whose owner stood further down their place in it."""
+        owners: dict[tuple[int, str], int] = {}
+        for found in self.definitions[1:]:
+            if found.kind in CLASS_LIKE:
+                owners.setdefault((found.parent, found.name), found.index)
+        for method, owner in self.apart:
+            method.parent = owners.get((method.parent, owner), method.parent)
+
+    def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
+        """A new definition with its place in the file."""
         found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
         self.twins[kind, qualname] = found.ordinal + 1

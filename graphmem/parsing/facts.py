@@ -23,6 +23,7 @@ parent's, and equal terms share one index, so inference can memoise on (file, sc
     (OPERATOR, op, left, right)     arithmetic and comparison that a class can overload; right -1 for unary
     (SELF,) (SUPER,)                where they are keywords (`this`, `super`); Python's are names
     (OBJECT, keys, values)          object literal: keys are strings
+    (TYPED, type)                   a value of a declared type: a cast, a literal that names its type
     (UNKNOWN,)                      anything else
 
 Scopes are indices into `definitions`; index 0 is always the module itself.
@@ -56,6 +57,7 @@ SUPER: Final = 20
 OBJECT: Final = 21
 SPREAD: Final = 22
 UNKNOWN: Final = 23
+TYPED: Final = 24
 
 # The shape of a term depends on its operator; see the table above.
 Term = tuple[Any, ...]
@@ -103,7 +105,7 @@ class Import(NamedTuple):
     level: int  # leading dots of a relative Python import; 0 elsewhere
     name: str  # the imported name; "" when the module itself is bound; "*" for all
     alias: str  # the local name that is bound; "" when none is (side effect, star, re-export only)
-    kind: str  # import | from | require | dynamic | reexport | type
+    kind: str  # import | from | require | dynamic | reexport | type | package (what the file itself belongs to)
     exported_as: str  # name under which it is exported again; "" when not
     line: int
 

@@ -73,6 +73,9 @@ class LanguageSpec:
     exports_name: str = ""  # module variable that lists what `import *` binds
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""
+    methods_apart: bool = False  # methods may stand outside of their type, in other files too
+    line_comment: str = ""  # what a comment to the end of the line begins with, where comments above a definition document it
+    resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages
     decorator_modifiers: Mapping[str, str] = field(default_factory=dict)
     tests: TestRule = field(default_factory=TestRule)
     entry_points: tuple[EntryPointRule, ...] = ()

@@ -32,6 +32,7 @@ from graphmem.parsing.facts import (
     STRING,
     SUPER,
     TUPLE,
+    TYPED,
     UNKNOWN,
     Term,
 )
@@ -194,6 +195,10 @@ def _pick(grammar: Grammar, where: Any) -> Pick:
     return by_position
 
 
+def _nothing(node: Node) -> None:
+    """The child of a node that never has one."""
+
+
 def _name(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((NAME, builder.slice(node.start_byte, node.end_byte)))
@@ -230,7 +235,8 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
 def _call(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     operator = NEW if entry["op"] == "new" else CALL
-    callee, arguments = _pick(grammar, entry["callee"]), _pick(grammar, entry["arguments"])
+    callee = _pick(grammar, entry["callee"])
+    arguments = _pick(grammar, entry["arguments"]) if "arguments" in entry else _nothing
     lists = frozenset(i for kind in entry.get("lists", ()) for i in grammar.kind_ids(kind))
     keyword = frozenset(i for kind in entry.get("keyword", ()) for i in grammar.kind_ids(kind))
     keyword_name, keyword_value = (_pick(grammar, where) for where in entry.get("keyword_fields", (0, 1)))
@@ -324,8 +330,11 @@ def _literal(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
 def _items(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     operator = {"list": LIST, "tuple": TUPLE, "set": SET}[entry["op"]]
+    lone_is_itself = bool(entry.get("lone_is_itself"))
 
     def build(builder: TermBuilder, node: Node) -> int:
+        if lone_is_itself and node.named_child_count == 1:
+            return builder.term(node.named_children[0])
         return builder.add((operator, tuple(builder.term(child) for child in _children(node)[:MAX_ITEMS])))
 
     return build
@@ -387,6 +396,27 @@ def _wrap(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((operator, builder.term(inner(node))))
+
+    return build
+
+
+def _typed(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+    named = _pick(grammar, entry["of"])
+
+    def build(builder: TermBuilder, node: Node) -> int:
+        return builder.add((TYPED, builder.annotation(named(node))))
+
+    return build
+
+
+def _applied(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+    """A type that is written with signs instead of a name: `[]T` as if it were `[]<T>`."""
+    name = str(entry["name"])
+    picks = [_pick(grammar, where) for where in entry["of"]]
+
+    def build(builder: TermBuilder, node: Node) -> int:
+        parts = tuple(builder.term(pick(node)) for pick in picks)
+        return builder.add((INDEX, builder.add((NAME, name)), parts[0] if len(parts) == 1 else builder.add((TUPLE, parts))))
 
     return build
 
@@ -478,5 +508,7 @@ _OPERATORS: Final[Mapping[str, Callable[[Grammar, Mapping[str, Any]], Build]]] =
     "self": _keyword,
     "super": _keyword,
     "through": _through,
+    "typed": _typed,
+    "applied": _applied,
     "helper": _helper,
 }

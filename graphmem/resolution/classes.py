@@ -120,7 +120,9 @@ class Classes:
         slots = entry.names(symbol.index).get(name, ())
         if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
             return True
-        return any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ()))
+        if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
+            return True
+        return bool(entry.rules.members_elsewhere(self.inference, symbol, name))
 
     def attribute(self, value: Type, name: str) -> Type:
         """An attribute of any of these."""
@@ -180,6 +182,8 @@ class Classes:
         for slot in whole(entry, entry.names(owner.index).get(name, ())):
             if slot.kind != "binding":
                 found = join(found, self.inference.slot(Place(entry, owner.index, slot)))
+        for place in entry.rules.members_elsewhere(self.inference, owner, name):
+            found = join(found, self.inference.slot(place))
         declared = [i for i in positions if bindings[i].annotation >= 0]
         for position in declared or positions:
             value = self.inference.binding(entry, position)
@@ -257,7 +261,10 @@ class Classes:
         slots = entry.names(owner.index).get(name, ())
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
         found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
-        return [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
+        found = [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
+        for place in entry.rules.members_elsewhere(self.inference, owner, name):
+            found.append(place.entry.symbols[place.slot.index])
+        return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
         """The receiver of the method around a scope, seen as what comes after its class."""

@@ -29,6 +29,7 @@ from graphmem.parsing.facts import (
     SET,
     SPREAD,
     TUPLE,
+    TYPED,
     UNPACK,
     Binding,
     Definition,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 Key = tuple[str, ...]
 
 _ITEMS = frozenset({LIST, TUPLE, SET, EITHER})
-_WRAPS = frozenset({AWAIT, ITER, ENTER, SPREAD, LAMBDA})
+_WRAPS = frozenset({AWAIT, ITER, ENTER, SPREAD, LAMBDA, TYPED})
 _FLOWS = frozenset({"return", "yield", "export"})
 
 

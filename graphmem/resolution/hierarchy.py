@@ -41,7 +41,8 @@ class Hierarchy:
                 solver.inputs = set()
                 for symbol in entry.symbols:
                     if symbol.kind in CLASS_KINDS:
-                        after[symbol] = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
+                        bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
+                        after[symbol] = (*bases, *entry.rules.satisfied(self.inference, symbol))
                 self._bases[path] = after
                 self._inputs[path] = frozenset(solver.inputs)
             for symbol in before.keys() | after.keys():

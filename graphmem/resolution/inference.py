@@ -32,6 +32,7 @@ from graphmem.parsing.facts import (
     STRING,
     SUPER,
     TUPLE,
+    TYPED,
     UNPACK,
     Binding,
     Term,
@@ -132,6 +133,7 @@ class Inference:
             SELF: self._self,
             SUPER: self._super,
             SPREAD: self._spread,
+            TYPED: self._typed,
         }
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
@@ -405,6 +407,9 @@ class Inference:
 
     def _super(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         return self.super_object(entry, scope)
+
+    def _typed(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
+        return self.declared(entry, scope, term[1])
 
     def _spread(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         return self.element(self.expanded(self.term(entry, scope, term[1], line)))

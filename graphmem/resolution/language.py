@@ -17,10 +17,12 @@ from graphmem.parsing.facts import NAME, SELF, SUPER
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, Import
+    from graphmem.parsing.facts import Binding, Definition, FileFacts, Import
+    from graphmem.parsing.language import LanguageSpec
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
+    from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry, Symbol
 
 
@@ -55,17 +57,41 @@ class Rules:
     descriptor_methods: Mapping[str, str] = {}
     """Methods of a class attribute's own class that run when it is used through an object, by `read` and `write`."""
 
+    interfaces_are_structural: bool = False
+    """True where a class satisfies an interface by having its methods."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
 
+    @classmethod
+    def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
+        """The rules for the files of one language; those that serve several look into its table."""
+        return cls(layout)
+
     # modules and imports
 
     def module_names(self, path: str) -> Sequence[str]:
         """Every dotted (or slashed) name under which other files may import the file at a path; the best first."""
         return ()
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """The same as `module_names`, for languages whose files say what they belong to."""
+        return self.module_names(facts.path)
+
+    def shared_names(self, entry: FileEntry) -> Sequence[str]:
+        """Names of a file that other files of the same module name see; see `shared`."""
+        return ()
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """What a name the file does not bind means, because files of one package share their names."""
+        return None
+
+    def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
+        """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
+        return []
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """The module an import statement names, before any name is taken from it.
@@ -114,6 +140,22 @@ class Rules:
         """What a base named in the header of a class stands for."""
         definition = entry.definitions[symbol.index]
         return inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
+
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Members of a class that are defined outside of it, in its own file or in others."""
+        return ()
+
+    def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Interfaces a class satisfies without naming them."""
+        return ()
+
+    def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
+        """Methods of such interfaces that a method stands for."""
+        return ()
+
+    def is_virtual(self, symbol: Symbol) -> bool:
+        """False for a class whose methods run as they are, whatever derives from it."""
+        return True
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """The value of a variable, from the value of the expression it is given."""

@@ -49,7 +49,11 @@ class Names:
                         self.project.touch_top(entry, entry.top_name(here))
                     return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else whole(entry, slots))]
             here = definition.parent
-        return self._through_stars(entry, name)
+        return self._from_elsewhere(entry, name)
+
+    def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
+        """A name the file itself does not bind: one its package shares, or one that comes with an import of everything."""
+        return entry.rules.shared(self.inference, entry, name) or self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name that comes from an import of everything."""
@@ -85,7 +89,7 @@ class Names:
         slots = target.names(0).get(name)
         if slots:
             return [Place(target, 0, slot) for slot in whole(target, slots)]
-        return self._through_stars(target, name)
+        return self._from_elsewhere(target, name)
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
         """What a name means as a member of a module."""

@@ -32,6 +32,7 @@ RULES: Final[dict[str, Rule]] = {
     "base": Rule(0.95, "The class header names it."),
     "same_method": Rule(0.95, "A base class defines a method of the same name."),
     "module": Rule(0.95, "The import names this file."),
+    "satisfies": Rule(0.9, "It has every method of the interface, with the same types."),
     "external": Rule(0.9, "The import leads out of the project."),
 }
 """Keys are the `rule` of edges. Order is the order of the documentation."""

@@ -101,6 +101,8 @@ class _Resolving:
                 modules = [atom]
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
                     modules += ordered(entry.rules.submodule(self.inference, atom, found.name))
+                if atom[0] == NAMESPACE:
+                    modules += entry.rules.package_files(self.inference, atom, found.name)
                 for module in modules:
                     if module[0] == MODULE and module[1] != entry.path:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
@@ -111,6 +113,8 @@ class _Resolving:
             dst = base.id if isinstance(base, Symbol) else self.evidence.outside(base[1], base[2])
             if dst != symbol.id:
                 self.evidence.edge(EdgeKind.INHERITS, symbol.id, dst, "base", line)
+        for interface in self.entry.rules.satisfied(self.inference, symbol):
+            self.evidence.edge(EdgeKind.INHERITS, symbol.id, interface.id, "satisfies", line)
         src = self.entry.symbols[self.entry.definitions[symbol.index].parent].id
         for method in self.entry.rules.runs_on_definition(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
@@ -125,6 +129,8 @@ class _Resolving:
             if isinstance(owner, Symbol):
                 for method in self.inference.functions(owner, symbol.name):
                     self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "same_method", definition.name_line)
+        for method in entry.rules.satisfied_methods(self.inference, symbol):
+            self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "satisfies", definition.name_line)
         for term in (*(parameter.annotation for parameter in definition.parameters), definition.returns):
             self.type_use(symbol, definition.parent, term, definition.name_line)
         for used in entry.rules.implicit_calls(self.inference, symbol):
@@ -341,6 +347,9 @@ class _Resolving:
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
+                elif atom[0] == NAMESPACE:
+                    for module in self.entry.rules.package_files(self.inference, atom, name):
+                        self.read_module_variable(reference, module[1], name, frozenset())
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name)
 

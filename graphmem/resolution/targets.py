@@ -116,7 +116,7 @@ class Targets:
         The more overrides there are, the less each of them is believed. A method that only says that subclasses
         must have it is referred to and not called where they do.
         """
-        is_exact = receiver[0] == INST and receiver[2]
+        is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
         if is_exact or not isinstance(self.inference.owner(receiver[1], name), Symbol):
             yield from plain
             return

@@ -21,6 +21,22 @@ class Narrowing(NamedTuple):
     last_line: int
 
 
+def comment_text(text: str, marker: str) -> str:
+    """What a comment says: without the signs that make it one, and without the tags (`@param …`) at its end.
+
+    Args:
+        text: a block comment, or lines that each begin with `marker`.
+        marker: what a comment to the end of the line begins with.
+    """
+    found: list[str] = []
+    for line in text.removeprefix("/*").removesuffix("*/").splitlines():
+        plain = line.strip().removeprefix(marker).lstrip("*/!#-").strip()
+        if plain.startswith(("@", "\\param", "\\return")) and found:
+            break
+        found.append(plain)
+    return "\n".join(found)
+
+
 class Helper:
     """The default helper: nothing special. Subclass it in `parsing/languages/<name>.py` as `HELPER`."""
 
