@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
 
 _SMALL: Final = 0.25  # share of rows below which gathering them beats scoring all
 
@@ -49,9 +50,7 @@ class VectorIndex:
     @classmethod
     def from_table(cls, model_id: str, dim: int, table: pa.Table) -> VectorIndex:
         """From the store's (text_hash, vector) table of a model."""
-        vectors = table["vector"].combine_chunks()
-        flat = vectors.flatten().to_numpy(zero_copy_only=False) if len(vectors) else np.zeros(0, np.float32)
-        return cls(model_id, dim, table["text_hash"].to_pylist(), np.asarray(flat, np.float32).reshape(-1, dim))
+        return cls(model_id, dim, table["text_hash"].to_pylist(), matrix_of(table).reshape(-1, dim))
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -83,13 +82,13 @@ class VectorIndex:
                 grown = np.zeros((max(n + len(fresh), 1024, n * 3 // 2), self.dim), np.float32)
                 grown[:n] = self._matrix[:n]
                 self._matrix = grown
-            self._matrix[n : n + len(fresh)] = _unit(np.asarray(vectors, np.float32)[fresh])
+            self._matrix[n : n + len(fresh)] = unit_rows(np.asarray(vectors, np.float32)[fresh])
             self._hashes.extend(hashes[i] for i in fresh)
             # Last: a row counts as there from the moment its key is.
             self._row_of.update((hashes[i], n + place) for place, i in enumerate(fresh))
             return len(fresh)
 
-    def rows(self, hashes: Sequence[str]) -> npt.NDArray[np.int64]:
+    def rows(self, hashes: Sequence[str]) -> Rows:
         """Rows of those of the hashes that have a vector, ascending."""
         row_of = self._row_of
         return np.sort(np.fromiter((row_of[key] for key in hashes if key in row_of), np.int64))
@@ -105,39 +104,54 @@ class VectorIndex:
         Returns:
             (row, cosine); fewer than k when fewer rows pass. Cost: one pass over the rows that pass.
         """
-        rows, cosines = self.score(query, mask)
-        if len(rows) > k:
-            # The k-th best and all that equal it, so that ties fall by row and not by the partition.
-            limit = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
-            near = np.flatnonzero(cosines >= limit)
-            rows, cosines = rows[near], cosines[near]
+        rows, cosines = best_rows(*self.score(query, mask), k)
         order = np.lexsort((rows, -cosines))[:k]
         return [(int(row), float(cosine)) for row, cosine in zip(rows[order], cosines[order], strict=True)]
 
-    def score(self, query: F32, mask: Bool | None = None) -> tuple[npt.NDArray[np.int64], F32]:
+    def score(self, query: F32, mask: Bool | None = None) -> tuple[Rows, F32]:
         """Rows that pass, ascending, and the cosine of each."""
         n = len(self._row_of)
-        matrix = self._matrix[:n]
-        unit = _unit(np.asarray(query, np.float32).reshape(1, -1))[0]
-        with _blas.limit(limits=1, user_api="blas"):
-            if mask is None:
-                return np.arange(n), matrix @ unit
-            rows = np.flatnonzero(mask[:n])
-            if len(rows) <= n * _SMALL:
-                return rows, matrix[rows] @ unit
-            return rows, (matrix @ unit)[rows]
+        rows = np.arange(n) if mask is None else np.flatnonzero(mask[:n])
+        return rows, products(self._matrix, query, rows, n)
 
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
         """Cosine of a query with the texts of these hashes; those without a vector are left out."""
         row_of = self._row_of
         known = [key for key in dict.fromkeys(hashes) if key in row_of]
         rows = np.fromiter((row_of[key] for key in known), np.int64, len(known))
-        unit = _unit(np.asarray(query, np.float32).reshape(1, -1))[0]
-        with _blas.limit(limits=1, user_api="blas"):
-            return dict(zip(known, (self._matrix[rows] @ unit).tolist(), strict=True))
+        return dict(zip(known, products(self._matrix, query, rows, len(row_of)).tolist(), strict=True))
 
 
-def _unit(vectors: F32) -> F32:
+def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
+    """Cosine of a query with some rows of a matrix whose first `n` rows count and have unit length."""
+    unit = unit_rows(np.asarray(query, np.float32).reshape(1, -1))[0]
+    with _blas.limit(limits=1, user_api="blas"):
+        if len(rows) == n:
+            return np.asarray(matrix[:n] @ unit, np.float32)
+        if len(rows) <= n * _SMALL:
+            return np.asarray(matrix[rows] @ unit, np.float32)
+        return np.asarray((matrix[:n] @ unit)[rows], np.float32)
+
+
+def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
+    """The k best and all that equal the last of them, in no order: ties are the caller's to break."""
+    if len(rows) <= k:
+        return rows, cosines
+    limit = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
+    near = np.flatnonzero(cosines >= limit)
+    return rows[near], cosines[near]
+
+
+def matrix_of(table: pa.Table) -> F32:
+    """float32 (n, dim) of the store's (text_hash, vector) table; (0, 0) when it is empty."""
+    if not table.num_rows:
+        return np.zeros((0, 0), np.float32)
+    vectors = table["vector"].combine_chunks()
+    flat = vectors.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat, np.float32).reshape(len(vectors), -1)
+
+
+def unit_rows(vectors: F32) -> F32:
     """Rows scaled to unit length; zero rows stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(length, np.finfo(np.float32).tiny), np.float32)

@@ -238,7 +238,7 @@ class WordIndex:
             replaced = {word: near for word, near in replaced.items() if near}
             for near in replaced.values():
                 counts |= {word: self._count(db, word) for word in near}
-            used, left_out = _affordable({word: count for word, count in counts.items() if count})
+            used, left_out = affordable({word: count for word, count in counts.items() if count})
             if not used:
                 return WordAnswer([], left_out, replaced)
             conditions, values = _filters(kinds, paths)
@@ -427,7 +427,7 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
     return conditions, values
 
 
-def _affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
+def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """(words to score, words to leave out): the rarest first while the rows to score stay within the budget, one at least."""
     used: list[str] = []
     left_out: list[str] = []

@@ -1,0 +1,566 @@
+"""The `memories` projection: every memory, its links and its place in time, searchable by word and by vector.
+
+Built from the store's knowledge when it is opened and patched with the delta of each accepted write; it has no file of its
+own (measured, 50,000 memories are read and indexed in a few seconds, behind the opening of the code graph). A memory takes one
+*slot*: a number that is its row in the word index, in the matrix and in the columns that filters look at. The rest of a row is
+kept packed and unpacked when somebody asks for it, because a search looks at a hundred of them and a process keeps fifty thousand.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+import threading
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
+from graphmem.projection.text import STOP_WORDS, normalise, query_words
+from graphmem.projection.vectors import F32, Bool, best_rows, matrix_of, products, unit_rows
+from graphmem.projection.words import affordable
+from graphmem.store.base import Knowledge
+
+RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, and out of search unless asked for
+
+_WEIGHTS: Final = "1.0, 1.0"  # BM25 weights of title and of the rest
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_TIMES: Final = tuple(MemoryRow._fields.index(name) for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))
+_FIRST_SLOTS: Final = 256
+_MANY: Final = 64  # rows above which sorting the whole timeline beats inserting one by one
+
+
+class MemoryFilter(NamedTuple):
+    """Which memories may be found. Empty means every live one."""
+
+    types: frozenset[str] = frozenset()
+    retired: bool = False  # also superseded and deprecated ones
+    stale: bool = True  # also those marked stale
+    before: datetime | None = None  # only what was known at that time: created by then, and not yet superseded
+
+
+class Moment(NamedTuple):
+    """A neighbour in time."""
+
+    id: str
+    gap_s: float  # seconds between the two
+    together: bool  # learnt in one session
+
+
+class MemoryIndex:
+    """Layer 3 in memory. Thread-safe: every method sees the state between two patches.
+
+    Args:
+        generation: of the knowledge it was read at.
+    """
+
+    def __init__(self, generation: int = 0) -> None:
+        self.generation = generation
+        self.model_id = ""  # of the vectors
+        self._lock = threading.RLock()
+        self._slot_of: dict[str, int] = {}
+        self._id_at: list[str] = []  # "" for a free slot
+        self._packed: list[bytes] = []
+        self._free: list[int] = []
+        self._by_fingerprint: dict[str, list[str]] = {}
+        self._by_short_id: dict[str, str] = {}
+        self._slots_of_text: dict[str, list[int]] = {}
+        self._about: dict[str, bytes] = {}
+        self._about_target: dict[str, list[str]] = {}
+        self._relates: dict[str, dict[tuple[str, str, str], RelatesRow]] = {}
+        self._sessions: dict[str, SessionRow] = {}
+        self._learnt: dict[str, dict[str, LearntRow]] = {}  # memory -> session -> row
+        self._learnt_in: dict[str, set[str]] = {}  # session -> memories
+        self._files: dict[str, str] = {}  # id of a file that was named -> its path
+        self._timeline: list[tuple[int, str]] = []  # (created_at in microseconds, id)
+        self._types: dict[str, int] = {}
+        self._type = np.zeros(0, np.int16)
+        self._live = np.zeros(0, np.bool_)
+        self._used = np.zeros(0, np.bool_)  # the slot holds a memory
+        self._stale = np.zeros(0, np.bool_)
+        self._created = np.zeros(0, np.int64)
+        self._ended = np.zeros(0, np.int64)
+        self._matrix: F32 = np.zeros((0, 0), np.float32)
+        self._has_vector = np.zeros(0, np.bool_)
+        self._rows_with: dict[str, int] = {}
+        self._words = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._words.execute(
+            "CREATE VIRTUAL TABLE words USING fts5(title, text, content='', "
+            "tokenize='porter unicode61 remove_diacritics 2 tokenchars ''_''')"
+        )
+
+    @classmethod
+    def from_knowledge(cls, knowledge: Knowledge, model_id: str = "", vectors: pa.Table | None = None) -> MemoryIndex:
+        """Everything in one snapshot of the store.
+
+        Args:
+            knowledge: of all memories.
+            model_id: of `vectors`; "" for none.
+            vectors: (text_hash, vector) of that model; those of other texts are passed over.
+        """
+        index = cls()
+        index.patch(
+            KnowledgeDelta(
+                memories=knowledge.memories,
+                anchored=[row.id for row in knowledge.memories],
+                about=knowledge.about,
+                relates=knowledge.relates,
+                sessions=knowledge.sessions,
+                learnt=knowledge.learnt,
+            ),
+            generation=knowledge.generation,
+        )
+        if vectors is not None:
+            index.use_model(model_id, vectors)
+        return index
+
+    # ---- rows
+
+    def __len__(self) -> int:
+        return len(self._slot_of)
+
+    def __contains__(self, memory_id: object) -> bool:
+        return memory_id in self._slot_of
+
+    def row(self, memory_id: str) -> MemoryRow | None:
+        """A memory, or None when there is none with this id."""
+        with self._lock:
+            slot = self._slot_of.get(memory_id)
+            return None if slot is None else _unpack(self._packed[slot])
+
+    def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
+        """Memories by id; ids that are not here are left out."""
+        with self._lock:
+            slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
+            return {one: _unpack(self._packed[slot]) for one, slot in slots.items()}
+
+    def all_rows(self) -> Iterator[MemoryRow]:
+        """Every memory by id, retired ones too; what is written meanwhile may or may not be among them."""
+        with self._lock:
+            ids = sorted(self._slot_of)
+        for one in ids:
+            row = self.row(one)
+            if row is not None:
+                yield row
+
+    def ids(self, only: MemoryFilter | None = None) -> list[str]:
+        """Ids of the memories that pass, ascending."""
+        with self._lock:
+            mask = self._mask(only or MemoryFilter())
+            return sorted(self._id_at[slot] for slot in np.flatnonzero(mask))
+
+    def by_fingerprint(self, fingerprint: str) -> list[str]:
+        """Ids of the memories with this fingerprint, ascending; retired ones too."""
+        with self._lock:
+            return sorted(self._by_fingerprint.get(fingerprint, ()))
+
+    def by_short_id(self, short_id: str) -> str | None:
+        """Id of the memory that is shown under this short id."""
+        return self._by_short_id.get(short_id)
+
+    def short_ids(self, prefix: str) -> list[str]:
+        """Short ids that begin so, ascending. Looks at all of them."""
+        with self._lock:
+            return sorted(one for one in self._by_short_id if one.startswith(prefix))
+
+    # ---- links
+
+    def about(self, memory_id: str) -> list[AboutRow]:
+        """Links of a memory to code, by target and role."""
+        with self._lock:
+            packed = self._about.get(memory_id)
+        return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
+
+    def about_target(self, node_id: str) -> list[str]:
+        """Ids of the memories that are about a node, ascending; retired ones too."""
+        with self._lock:
+            return sorted(self._about_target.get(node_id, ()))
+
+    def path_of(self, file_id: str) -> str | None:
+        """Path of a file that a memory named since this index was made and that the code graph need not know."""
+        return self._files.get(file_id)
+
+    def relates(self, memory_id: str) -> list[RelatesRow]:
+        """Links from and to other memories, by (src, dst, kind)."""
+        with self._lock:
+            rows = self._relates.get(memory_id, {})
+            return [rows[key] for key in sorted(rows)]
+
+    def learnt(self, memory_id: str) -> list[LearntRow]:
+        """In which sessions a memory was learnt or confirmed, by session."""
+        with self._lock:
+            rows = self._learnt.get(memory_id, {})
+            return [rows[key] for key in sorted(rows)]
+
+    def session(self, session_id: str) -> SessionRow | None:
+        """A session, or None when it is not known."""
+        return self._sessions.get(session_id)
+
+    def of_session(self, session_id: str) -> list[str]:
+        """Ids of the memories of a session, oldest first."""
+        with self._lock:
+            created = self._created
+            return sorted(self._learnt_in.get(session_id, ()), key=lambda one: (int(created[self._slot_of[one]]), one))
+
+    # ---- time
+
+    def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
+        """A memory between those that were made before and after it, oldest first; retired ones are left out."""
+        with self._lock:
+            place = self._place(memory_id)
+            if place is None:
+                return []
+            older = self._walk(place, -1, before)
+            return [*reversed(older), memory_id, *self._walk(place, 1, after)]
+
+    def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
+        """Live neighbours in time, `reach` to either side, nearest first."""
+        with self._lock:
+            place = self._place(memory_id)
+            if place is None:
+                return []
+            at = self._timeline[place][0]
+            mine = self._learnt.get(memory_id, {}).keys()
+            found = [*self._walk(place, -1, reach), *self._walk(place, 1, reach)]
+            moments = [
+                Moment(one, abs(int(self._created[self._slot_of[one]]) - at) / 1e6, bool(mine & self._learnt.get(one, {}).keys()))
+                for one in found
+            ]
+        return sorted(moments, key=lambda one: (one.gap_s, one.id))
+
+    # ---- search
+
+    def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
+        """Memories whose vector is nearest to a vector of the same model: (id, cosine), nearest first, ties by id.
+
+        Exact: one pass over the vectors of all memories that pass the filter.
+
+        Args:
+            vector: float32 (dim,), any length but zero.
+            limit: memories wanted.
+            min_cosine: nearer than or as near as this.
+            only: which memories; every live one when None.
+        """
+        with self._lock:
+            if not self._matrix.shape[1]:
+                return []
+            rows = np.flatnonzero(self._mask(only or MemoryFilter()) & self._has_vector[: len(self._id_at)])
+            cosines = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
+            rows, cosines = rows[cosines >= min_cosine], cosines[cosines >= min_cosine]
+            rows, cosines = best_rows(rows, cosines, limit)
+            found = [(self._id_at[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
+        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
+
+    def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
+        """Cosine of a vector with those of these memories; those without one are left out."""
+        with self._lock:
+            slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
+            known = [one for one, slot in slots.items() if self._has_vector[slot]]
+            if not known:
+                return {}
+            rows = np.fromiter((slots[one] for one in known), np.int64, len(known))
+            values = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
+        return dict(zip(known, values.tolist(), strict=True))
+
+    def vector(self, memory_id: str) -> F32 | None:
+        """Vector of a memory, of unit length, or None while it has none."""
+        with self._lock:
+            slot = self._slot_of.get(memory_id)
+            return None if slot is None or not self._has_vector[slot] else self._matrix[slot].copy()
+
+    def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
+        """Memories that have words of a query: (id, BM25), best first, ties by id.
+
+        The query is normalised as the memories were; stop words count only when there is nothing else, and words in very many
+        memories are left out beside rarer ones.
+
+        Args:
+            query: any text.
+            limit: memories wanted.
+            only: which memories; every live one when None.
+        """
+        return self.words_of(query_words(query), limit, only)[0]
+
+    def words_of(self, words: Sequence[str], limit: int, only: MemoryFilter | None = None) -> tuple[list[tuple[str, float]], list[str]]:
+        """The same for words that are normalised already, and the words that were left out."""
+        wanted = [word for word in words if word not in STOP_WORDS] or list(words)
+        with self._lock:
+            counts = {word: self._count(word) for word in wanted}
+            used, left_out = affordable({word: count for word, count in counts.items() if count})
+            if not used:
+                return [], left_out
+            mask = self._mask(only or MemoryFilter())
+            match = " OR ".join(f'"{word}"' for word in used)
+            sql = f"SELECT rowid, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?"  # noqa: S608
+            asked = limit + 1
+            while True:
+                rows = self._words.execute(sql, (match, asked)).fetchall()
+                found = [(self._id_at[slot], score) for slot, score in rows if mask[slot]]
+                # Beyond those that fill the answer, one that is worse: ties are broken by id, not by the place in the table.
+                if len(rows) < asked or (len(found) > limit and found[limit - 1][1] > rows[-1][1]):
+                    break
+                asked *= 4
+        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit], left_out
+
+    # ---- changing
+
+    def patch(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, generation: int | None = None) -> None:
+        """Follow one accepted write.
+
+        Args:
+            delta: what the store took.
+            vectors: (text_hash, vector) that came with it, of the model in use; the first ones say how long a vector is.
+            generation: of the knowledge after it; one more than before when not given.
+        """
+        with self._lock:
+            self._forget(delta.removed_memories)
+            self._put({row.id: row for row in delta.memories})
+            self._files.update((file.id, file.path) for file in delta.files)
+            self._anchor(delta)
+            self._relate(delta)
+            self._sessions.update((row.id, row) for row in delta.sessions)
+            for learnt in delta.learnt:
+                if learnt.memory_id in self._slot_of:
+                    self._learnt.setdefault(learnt.memory_id, {})[learnt.session_id] = learnt
+                    self._learnt_in.setdefault(learnt.session_id, set()).add(learnt.memory_id)
+            if vectors is not None:
+                self.add_vectors(vectors["text_hash"].to_pylist(), matrix_of(vectors))
+            self.generation = self.generation + 1 if generation is None else generation
+
+    def use_model(self, model_id: str, vectors: pa.Table) -> None:
+        """Search by the vectors of this model from now on: those of `vectors` that belong to memories, and what is added."""
+        with self._lock:
+            self.model_id = model_id
+            self._matrix = np.zeros((len(self._used), 0), np.float32)
+            self._has_vector[:] = False
+            hashes = vectors["text_hash"].to_pylist()
+            rows = [i for i, key in enumerate(hashes) if key in self._slots_of_text]
+            if rows:
+                self.add_vectors([hashes[i] for i in rows], matrix_of(vectors.take(rows)))
+
+    def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
+        """Vectors of the model in use, float32 (len(hashes), dim); those of texts that no memory has are passed over."""
+        with self._lock:
+            if not len(hashes):
+                return
+            if not self._matrix.shape[1]:
+                self._matrix = np.zeros((len(self._used), vectors.shape[1]), np.float32)
+            unit = unit_rows(np.asarray(vectors, np.float32))
+            for i, key in enumerate(hashes):
+                for slot in self._slots_of_text.get(key, ()):
+                    self._matrix[slot] = unit[i]
+                    self._has_vector[slot] = True
+
+    def missing_vectors(self) -> list[str]:
+        """Ids of live memories that have no vector of the model in use, newest first."""
+        with self._lock:
+            slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._has_vector[: len(self._id_at)])
+            order = slots[np.lexsort((slots, -self._created[slots]))]
+            return [self._id_at[slot] for slot in order]
+
+    def covered(self) -> tuple[int, int]:
+        """(live memories with a vector, live memories)."""
+        with self._lock:
+            live = self._mask(MemoryFilter())
+            return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
+
+    # ---- inside
+
+    def _mask(self, only: MemoryFilter) -> Bool:
+        """Which slots pass."""
+        n = len(self._id_at)
+        mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
+        if only.before is not None:
+            at = _micros(only.before)
+            mask &= (self._created[:n] <= at) & ((self._ended[:n] == 0) | (self._ended[:n] > at))
+        if only.types:
+            wanted = [self._types[name] for name in sorted(only.types) if name in self._types]
+            mask &= np.isin(self._type[:n], wanted)
+        if not only.stale:
+            mask &= ~self._stale[:n]
+        return mask
+
+    def _count(self, word: str) -> int:
+        """Memories that have a word; remembered until the next patch."""
+        if word not in self._rows_with:
+            self._rows_with[word] = self._words.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
+        return self._rows_with[word]
+
+    def _place(self, memory_id: str) -> int | None:
+        slot = self._slot_of.get(memory_id)
+        return None if slot is None else bisect_left(self._timeline, (int(self._created[slot]), memory_id))
+
+    def _walk(self, place: int, step: int, count: int) -> list[str]:
+        """The next live memories along the timeline, nearest first."""
+        found: list[str] = []
+        at = place + step
+        while len(found) < count and 0 <= at < len(self._timeline):
+            one = self._timeline[at][1]
+            if self._live[self._slot_of[one]]:
+                found.append(one)
+            at += step
+        return found
+
+    def _put(self, rows: dict[str, MemoryRow]) -> None:
+        """Upserts: columns, keys, place in time, words."""
+        old, new, times = [], [], []
+        self._make_room(sum(one not in self._slot_of for one in rows))
+        for one, row in rows.items():
+            slot = self._slot_of.get(one)
+            words = _searched(row)
+            if slot is None:
+                slot = self._free.pop()
+                self._slot_of[one], self._id_at[slot] = slot, one
+                new.append((slot, *words))
+            else:
+                before = _unpack(self._packed[slot])
+                self._drop_keys(before, slot, keep_vector=before.text_hash == row.text_hash)
+                if (was := _searched(before)) != words:
+                    old.append((slot, *was))
+                    new.append((slot, *words))
+            self._packed[slot] = _pack(row)
+            self._by_fingerprint.setdefault(row.fingerprint, []).append(one)
+            self._by_short_id[row.short_id] = one
+            self._slots_of_text.setdefault(row.text_hash, []).append(slot)
+            self._used[slot] = True
+            self._live[slot] = row.status not in RETIRED
+            self._stale[slot] = row.stale_at is not None
+            self._type[slot] = self._types.setdefault(row.type, len(self._types))
+            self._created[slot] = _micros(row.created_at)
+            ended = row.valid_to or row.deprecated_at
+            self._ended[slot] = _micros(ended) if ended is not None else 0
+            times.append((int(self._created[slot]), one))
+        if len(times) > _MANY:
+            self._timeline = sorted([*self._timeline, *times])
+        else:
+            for time in times:
+                insort(self._timeline, time)
+        self._write_words(old, new)
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        """Take memories out, with their links."""
+        old = []
+        for one in ids:
+            slot = self._slot_of.get(one)
+            if slot is None:
+                continue
+            row = _unpack(self._packed[slot])
+            old.append((slot, *_searched(row)))
+            self._drop_keys(row, slot, keep_vector=False)
+            self._anchor_one(one, [])
+            for link in list(self._relates.get(one, {}).values()):
+                self._unrelate((link.src, link.dst, link.kind))
+            for session in self._learnt.pop(one, {}):
+                self._learnt_in[session].discard(one)
+            del self._slot_of[one]
+            self._id_at[slot], self._packed[slot] = "", b""
+            self._used[slot] = self._live[slot] = False
+            self._free.append(slot)
+        self._write_words(old, [])
+
+    def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
+        """Take a row out of what finds it by key, and out of time."""
+        _drop(self._by_fingerprint, row.fingerprint, row.id)
+        if self._by_short_id.get(row.short_id) == row.id:
+            del self._by_short_id[row.short_id]
+        _drop(self._slots_of_text, row.text_hash, slot)
+        del self._timeline[bisect_left(self._timeline, (_micros(row.created_at), row.id))]
+        if not keep_vector:
+            self._has_vector[slot] = False
+
+    def _write_words(self, old: list[tuple[int, str, str]], new: list[tuple[int, str, str]]) -> None:
+        """Change the word index; FTS5 wants exactly the words back that went in."""
+        if old or new:
+            self._words.execute("BEGIN")
+            self._words.executemany("INSERT INTO words(words, rowid, title, text) VALUES ('delete', ?, ?, ?)", old)
+            self._words.executemany("INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)", new)
+            self._words.execute("COMMIT")
+            self._rows_with.clear()
+
+    def _make_room(self, count: int) -> None:
+        """Free slots for so many more memories."""
+        if count <= len(self._free):
+            return
+        n = len(self._id_at)
+        more = max(count - len(self._free), n // 2, _FIRST_SLOTS)
+        self._id_at += [""] * more
+        self._packed += [b""] * more
+        self._free += range(n + more - 1, n - 1, -1)
+        for name in ("_type", "_live", "_used", "_stale", "_created", "_ended", "_has_vector", "_matrix"):
+            array = getattr(self, name)
+            grown = np.zeros((n + more, *array.shape[1:]), array.dtype)
+            grown[:n] = array
+            setattr(self, name, grown)
+
+    def _anchor(self, delta: KnowledgeDelta) -> None:
+        links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
+        for link in delta.about:
+            links.setdefault(link.memory_id, []).append(link)
+        for one, rows in links.items():
+            if one in self._slot_of:
+                self._anchor_one(one, rows)
+
+    def _anchor_one(self, memory_id: str, rows: list[AboutRow]) -> None:
+        """Replace the links of a memory to code."""
+        for target in {link.target_id for link in self.about(memory_id)}:
+            _drop(self._about_target, target, memory_id)
+        self._about.pop(memory_id, None)
+        if rows:
+            rows = sorted(rows, key=lambda link: (link.target_id, link.role))
+            self._about[memory_id] = marshal.dumps([(*link[1:7], str(link.anchor)) for link in rows])
+            for target in sorted({link.target_id for link in rows}):
+                self._about_target.setdefault(target, []).append(memory_id)
+
+    def _relate(self, delta: KnowledgeDelta) -> None:
+        for key in delta.removed_relates:
+            self._unrelate(key)
+        for link in delta.relates:
+            if link.src in self._slot_of and link.dst in self._slot_of:
+                for end in (link.src, link.dst):
+                    self._relates.setdefault(end, {})[link.src, link.dst, link.kind] = link
+
+    def _unrelate(self, key: tuple[str, str, str]) -> None:
+        for end in key[:2]:
+            links = self._relates.get(end)
+            if links is not None and links.pop(key, None) is not None and not links:
+                del self._relates[end]
+
+
+def _searched(row: MemoryRow) -> tuple[str, str]:
+    """The words of the title, and of what the title does not already say."""
+    content = row.content
+    opening = row.title.removesuffix("…").rstrip()
+    rest = content[len(opening) :] if content.startswith(opening) else content
+    return normalise(row.title), normalise(" ".join([rest, *row.tags]))
+
+
+def _drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
+    values = lists.get(key)
+    if values is not None and value in values:
+        values.remove(value)
+        if not values:
+            del lists[key]
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _pack(row: MemoryRow) -> bytes:
+    """A row as bytes: a third of the objects it is made of."""
+    fields: list[Any] = list(row)
+    for i in _TIMES:
+        fields[i] = None if fields[i] is None else _micros(fields[i])
+    return marshal.dumps(fields)
+
+
+def _unpack(packed: bytes) -> MemoryRow:
+    fields: list[Any] = marshal.loads(packed)  # noqa: S302 - our own bytes, of this process
+    for i in _TIMES:
+        fields[i] = None if fields[i] is None else _EPOCH + fields[i] * _MICROSECOND
+    return MemoryRow._make(fields)
