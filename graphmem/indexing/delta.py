@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from graphmem.indexing.moves import Sides, moves
 from graphmem.indexing.packed import PackedRows
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from graphmem.projection.graph import GraphView
 
@@ -92,6 +93,15 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
     ]
 
 
+def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
+    """Files the graph has edges of these sources from; it is asked for when the first is."""
+    view = graph()
+    codes = [EDGE_SOURCES.index(source) for source in sources]
+    for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():
+        if number >= 0:
+            yield view.paths[number]
+
+
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
     """For each of these ids that is an external: how many edges lead to it."""
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
@@ -111,6 +121,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     Returns:
         A delta whose lists are sorted by id, edges by (kind, source, destination). An edge that only
         changed its evidence is removed and added; an external nobody leads to any more is removed.
+        What lives on under a new id is among the `moves`.
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
@@ -124,6 +135,11 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     uses.subtract(key[2] for key in removed_edges if key[2] in external_uses)
     wanted = new.externals
     uses.update(row.dst for row in edges if row.dst in wanted)
+    sides = Sides(
+        (_only(old.files, removed_files), _added(old.files, files)),
+        (_only(old.symbols, removed_symbols), _added(old.symbols, symbols)),
+        (old.chunks, new.chunks),
+    )
     return GraphDelta(
         removed_files=removed_files,
         removed_symbols=removed_symbols,
@@ -137,7 +153,18 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
         chunks=chunks,
         edges=edges,
         unresolved=unresolved,
+        moves=moves(sides),
     )
+
+
+def _only(rows: Iterable[_Row], ids: Collection[str]) -> list[_Row]:
+    wanted = set(ids)
+    return [row for row in rows if row.id in wanted]
+
+
+def _added(old: Iterable[_Row], upserted: Iterable[_Row]) -> list[_Row]:
+    before = {row.id for row in old}
+    return [row for row in upserted if row.id not in before]
 
 
 def _by_id(old: Iterable[_Row], new: Iterable[_Row]) -> tuple[list[str], list[_Row]]:

@@ -1,0 +1,157 @@
+"""What the edges of every file were made from, kept between processes.
+
+Resolving everything is most of an index run. With the facts of the last run (see `parsing.facts_cache`) and with
+what each file's edges were made from, a new process goes on as the old one would have: it resolves what a change
+can have affected and nothing else. One SQLite file; losing it costs a full resolution and nothing else, so damage
+is answered with an empty file and a note.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+import sys
+import zlib
+from array import array
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from graphmem.resolution.fingerprint import Key
+
+# Read by the same version of Python only, as `marshal` has it.
+FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
+_LEVEL: Final = 1  # of zlib
+_NUMBERS: Final = "I"  # unsigned, 4 bytes
+
+
+class Inputs:
+    """The dependencies of one resolver, as `Resolver.dependencies` gives them. For one thread at a time.
+
+    Args:
+        path: the SQLite file; made when missing, emptied when damaged or of another format.
+
+    Attributes:
+        notes: one sentence for each time something stored could not be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        self._connection: sqlite3.Connection | None = None
+        try:
+            self._connection = _connected(path)
+        except (sqlite3.Error, OSError) as error:
+            self._failed(error)
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def load(self, run: str, layout: str) -> tuple[list[Key], dict[str, frozenset[int]]] | None:
+        """The dependencies as a run left them; None when those that are kept are of another run or another layout."""
+        if self._connection is None:
+            return None
+        try:
+            if self._state() != (run, layout):
+                return None
+            keys = [key for (data,) in self._connection.execute("SELECT data FROM keys ORDER BY first") for key in _unpacked(data)]
+            rows = self._connection.execute("SELECT path, data FROM inputs").fetchall()
+            return keys, {path: frozenset(array(_NUMBERS, zlib.decompress(data))) for path, data in rows}
+        except (sqlite3.Error, zlib.error, ValueError, EOFError, TypeError) as error:
+            self._failed(error)
+            return None
+
+    def save(self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]]) -> None:
+        """Keep everything anew."""
+        self._write(run, layout, 0, keys, inputs, None)
+
+    def follow(
+        self, run: str, layout: str, keys: Sequence[Key], first: int, inputs: Mapping[str, frozenset[int]], removed: Iterable[str]
+    ) -> None:
+        """Keep what a run changed; the file must be of the run before it.
+
+        Args:
+            run: the run that changed it.
+            layout: as it was.
+            keys: those that are new.
+            first: the number of the first of them.
+            inputs: of the files that were resolved.
+            removed: files that are gone.
+        """
+        self._write(run, layout, first, keys, inputs, removed)
+
+    def _write(
+        self,
+        run: str,
+        layout: str,
+        first: int,
+        keys: Sequence[Key],
+        inputs: Mapping[str, frozenset[int]],
+        removed: Iterable[str] | None,
+    ) -> None:
+        if self._connection is None:
+            return
+        rows = ((path, zlib.compress(array(_NUMBERS, sorted(numbers)).tobytes(), _LEVEL)) for path, numbers in inputs.items())
+        try:
+            with self._connection as transaction:
+                if removed is None:
+                    transaction.execute("DELETE FROM keys")
+                    transaction.execute("DELETE FROM inputs")
+                else:
+                    transaction.executemany("DELETE FROM inputs WHERE path = ?", ((path,) for path in removed))
+                if keys:
+                    transaction.execute("INSERT INTO keys VALUES (?, ?)", (first, zlib.compress(marshal.dumps(list(keys)), _LEVEL)))
+                transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", rows)
+                transaction.execute("DELETE FROM state")
+                transaction.execute("INSERT INTO state VALUES (?, ?)", (run, layout))
+        except sqlite3.Error as error:
+            self._failed(error)
+
+    def _state(self) -> tuple[str, str] | None:
+        assert self._connection is not None  # noqa: S101 - the callers looked
+        row = self._connection.execute("SELECT run, layout FROM state").fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def _failed(self, error: Exception) -> None:
+        """Do without: what is in the file is of no run any more."""
+        self.notes.append(f"What edges were made from ({self.path}) cannot be used ({error}); everything is resolved again")
+        self.close()
+        if not isinstance(error, sqlite3.OperationalError | OSError):
+            for suffix in ("", "-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            try:
+                self._connection = _connected(self.path)
+            except (sqlite3.Error, OSError):
+                self.close()
+
+
+def _unpacked(data: bytes) -> list[Any]:
+    found: list[Any] = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
+    return found
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=5, check_same_thread=False)
+    try:
+        # No durability is needed: what is lost is made again.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = OFF")
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if "format" not in tables or connection.execute("SELECT value FROM format").fetchall() != [(FORMAT,)]:
+            with connection:
+                for table in ("format", "state", "keys", "inputs"):
+                    connection.execute(f"DROP TABLE IF EXISTS {table}")
+                connection.execute("CREATE TABLE format (value TEXT NOT NULL)")
+                connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
+                connection.execute("CREATE TABLE state (run TEXT NOT NULL, layout TEXT NOT NULL)")
+                connection.execute("CREATE TABLE keys (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+                connection.execute("CREATE TABLE inputs (path TEXT PRIMARY KEY, data BLOB NOT NULL)")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,125 @@
+"""The files of a tree as the last look found them, and what the next look finds different.
+
+The first look is at everything. A later one may be told which paths changed; it then looks at those alone, unless
+one of them decides about others: a folder, a file of ignore rules, a repository lying inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover, discover_some
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE
+from graphmem.resolution.layout import Layout, is_layout_file, read_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from graphmem.model import Diagnostic
+
+FEW: Final = 256  # paths; from here on a look at everything costs no more
+_DECIDES: Final = frozenset({GIT_IGNORE, GRAPHMEM_IGNORE, ".git", ".gitmodules", "pyvenv.cfg"})  # names that say what of a folder counts
+
+
+class Look(NamedTuple):
+    """What is different between the tree and the index."""
+
+    changed: list[FoundFile]  # new, or of other content than was indexed; by path
+    removed: list[str]  # indexed and not there any more, or left out from now on; ascending
+    skipped: dict[str, int]  # reason -> files, of what was looked at
+    diagnostics: list[Diagnostic]  # by path, of what was looked at
+    is_whole: bool  # everything was looked at
+
+
+class Tree:
+    """One tree.
+
+    Args:
+        root: its folder.
+        options: what to leave out of it.
+
+    Attributes:
+        files: what is worth indexing, by path, as the last look found it.
+    """
+
+    def __init__(self, root: Path, options: DiscoveryOptions) -> None:
+        self.files: dict[str, FoundFile] = {}
+        self._root = root
+        self._options = options
+        self._by_git = False
+        self._layout: tuple[dict[str, str], Layout] | None = None
+        self._layout_files: dict[str, str] = {}  # configuration files -> content hash
+
+    def look(self, known: Mapping[str, str], paths: Collection[str] | None, cancelled: Callable[[], bool]) -> Look:
+        """Compare the tree with the index.
+
+        Args:
+            known: content hashes of the indexed files by path.
+            paths: the only ones that can have changed since the last look, from the root with '/'; None: any.
+            cancelled: asked while everything is looked at.
+
+        Raises:
+            RepositoryError: the root is gone, no directory, unreadable, or has nothing to index.
+            IndexCancelledError: `cancelled` said yes.
+        """
+        some = self._some(known, paths) if paths is not None and self.files else None
+        if some is None or paths is None:
+            found = discover(self._root, self._options, cancelled)
+            self.files = {file.path: file for file in found.files}
+            self._by_git = found.by_git
+            self._layout_files = {path: file.content_hash for path, file in self.files.items() if _is_layout(path)}
+            return self._compared(found, known, sorted(known.keys() - self.files.keys()), is_whole=True)
+        for path in paths:
+            self.files.pop(path, None)
+            self._layout_files.pop(path, None)
+        self.files.update((file.path, file) for file in some.files)
+        self._layout_files.update((file.path, file.content_hash) for file in some.files if _is_layout(file.path))
+        return self._compared(some, known, sorted(path for path in set(paths) & known.keys() if path not in self.files), is_whole=False)
+
+    def _compared(self, found: Discovery, known: Mapping[str, str], removed: list[str], *, is_whole: bool) -> Look:
+        changed = [file for file in found.files if known.get(file.path) != file.content_hash]
+        return Look(changed, removed, found.skipped, found.diagnostics, is_whole)
+
+    def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
+        """A look at these paths alone; None when it would not tell everything, or would leave nothing."""
+        if len(paths) > FEW:
+            return None
+        for path in paths:
+            absolute = self._root / path
+            if path.rpartition("/")[2] in _DECIDES or (absolute.is_dir() and not absolute.is_symlink()):
+                return None
+            below = f"{path}/"
+            if path not in known and not absolute.exists() and any(other.startswith(below) for other in known):
+                return None
+        found = discover_some(self._root, paths, self._options, by_git=self._by_git)
+        return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
+
+    def layout(self) -> Layout:
+        """What its configuration files say, and whether the root is a package itself.
+
+        A configuration file that cannot be read says nothing.
+        """
+        if self._layout is None or self._layout[0] != self._layout_files:
+            texts = {}
+            for path in self._layout_files:
+                if is_layout_file(path.rpartition("/")[2]):
+                    texts[path] = _text(self._root / path)
+            is_package = "__init__.py" in self._layout_files and self._root.name.isidentifier()
+            layout = replace(read_layout(texts)[0], root_package=self._root.name if is_package else "")
+            self._layout = (dict(self._layout_files), layout)
+        return self._layout[1]
+
+
+def _is_layout(path: str) -> bool:
+    """True for files that say how modules are named; the root's own `__init__.py` says that the root is one."""
+    return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
+
+
+def _text(path: Path) -> str:
+    try:
+        return to_utf8(path.read_bytes()).source.decode("utf-8")
+    except OSError:  # gone since the look: the next one finds out
+        return ""
