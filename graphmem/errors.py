@@ -113,6 +113,28 @@ class AmbiguousSymbolError(GraphMemError, LookupError):
     code = "AMBIGUOUS"
 
 
+class MemoryNotFoundError(GraphMemError, LookupError):
+    """No memory has that id or short id (`id`)."""
+
+    code = "NOT_FOUND"
+
+
+class AmbiguousMemoryError(GraphMemError, LookupError):
+    """Several memories have ids that begin so (`id`, `candidates`: list of {id, title})."""
+
+    code = "AMBIGUOUS"
+
+
+class SecretError(BadInputError):
+    """A text that is mostly a secret is not kept (`field`, `kinds`); the secret itself is nowhere in the error."""
+
+
+class JournalError(GraphMemError):
+    """The memories' journal cannot be written or read (`path`); what was acknowledged before is untouched."""
+
+    code = "CONFLICT"
+
+
 class NotIndexedError(GraphMemError, LookupError):
     """There is no index yet for this project (`path`)."""
 
@@ -133,6 +155,12 @@ class IndexCancelledError(IndexingError):
     """The run was interrupted; what was there before is untouched."""
 
     code = "CONFLICT"
+
+
+class EvidenceError(GraphMemError):
+    """A file of outside evidence cannot be used (`path`, `reason`); what was taken in before is untouched."""
+
+    code = "BAD_INPUT"
 
 
 class EmbedderError(GraphMemError):

@@ -115,6 +115,11 @@ class Resolver:
         """
         return symbol_rows(self._project.files[path])
 
+    def facts(self, path: str) -> FileFacts | None:
+        """What a file says; None when `update` never brought it, or its language has no rules."""
+        entry = self._project.files.get(path)
+        return entry.facts if entry is not None else None
+
     def module_name(self, path: str) -> str:
         """The name under which other files import a file; "" when they cannot."""
         entry = self._project.files.get(path)

@@ -34,6 +34,10 @@ RULES: Final[dict[str, Rule]] = {
     "module": Rule(0.95, "The import names this file."),
     "satisfies": Rule(0.9, "It has every method of the interface, with the same types."),
     "external": Rule(0.9, "The import leads out of the project."),
+    "scip": Rule(1.0, "An indexer that checks types says so."),
+    "runtime": Rule(1.0, "It happened while the tests ran."),
+    "runtime_before": Rule(0.9, "It happened while the test ran, before the test itself was changed."),
+    "coverage": Rule(1.0, "The test ran lines of it, as coverage was measured."),
 }
 """Keys are the `rule` of edges. Order is the order of the documentation."""
 

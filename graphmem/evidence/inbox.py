@@ -1,0 +1,75 @@
+"""Where outside files wait for the next index run, whoever makes it.
+
+A file is put here by the command line or by the pytest plug-in and read by the process that owns the index, which may
+be another one. Its name's ending says what it is. It is deleted when the graph holds what it said; one that cannot be read is
+renamed to `*.refused` and named in the summary of the run, so that it is neither lost nor tried for ever.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import EvidenceError
+from graphmem.model import Diagnostic
+
+if TYPE_CHECKING:
+    from graphmem.evidence.observations import Reading
+    from graphmem.evidence.sidecar import Sidecar
+    from graphmem.resolution.resolver import Resolver
+
+FOLDER: Final = "evidence"
+REFUSED: Final = ".refused"
+
+
+class Inbox:
+    """The waiting files of one index.
+
+    Args:
+        folder: directory of the index.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / FOLDER
+        self._taken: list[Path] = []
+
+    def has_any(self) -> bool:
+        """Whether a file waits."""
+        return bool(self._waiting())
+
+    def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
+        """Read every waiting file into the sidecar, in the order of their names, and say what could not be used."""
+        notes: list[Diagnostic] = []
+        self._taken = []
+        for path in self._waiting():
+            rule = _READERS[path.suffix]
+            try:
+                reading = _read(rule, path, resolver, root)
+                sidecar.take(rule, reading)
+            except EvidenceError as error:
+                path.rename(path.with_name(path.name + REFUSED))
+                notes.append(Diagnostic("", "error", "evidence", error.message, 0))
+                continue
+            self._taken.append(path)
+            notes += [Diagnostic(about, "note", "evidence", sentence, 0) for about, sentence in reading.notes]
+        return notes
+
+    def clear(self) -> None:
+        """Delete what was taken in."""
+        for path in self._taken:
+            path.unlink(missing_ok=True)
+        self._taken = []
+
+    def _waiting(self) -> list[Path]:
+        if not self._folder.is_dir():
+            return []
+        return sorted(path for path in self._folder.iterdir() if path.suffix in _READERS)
+
+
+def _read(rule: str, path: Path, resolver: Resolver, root: Path) -> Reading:
+    """What a waiting file says of the tree as it is now."""
+    raise EvidenceError(f"{path.name} cannot be read", path=str(path), reason=rule)
+
+
+_READERS: Final[dict[str, str]] = {}
+"""Ending of a file's name -> the rule of what it says."""

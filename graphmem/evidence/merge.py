@@ -1,0 +1,174 @@
+"""Outside evidence joined to what resolution found, file by file: the one place where the two meet.
+
+What holds today is a function of two things alone, the kept observations and the definitions of the tree. An
+observation holds while its subject's body is the one that was seen and the other end still exists. So a fresh
+index and any sequence of incremental ones over the same tree and the same observations give the same edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.evidence.inbox import Inbox
+from graphmem.evidence.observations import NO_SITE, SOURCE_OF_RULE, End, Place
+from graphmem.evidence.sidecar import Kept, Sidecar
+from graphmem.model import Diagnostic, EdgeKind, EdgeRow, UnresolvedRow, symbol_id
+from graphmem.resolution.rules import RULES
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+    from graphmem.resolution.evidence import FileResolution
+    from graphmem.resolution.resolver import Resolver
+
+SIDECAR: Final = "evidence.sqlite"
+_PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
+
+
+class Outside:
+    """The outside evidence of one project, as an index run uses it. For one thread at a time.
+
+    Args:
+        folder: directory of the index; holds the sidecar and the inbox.
+        project: name of the project, part of every id.
+        root: the indexed tree.
+    """
+
+    def __init__(self, folder: Path, project: str, root: Path) -> None:
+        self._sidecar = Sidecar(folder / SIDECAR)
+        self._inbox = Inbox(folder)
+        self._project = project
+        self._root = root
+        self._resolver: Resolver | None = None
+        self._begun_in: set[str] = set()
+        self._ends: dict[int, End] = {}
+        self._ids: dict[int, str] = {}
+        self._definitions: dict[str, dict[Place, Definition]] = {}
+
+    @property
+    def mark(self) -> str:
+        """Which evidence the graph holds after this run; kept with it, and given back to the next run."""
+        return self._sidecar.mark()
+
+    def is_due(self, mark: str) -> bool:
+        """Whether a run has something to do although no file changed: something came in, or the graph has other evidence."""
+        return self._inbox.has_any() or self._sidecar.mark() != mark
+
+    def update(
+        self, resolver: Resolver, touched: Collection[str], mark: str, has_symbol: Callable[[str], bool], with_evidence: Iterable[str]
+    ) -> tuple[set[str], list[Diagnostic]]:
+        """Take in what came, and say which files' edges may be different because of evidence.
+
+        Args:
+            resolver: knows the tree as it is now.
+            touched: files that are new, changed or gone.
+            mark: of the evidence the graph holds.
+            has_symbol: whether the graph, as it was before this run, has a symbol of this id.
+            with_evidence: files the graph has outside edges of; asked only when the evidence it was made with is lost.
+
+        Returns:
+            Files to merge again, and what could not be used.
+        """
+        self._resolver = resolver
+        self._definitions = {}
+        notes = self._inbox.take_in(self._sidecar, resolver, self._root)
+        self._begun_in = self._sidecar.paths()
+        self._ends = self._sidecar.ends()
+        self._ids = {}
+        changed = self._sidecar.changed_since(mark)
+        if changed is None:
+            changed = self._begun_in | set(with_evidence if mark else ())
+        flipped = {
+            number
+            for number, place in self._sidecar.ends_at(touched).items()
+            if has_symbol(self._id(number)) != (self._definition(place) is not None)
+        }
+        if flipped:
+            changed |= self._sidecar.subjects_of(flipped)
+        return {path for path in changed if resolver.facts(path) is not None}, notes
+
+    def merged(self, path: str, found: FileResolution) -> FileResolution:
+        """The resolution of a file with the outside edges that hold today."""
+        if path not in self._begun_in:
+            return found
+        edges = {edge[:3]: edge for edge in found.edges}
+        ranks: dict[tuple[str, str, str], int] = {}
+        settled: set[tuple[str, str, int]] = set()
+        for kept in self._sidecar.of_file(path):
+            self._merge(kept, edges, ranks, settled)
+        return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
+
+    def done(self) -> None:
+        """The graph has been written: what was taken in need not be kept as files, nor the tree in memory."""
+        self._inbox.clear()
+        self._resolver = None
+        self._definitions = {}
+        self._ends = {}
+        self._ids = {}
+
+    def _merge(
+        self,
+        kept: Kept,
+        edges: dict[tuple[str, str, str], EdgeRow],
+        ranks: dict[tuple[str, str, str], int],
+        settled: set[tuple[str, str, int]],
+    ) -> None:
+        """Put what holds of one observation among the edges of its file."""
+        subject = self._ends[kept.subject]
+        definition = self._definition(subject.place)
+        if definition is None:
+            return
+        rule = kept.rule
+        if definition.body_hash != subject.body_hash:
+            if rule != "runtime" or kept.kind != EdgeKind.TESTS:
+                return
+            rule = "runtime_before"  # a test that was edited most likely still reaches what it reached
+        src, rank = self._id(kept.subject), _PRECEDENCE[rule]
+        sites: dict[int, set[int]] = {}
+        for number, offset in kept.seen:
+            sites.setdefault(number, set()).update(() if offset == NO_SITE else (min(definition.start_line + offset, definition.end_line),))
+        for number, lines in sites.items():
+            if self._definition(self._ends[number].place) is None:
+                continue
+            key = (kept.kind, src, self._id(number))
+            known = edges.get(key)
+            if rule == "scip":
+                name = self._ends[number].qualname.rpartition(".")[2]
+                settled.update((src, name, line) for line in lines)
+            if known is None and kept.kind not in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS):
+                continue  # an indexer raises what is there of other kinds, it says nothing new of them
+            edges[key] = _raised(known, key, rule, lines, is_first=rank <= ranks.get(key, rank))
+            ranks[key] = min(rank, ranks.get(key, rank))
+
+    def _definition(self, place: Place) -> Definition | None:
+        """The definition at a place today."""
+        known = self._definitions.get(place.path)
+        if known is None:
+            facts = self._resolver.facts(place.path) if self._resolver is not None else None
+            rows = facts.definitions if facts is not None else ()
+            known = {Place(place.path, one.qualname, one.kind, one.ordinal): one for one in rows}
+            self._definitions[place.path] = known
+        return known.get(place)
+
+    def _id(self, number: int) -> str:
+        found = self._ids.get(number)
+        if found is None:
+            end = self._ends[number]
+            found = self._ids[number] = symbol_id(self._project, end.path, end.qualname, end.kind, end.ordinal)
+        return found
+
+
+def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
+    """An edge as outside evidence says it; sites of other evidence stay, and a run adds its own only where there are none."""
+    before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
+    every = before | lines if rule == "scip" or not before else before
+    first = min(every, default=0)
+    joined = ",".join(map(str, sorted(every)))
+    if known is not None and not is_first:
+        return known._replace(line=first, lines=joined)
+    return EdgeRow(*key, RULES[rule].confidence, SOURCE_OF_RULE[rule], rule, first, joined)
+
+
+def _is_settled(row: UnresolvedRow, settled: set[tuple[str, str, int]]) -> bool:
+    return (row.caller_id, row.name, row.line) in settled

@@ -1,0 +1,298 @@
+"""Where observations are kept: one SQLite file beside the database, which survives every index run.
+
+The graph holds what still holds of them; this file holds them all, so an edit that is taken back brings its edges
+back. Every change counts a version up and is noted for its files, so an index run that failed, or an index that was
+made anew, knows which files have to be merged again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from graphmem.errors import EvidenceError
+from graphmem.evidence.observations import End, Observation, Place, Reading
+
+FORMAT: Final = "1"
+_SCHEMA: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE definition (
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, qualname TEXT NOT NULL, kind TEXT NOT NULL, ordinal INTEGER NOT NULL,
+  body_hash TEXT NOT NULL, UNIQUE (path, qualname, kind, ordinal, body_hash)
+);
+CREATE TABLE observation (
+  rule TEXT NOT NULL, kind TEXT NOT NULL, subject INTEGER NOT NULL, runs INTEGER NOT NULL, seen BLOB NOT NULL,
+  PRIMARY KEY (subject, rule, kind)
+) WITHOUT ROWID;
+CREATE TABLE changed (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE origin (rule TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (rule, key)) WITHOUT ROWID;
+"""
+
+
+class Kept(NamedTuple):
+    """An observation as it is kept: ends by number."""
+
+    rule: str
+    kind: str
+    subject: int
+    runs: int
+    seen: tuple[tuple[int, int], ...]  # (definition, offset), ascending
+
+
+class Sidecar:
+    """The observations of one project. For one thread at a time.
+
+    Args:
+        path: the SQLite file; made by the first `take`, so that a project without outside evidence has none.
+
+    Raises:
+        EvidenceError: the file is damaged or was written by another version of graphmem.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever taken in."""
+        return self.path.exists()
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is asked."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def mark(self) -> str:
+        """Which observations these are, as one word: identity and version; "" for none."""
+        if not self.exists:
+            self.close()
+            return ""
+        meta = dict(self._open().execute("SELECT key, value FROM meta"))
+        return f"{meta['id']}:{meta['version']}"
+
+    def changed_since(self, mark: str) -> set[str] | None:
+        """Files whose observations changed after a mark; None when it is of other observations, so that everything counts."""
+        now = self.mark()
+        if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
+            return None
+        rows = self._open().execute("SELECT path FROM changed WHERE version > ?", (int(mark.partition(":")[2]),))
+        return {path for (path,) in rows}
+
+    def paths(self) -> set[str]:
+        """Files some observation begins in."""
+        if not self.exists:
+            return set()
+        return {path for (path,) in self._open().execute("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
+
+    def of_file(self, path: str) -> list[Kept]:
+        """The observations that begin in a file, by subject, rule and kind."""
+        rows = self._open().execute(
+            "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
+            "ORDER BY subject, rule, observation.kind",
+            (path,),
+        )
+        return [Kept(rule, kind, subject, runs, _unpacked(seen)) for rule, kind, subject, runs, seen in rows]
+
+    def of_kind(self, kind: str) -> Iterator[Kept]:
+        """All observations of a kind of edge, by subject and rule."""
+        if self.exists:
+            for rule, subject, runs, seen in self._open().execute(
+                "SELECT rule, subject, runs, seen FROM observation WHERE kind = ? ORDER BY subject, rule", (kind,)
+            ):
+                yield Kept(rule, kind, subject, runs, _unpacked(seen))
+
+    def of_rule(self, rule: str) -> Iterator[Kept]:
+        """All observations of a rule, by subject and kind."""
+        if self.exists:
+            for kind, subject, runs, seen in self._open().execute(
+                "SELECT kind, subject, runs, seen FROM observation WHERE rule = ? ORDER BY subject, kind", (rule,)
+            ):
+                yield Kept(rule, kind, subject, runs, _unpacked(seen))
+
+    def ends(self) -> dict[int, End]:
+        """Every definition that was seen, by number."""
+        if not self.exists:
+            return {}
+        return {row[0]: End(*row[1:]) for row in self._open().execute("SELECT * FROM definition ORDER BY id")}
+
+    def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
+        """The definitions of some files, by number."""
+        select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
+        return {row[0]: Place(*row[1:]) for path in paths for row in self._open().execute(select, (path,))}
+
+    def subjects_of(self, seen: set[int]) -> set[str]:
+        """Files of the observations that lead to one of these definitions."""
+        found = set()
+        for path, blob in self._open().execute("SELECT path, seen FROM observation JOIN definition ON id = subject"):
+            if path not in found and not seen.isdisjoint(one for one, _ in _unpacked(blob)):
+                found.add(path)
+        return found
+
+    def origins(self) -> dict[str, dict[str, str]]:
+        """What is known of where the observations of each rule came from."""
+        found: dict[str, dict[str, str]] = {}
+        if self.exists:
+            for rule, key, value in self._open().execute("SELECT rule, key, value FROM origin ORDER BY rule, key"):
+                found.setdefault(rule, {})[key] = value
+        return found
+
+    def take(self, rule: str, reading: Reading) -> None:
+        """Keep what was read, in one transaction.
+
+        A subject's former observations of the rule go when its body is another one now, when the reading replaces them
+        file by file (`scope`), or when a test ran with at least as many parameter sets; otherwise the two are united.
+
+        Raises:
+            EvidenceError: the file cannot be written.
+        """
+        try:
+            connection = self._open(create=True)
+            with connection:
+                _Taking(connection, rule).take(reading)
+        except sqlite3.Error as error:
+            raise EvidenceError(
+                f"{self.path} cannot be written ({error}); free it or delete it", path=str(self.path), reason=str(error)
+            ) from error
+
+    def _open(self, *, create: bool = False) -> sqlite3.Connection:
+        if self._connection is None or not self.exists:
+            self.close()
+            self._connection = _connected(self.path, create=create)
+        return self._connection
+
+
+class _Taking:
+    """One reading being kept, inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, rule: str) -> None:
+        self._db = connection
+        self._rule = rule
+        self._numbers: dict[End, int] = {}
+        self._places: dict[int, Place] = {}
+        self._touched: set[str] = set()
+
+    def take(self, reading: Reading) -> None:
+        for path in sorted(reading.scope or ()):
+            self._forget_file(path)
+        for one in reading.observations:
+            self._put(one)
+        version = int(self._db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()[0]) + 1
+        self._db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(version),))
+        self._db.executemany("INSERT OR REPLACE INTO changed VALUES (?, ?)", [(path, version) for path in sorted(self._touched)])
+        self._db.execute("DELETE FROM origin WHERE rule = ?", (self._rule,))
+        self._db.executemany("INSERT INTO origin VALUES (?, ?, ?)", [(self._rule, key, value) for key, value in reading.origin.items()])
+        self._sweep()
+
+    def _forget_file(self, path: str) -> None:
+        gone = self._db.execute(
+            "DELETE FROM observation WHERE rule = ? AND subject IN (SELECT id FROM definition WHERE path = ?)", (self._rule, path)
+        )
+        if gone.rowcount:
+            self._touched.add(path)
+
+    def _put(self, one: Observation) -> None:
+        subject = self._number(one.subject)
+        seen = {(self._number(step.end), step.offset) for step in one.seen}
+        earlier = self._db.execute(
+            "SELECT id, seen, runs FROM observation JOIN definition ON id = subject WHERE rule = ? AND observation.kind = ? "
+            "AND path = ? AND qualname = ? AND definition.kind = ? AND ordinal = ?",
+            (self._rule, one.kind, *one.subject.place),
+        ).fetchall()
+        runs = one.runs
+        for number, blob, before in earlier:
+            if number == subject and not (one.runs and one.runs >= before):
+                places = {self._place(at) for at, _ in seen}
+                seen |= {step for step in _unpacked(blob) if self._place(step[0]) not in places}
+                runs = min(runs, before)
+            self._db.execute("DELETE FROM observation WHERE rule = ? AND kind = ? AND subject = ?", (self._rule, one.kind, number))
+        self._db.execute("INSERT INTO observation VALUES (?, ?, ?, ?, ?)", (self._rule, one.kind, subject, runs, _packed(sorted(seen))))
+        self._touched.add(one.subject.path)
+
+    def _number(self, end: End) -> int:
+        found = self._numbers.get(end)
+        if found is None:
+            self._db.execute("INSERT OR IGNORE INTO definition VALUES (NULL, ?, ?, ?, ?, ?)", end)
+            row = self._db.execute(
+                "SELECT id FROM definition WHERE path = ? AND qualname = ? AND kind = ? AND ordinal = ? AND body_hash = ?", end
+            ).fetchone()
+            found = self._numbers[end] = int(row[0])
+        return found
+
+    def _place(self, number: int) -> Place:
+        found = self._places.get(number)
+        if found is None:
+            found = self._places[number] = self._place_of(number)
+        return found
+
+    def _place_of(self, number: int) -> Place:
+        return Place(*self._db.execute("SELECT path, qualname, kind, ordinal FROM definition WHERE id = ?", (number,)).fetchone())
+
+    def _sweep(self) -> None:
+        """Definitions nothing leads to or from any more."""
+        used: set[int] = set()
+        for subject, blob in self._db.execute("SELECT subject, seen FROM observation"):
+            used.add(subject)
+            used.update(number for number, _ in _unpacked(blob))
+        gone = [(number,) for (number,) in self._db.execute("SELECT id FROM definition") if number not in used]
+        self._db.executemany("DELETE FROM definition WHERE id = ?", gone)
+
+
+def _packed(seen: Iterable[tuple[int, int]]) -> bytes:
+    return zlib.compress(array("i", [number for pair in seen for number in pair]).tobytes(), 6)
+
+
+def _unpacked(blob: bytes) -> tuple[tuple[int, int], ...]:
+    flat = array("i", zlib.decompress(blob))
+    return tuple(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
+    """The open file, checked.
+
+    Raises:
+        EvidenceError: see `Sidecar`.
+    """
+    try:
+        connection = sqlite3.connect(
+            f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}", uri=True, check_same_thread=False, timeout=10
+        )
+        try:
+            found = _format(connection)
+            if found == "" and create:
+                connection.executescript(_SCHEMA)
+                rows = [("format", FORMAT), ("id", os.urandom(8).hex()), ("version", "0")]
+                with connection:
+                    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+                found = FORMAT
+        except sqlite3.Error:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise EvidenceError(
+            f"{path} cannot be read ({error}); delete it, index again and repeat what filled it", path=str(path), reason=str(error)
+        ) from error
+    if found != FORMAT:
+        connection.close()
+        raise EvidenceError(
+            f"{path} is in format {found or 'unknown'}, this graphmem reads {FORMAT}; delete it and repeat what filled it",
+            path=str(path),
+            reason="format",
+        )
+    return connection
+
+
+def _format(connection: sqlite3.Connection) -> str:
+    """The format a file says it has; "" for a new one."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]
+    if not tables:
+        return ""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return str(row[0]) if row else "unknown"

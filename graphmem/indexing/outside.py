@@ -1,0 +1,23 @@
+"""What an index run asks the graph on behalf of outside evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphmem.projection.arrays import EDGE_SOURCES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from graphmem.projection.graph import GraphView
+
+
+def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
+    """Files the graph has edges of these sources from; it is asked for when the first is."""
+    view = graph()
+    codes = [EDGE_SOURCES.index(source) for source in sources]
+    for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():
+        if number >= 0:
+            yield view.paths[number]
