@@ -33,6 +33,7 @@ from graphmem.parsing.extraction import FUNCTION_LIKE, Captures
 
 _MAIN: Final = (
     "definition.",
+    "base.",
     "decorator",
     "wrapper",
     "binding.",

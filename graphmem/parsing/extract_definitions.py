@@ -79,6 +79,10 @@ class Definitions(Bindings):
                 if modifier:
                     found.modifiers.add(modifier)
 
+    def on_base(self, kind: str, node: Node, captures: Captures) -> None:
+        """A base that is named inside the body of its definition."""
+        self.add_base(self.stack[-1], node)
+
     def add_base(self, found: OpenDefinition, base: Node) -> None:
         """A superclass or a keyword of the class header."""
         keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None

@@ -60,6 +60,9 @@ class Rules:
     interfaces_are_structural: bool = False
     """True where a class satisfies an interface by having its methods."""
 
+    types_are_declared: bool = False
+    """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 
@@ -262,6 +265,7 @@ class Rules:
 _MODULES: Final[Mapping[str, str]] = {
     "python": "graphmem.resolution.python",
     "ecmascript": "graphmem.resolution.ecmascript",
+    "go": "graphmem.resolution.go",
 }
 """Where the rules of each name live; each module has a class `RULES`."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-LAYOUT_FILES: Final = ("pyproject.toml", "setup.cfg", "tsconfig.json", "jsconfig.json", "package.json")
+LAYOUT_FILES: Final = ("pyproject.toml", "setup.cfg", "tsconfig.json", "jsconfig.json", "package.json", "go.mod", "Cargo.toml")
 """Names of the files `read_layout` understands, wherever they lie."""
 
 
@@ -50,6 +50,11 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
             if name == "pyproject.toml":
                 documents[path] = tomllib.loads(texts[path])
                 roots |= _python_roots(path, documents[path])
+            elif name == "Cargo.toml":
+                documents[path] = tomllib.loads(texts[path])
+            elif name == "go.mod":
+                module = re.search(r'^\s*module\s+"?([^\s"]+)', texts[path], re.MULTILINE)
+                documents[path] = {"module": module[1] if module else ""}
             elif is_layout_file(name) and name.endswith(".json"):
                 documents[path] = json.loads(_without_comments(texts[path]))
         except ValueError as error:

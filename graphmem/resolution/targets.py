@@ -183,6 +183,8 @@ class Targets:
             if places and {place.slot.kind for place in places} <= {"definition", "import"}:
                 return self.rule_of(places)
             return "receiver_type" if places and all(self._is_declared(place) for place in places) else "inferred_type"
+        if entry.rules.types_are_declared:
+            return "receiver_type"
         if found[0] in (CALL, NEW):
             value = inference.expanded(inference.term(entry, reference.scope, found[1], reference.line))
             return "receiver_type" if value and all(atom[0] in (CLASS, EXT) for atom in value) else "inferred_type"
@@ -212,6 +214,8 @@ class Targets:
             return entry.definitions[scope].parameters[slot.index].annotation >= 0
         if slot.kind == "binding":
             binding = entry.facts.bindings[slot.index]
+            if entry.rules.types_are_declared:
+                return binding.annotation >= 0 or binding.value >= 0
             return _is_plain(entry, binding.annotation, binding.value)
         return True
 

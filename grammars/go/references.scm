@@ -1,0 +1,59 @@
+; callee(…), Type[…](value)
+(call_expression) @reference.call
+
+(type_conversion_expression
+  type: [
+    (generic_type)
+    (qualified_type)
+    (type_identifier)
+  ]) @reference.call
+
+; Type{…}, pkg.Type{…}: makes a value of the type
+(composite_literal
+  type: [
+    (type_identifier)
+    (qualified_type)
+    (generic_type)
+  ]) @reference.call
+
+; value.Name; callees and targets are left out by the engine
+(selector_expression) @reference.read
+
+; A name in a place where its value goes somewhere else.
+(argument_list
+  (identifier) @reference.read)
+
+(expression_list
+  (identifier) @reference.read)
+
+(literal_value
+  (literal_element
+    (identifier) @reference.read))
+
+(keyed_element
+  value: (literal_element
+    (identifier) @reference.read))
+
+(binary_expression
+  (identifier) @reference.read)
+
+(unary_expression
+  operand: (identifier) @reference.read)
+
+(index_expression
+  (identifier) @reference.read)
+
+(slice_expression
+  (identifier) @reference.read)
+
+(range_clause
+  right: (identifier) @reference.read)
+
+(send_statement
+  (identifier) @reference.read)
+
+(if_statement
+  condition: (identifier) @reference.read)
+
+(expression_switch_statement
+  value: (identifier) @reference.read)

@@ -1,0 +1,67 @@
+"""Go: what its queries cannot say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ITER, LAMBDA, LITERAL, NEW, TYPED, Import
+from graphmem.parsing.languages import Helper, Narrowing
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+_NAMED_TYPES: Final = frozenset({"type_identifier", "qualified_type", "generic_type"})
+_VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
+
+
+def package_name(path: str) -> str:
+    """The name an import binds when it does not say: by custom the last part of the path, without versions and `go-`."""
+    parts = path.split("/")
+    last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else _VERSION.sub("", parts[-1])
+    return last.removeprefix("go-").removesuffix("-go").removesuffix(".go").replace("-", "_")
+
+
+class GoHelper(Helper):
+    """Names of packages, literals of types, pointers, type switches."""
+
+    def imports(self, found: Import) -> tuple[Import, ...]:
+        """An import without a name binds that of the package; `_` binds none."""
+        if found.kind == "package" or found.name == "*":
+            return (found,)
+        alias = "" if found.alias == "_" else found.alias or package_name(found.module)
+        return (found._replace(alias=alias),)
+
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """`switch name := value.(type) { case Type: … }`: what `name` is in the case."""
+        switch = node.parent
+        alias = switch.child_by_field_name("alias") if switch is not None else None
+        if alias is None or not alias.named_children:
+            return ()
+        first, last = node.start_point.row + 1, node.end_point.row + 1
+        types = [named for named in node.children_by_field_name("type") if named.is_named]
+        return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+        """Terms that depend on more than the type of their node."""
+        if what == "composite":
+            named = node.child_by_field_name("type")
+            if named is None or named.type not in _NAMED_TYPES:
+                return builder.add((TYPED, builder.annotation(named)))
+            plain = named.child_by_field_name("type") if named.type == "generic_type" else named
+            return builder.add((NEW, builder.annotation(plain), (), ()))
+        if what == "unary":
+            operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
+            sign = operator.type if operator is not None else ""
+            if sign == "<-":
+                return builder.add((ITER, builder.term(operand)))
+            return builder.term(operand) if sign in ("&", "*") else builder.add((LITERAL, "bool" if sign == "!" else "int"))
+        if what == "function":
+            result = node.child_by_field_name("result")
+            return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(result))) if result is not None else -1))
+        return super().helper_term(builder, node, what)
+
+
+HELPER = GoHelper()

@@ -1,0 +1,230 @@
+"""Rules shared by languages whose files belong to packages and whose names have declared types.
+
+A package is a dotted (or slashed) name that several files answer to; they see each other's names without an
+import. What a language adds: which package a file is in (`names_of`), what an import names (`import_targets`),
+how its containers are called (`containers`, `transparent`), and what its library gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE
+from graphmem.resolution.language import Rules
+from graphmem.resolution.names import Place, whole
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS
+from graphmem.resolution.types import (
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    INST,
+    MODULE,
+    NAMESPACE,
+    SELFTYPE,
+    UNTYPED,
+    Atom,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry, Symbol
+
+
+class PackageRules(Rules):
+    """Packages, declared types, members defined apart from their class."""
+
+    name: ClassVar[str] = ""
+    """The language, as `NAMESPACE` atoms carry it."""
+
+    builtin_types: ClassVar[frozenset[str]] = frozenset()
+    """Types every file sees."""
+
+    builtin_functions: ClassVar[frozenset[str]] = frozenset()
+    """Functions every file sees."""
+
+    common_names: ClassVar[frozenset[str]] = frozenset()
+    """Names of methods that say nothing about who is meant."""
+
+    containers: ClassVar[Mapping[str, tuple[str, tuple[int, ...]]]] = {}
+    """Last name of a generic type → kind of container and which of its arguments are the parts, the element first."""
+
+    transparent: ClassVar[frozenset[str]] = frozenset()
+    """Last names of generic types through which the members of their argument are seen."""
+
+    types_are_declared = True
+
+    # packages
+
+    def shared_names(self, entry: FileEntry) -> Sequence[str]:
+        """Every name at the top; `Type.` for a type with members elsewhere, which are there as `Type.member`."""
+        kept: tuple[str, ...] | None = entry.kept.get("shared names")
+        if kept is None:
+            names = entry.names(0)
+            kept = entry.kept["shared names"] = tuple(sorted({*names, *(f"{name.rpartition('.')[0]}." for name in names if "." in name)}))
+        return kept
+
+    def sees(self, entry: FileEntry, other: FileEntry) -> bool:
+        """True when a file sees the names of another one that answers to the same package."""
+        return entry.in_tests or not other.in_tests
+
+    def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
+        """What a name means in a package, as one of its files sees it; as importers see it for None."""
+        found: list[Place] = []
+        for path in inference.project.binders(package, name):
+            other = inference.project.files[path]
+            if entry is not other and (self.sees(entry, other) if entry is not None else not other.in_tests):
+                inference.project.touch_top(other, name.partition(".")[0])
+                found += (Place(other, 0, slot) for slot in whole(other, other.names(0).get(name, ())) if slot.kind != "import")
+        return found
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """Names of the file's own package."""
+        found = [place for package in self.names_of(entry.facts)[:1] for place in self.package_places(inference, package, name, entry)]
+        return found or None
+
+    def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
+        """The files of a package that are no tests and bind the name."""
+        project = inference.project
+        paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
+        return [(MODULE, path) for path in paths if not project.files[path].in_tests]
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """A name of a package."""
+        if module[0] != NAMESPACE:
+            return EMPTY
+        return join_all(inference.slot(place) for place in self.package_places(inference, module[1], name, None))
+
+    # members
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """A method that stands apart from its class is found at the top, as `Class.method`."""
+        definition = entry.definitions[position]
+        if definition.kind == "method" and definition.parent == 0:
+            return 0, definition.qualname
+        return definition.parent, definition.name
+
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Methods of a class in other files of its package."""
+        if "." in owner.qualname:
+            return ()
+        entry = inference.project.entry(owner)
+        packages = self.names_of(entry.facts)[:1]
+        return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """The class around a method, when the term is its receiver."""
+        found = super().receiver_class(entry, scope, base)
+        return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1
+
+    def receiver(self, inference: Inference, symbol: Symbol) -> Type:
+        """An instance of the class; the class for static methods."""
+        entry = inference.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        owner = entry.symbols[definition.parent]
+        if owner.kind not in CLASS_KINDS:
+            return EMPTY
+        return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
+
+    # types
+
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """What a name in a type stands for: classes and things outside."""
+        found = entry.terms[term]
+        if found[0] == INDEX:
+            return self.objects(inference, entry, scope, found[1])
+        if found[0] == ATTR:
+            return inference.attribute(self.objects(inference, entry, scope, found[1]), found[2])
+        if found[0] != NAME:
+            return EMPTY
+        places = inference.lookup(entry, scope, found[1], 1 << 30)
+        while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
+            scope = entry.definitions[scope].parent  # a field or a variable that is named like its type
+            places = inference.lookup(entry, scope, found[1], 1 << 30)
+        if places is None:
+            return one(EXT, self.builtin_package, found[1]) if found[1] in self.builtin_types else EMPTY
+        return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Annotations: classes, things outside, containers, tuples, functions, the class around."""
+        found = entry.terms[term]
+        op = found[0]
+        if op in (NAME, ATTR):
+            return self.instances(self.objects(inference, entry, scope, term))
+        if op == INDEX:
+            return self.generic(inference, entry, scope, found[1], found[2])
+        if op == TUPLE:
+            return tuple_of([inference.declared(entry, scope, item) for item in found[1]])
+        if op == EITHER:
+            return join_all(inference.declared(entry, scope, item) for item in found[1])
+        if op == LAMBDA:
+            return join(one(UNTYPED), box("callable", inference.declared(entry, scope, found[1]) if found[1] >= 0 else EMPTY))
+        return one(SELFTYPE) if op == SELF else EMPTY
+
+    def instances(self, value: Type) -> Type:
+        """Objects of the classes a type names."""
+        found = EMPTY
+        for atom in value:
+            if atom[0] == CLASS:
+                found = join(found, one(INST, atom[1], False))
+            elif atom[0] == EXT:
+                found = join(found, one(EXTI, atom[1], atom[2]))
+            elif atom[0] in (INST, EXTI):  # an alias of something that was declared
+                found = join(found, frozenset((atom,)))
+        return found
+
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """`Base<Key>`."""
+        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        objects = self.objects(inference, entry, scope, base)
+        written = entry.terms[base]
+        if not any(atom[0] == CLASS for atom in objects) and written[0] in (NAME, ATTR):
+            known = self.containers.get(written[-1])
+            if known is not None:
+                kind, order = known
+                parts = [inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order]
+                return box(kind, *parts)
+            if written[-1] in self.transparent:
+                return inference.declared(entry, scope, arguments[0])
+        return self.instances(objects)
+
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """A class that is named in the header, or embedded."""
+        return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
+
+    def builtin(self, name: str) -> Type:
+        """Types and functions of the language."""
+        known = name in self.builtin_types or name in self.builtin_functions
+        return one(EXT, self.builtin_package, name) if known else EMPTY
+
+    def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
+        """As many arguments as parameters; fewer where these have defaults, more where the last takes the rest."""
+        parameters = (
+            definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters
+        )
+        required = sum(1 for parameter in parameters if parameter.kind == "normal" and parameter.default < 0)
+        has_rest = any(parameter.kind == "rest" for parameter in parameters)
+        return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
+
+    def sees_globals(self, entry: FileEntry) -> bool:
+        """A name is defined in the file, in its package, or imported."""
+        return False
+
+    def is_common_name(self, name: str) -> bool:
+        """Names that say nothing about who is meant."""
+        return name in self.common_names
+
+
+def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
+    """Names of the functions written in a class, in source order."""
+    for name, slots in entry.names(symbol.index).items():
+        if any(slot.kind == "definition" and entry.definitions[slot.index].kind in FUNCTION_KINDS for slot in slots):
+            yield name
