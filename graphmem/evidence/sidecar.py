@@ -125,6 +125,8 @@ class Sidecar:
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
         """The definitions of some files, by number."""
+        if not self.exists:
+            return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
         return {row[0]: Place(*row[1:]) for path in paths for row in self._open().execute(select, (path,))}
 
