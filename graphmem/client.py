@@ -31,6 +31,7 @@ from graphmem.answers import (
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError, NotIndexedError, StoreBusyError
 from graphmem.model import IndexProgress
 from graphmem.service import owner
+from graphmem.service.starting import find_or_start
 
 if TYPE_CHECKING:
     from graphmem.service.graphmem import GraphMem
@@ -41,6 +42,16 @@ Service: TypeAlias = "GraphMem | RemoteGraphMem"
 TIMEOUT_S: Final = 60.0  # between two pieces of an answer; the server's own limit is shorter
 BUSY_PATIENCE_S: Final = 10.0  # two commands at once: the second waits for the first
 PAGE: Final = 1_000  # rows one request of a list may bring
+
+
+def connect_or_start(location: Location) -> RemoteGraphMem:
+    """The server of an index, started when nobody serves it (see `graphmem.service.starting`).
+
+    Raises:
+        OwnerUnreachableError: it does not answer, or could not be started.
+    """
+    serving = find_or_start(location)
+    return RemoteGraphMem(serving.address, serving.token)
 
 
 def connect(location: Location, settings: Settings, *, create: bool = False, patience_s: float = BUSY_PATIENCE_S) -> Service:

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import orjson
 from graphql import GraphQLError
@@ -20,6 +21,7 @@ from strawberry.http.websocket_origin import normalize_origin
 
 import graphmem
 from graphmem.api import page
+from graphmem.api.activity import NoteActivity
 from graphmem.api.context import Door
 from graphmem.api.export import export
 from graphmem.api.failures import payload, shape
@@ -34,6 +36,17 @@ from graphmem.errors import SettingsError
 GRAPHQL_PATH = "/graphql"
 HEALTH_PATH = "/health"
 EXPORT_PATH = "/export.jsonl"
+MCP_PATH = "/mcp"
+
+
+class Mounted(Protocol):
+    """Another door's application, served at a path of this one and behind the same checks."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+
+    async def close(self) -> None:
+        """End what is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +70,15 @@ class ServerOptions:
                 )
 
 
-def build_app(service: Service, options: ServerOptions | None = None) -> Starlette:
+def build_app(service: Service, options: ServerOptions | None = None, mcp: Mounted | None = None) -> Starlette:
     """The ASGI application over an open service.
 
     The service stays the caller's: it is not closed with the application.
+
+    Args:
+        service: the verbs.
+        options: how it is guarded.
+        mcp: the application for agents, at `/mcp`.
 
     Raises:
         QueryFileError: a file of queries/operations is not usable.
@@ -76,6 +94,8 @@ def build_app(service: Service, options: ServerOptions | None = None) -> Starlet
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         door.progress.start()
         yield
+        if mcp is not None:
+            await mcp.close()
         door.close()
 
     app = Starlette(
@@ -85,8 +105,10 @@ def build_app(service: Service, options: ServerOptions | None = None) -> Starlet
             *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             Route(page.ASSETS_PATH + "{name}", page.asset),
+            *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
         ],
         middleware=[
+            Middleware(NoteActivity, door.activity, (HEALTH_PATH,)),
             Middleware(SecurityHeaders),
             Middleware(HostCheck, options.allowed_hosts),
             Middleware(OriginCheck, options.allowed_origins),

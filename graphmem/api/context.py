@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import strawberry
 
+from graphmem.api.activity import Activity
 from graphmem.api.limits import ServerLimits
 from graphmem.api.loaders import Loaders
 from graphmem.api.progress import ProgressHub
@@ -27,6 +28,7 @@ class Door:
         self.limits = limits
         self.runner = VerbRunner(limits)
         self.progress = ProgressHub(service)
+        self.activity = Activity()
 
     def close(self) -> None:
         """End subscriptions and take no more verbs; the service stays open, it is the caller's."""

@@ -70,6 +70,7 @@ class Server:
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
         self._server = _Uvicorn(config, door)
+        self._door = door
 
     def run(self, on_ready: Ready | None = None) -> None:
         """Serve until told to stop. SIGINT and SIGTERM do so when this is the main thread; they are not raised again."""
@@ -78,6 +79,10 @@ class Server:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+
+    def idle_seconds(self) -> float:
+        """How long nobody has asked anything; 0 while somebody does."""
+        return self._door.activity.idle_seconds()
 
     def stop(self) -> None:
         """Answer what is under way, end subscriptions, return from `run`."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, impact, index, manage, serve
+from graphmem.cli.commands import ask, impact, index, manage, mcp, serve
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -29,6 +29,7 @@ app.command()(impact.impact)
 app.command()(ask.search)
 app.command()(ask.symbol)
 app.command()(ask.path)
+app.command()(mcp.mcp)
 app.command()(manage.export)
 app.command()(manage.doctor)
 app.command()(manage.config)

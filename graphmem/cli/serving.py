@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 BUSY_PATIENCE_S = 10.0
 
 
-def serve_until_interrupted(here: Door, *, full: bool, no_index: bool) -> None:
-    """Serve until Ctrl-C or SIGTERM.
+def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, idle_s: float = 0) -> None:
+    """Serve until Ctrl-C or SIGTERM, or until nobody has asked for `idle_s` seconds, if that is not 0.
 
     The server listens before the first index is there, so that other commands find it and can follow;
     the address is printed when it can answer.
@@ -44,6 +44,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool) -> None:
     from graphmem.api.app import ServerOptions, build_app
     from graphmem.api.limits import ServerLimits
     from graphmem.api.serve import Server
+    from graphmem.mcp_server.mount import McpApp
 
     service = _open(here)
     limits = settings.limits
@@ -59,22 +60,24 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool) -> None:
         ),
     )
     with service:
-        app = build_app(service, options)
+        app = build_app(service, options, McpApp(service))
         try:
             server = Server(app, settings.host, settings.port)
         except SettingsError:
             if settings.origin("port") != DEFAULT_ORIGIN:
                 raise
             server = Server(app, settings.host, 0)  # nobody asked for that port: another project has it
-        _Run(here, service, server, root, full=full, no_index=no_index).until_stopped()
+        _Run(here, service, server, root, full=full, no_index=no_index, idle_s=idle_s).until_stopped()
 
 
 class _Run:
     """One serving: the server in this thread, where signals arrive, the index run beside it."""
 
-    def __init__(self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool) -> None:
+    def __init__(
+        self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool, idle_s: float
+    ) -> None:
         self._here, self._service, self._server = here, service, server
-        self._root, self._full, self._no_index = root, full, no_index
+        self._root, self._full, self._no_index, self._idle_s = root, full, no_index, idle_s
         self._address = owner.local_address(server.host, server.port)
         self._stopping = threading.Event()
         self._failure: GraphMemError | None = None
@@ -93,6 +96,8 @@ class _Run:
         def on_ready(host: str, port: int) -> None:
             mine.append(owner.publish(location.owner_file, self._address, settings.token, graphmem.__version__))
             worker.start()
+            if self._idle_s:
+                threading.Thread(target=self._end_when_idle, name="graphmem-idle", daemon=True).start()
 
         try:
             self._server.run(on_ready)
@@ -106,6 +111,13 @@ class _Run:
         if self._failure is not None:
             raise self._failure
         self._here.output.note("stopped")
+
+    def _end_when_idle(self) -> None:
+        """Stop the server when nobody has asked for long enough and no index run is under way."""
+        while not self._stopping.wait(min(1.0, self._idle_s / 4)):
+            if self._server.idle_seconds() >= self._idle_s and self._service.state().state != "indexing":
+                self._server.stop()
+                return
 
     def _work(self) -> None:
         """Index, say the address when there is something to answer, then follow the vectors."""

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "_wire": set(),
     "client": {"service", "_wire"},
     "api": {"service"},
-    "cli": {"service", "client", "api"},
+    "cli": {"service", "client", "api", "mcp_server"},
     "mcp_server": {"service", "client"},
 }
 ONLY_IN = {
@@ -48,6 +48,8 @@ ONLY_IN = {
     "strawberry": "api",
     "starlette": "api",
     "uvicorn": "api",
+    "mcp": "mcp_server",
+    "mcp_types": "mcp_server",
     "typer": "cli",
     "rich": "cli",
 }

@@ -22,6 +22,9 @@ def serve(
         int | None, typer.Option("--workers", min=0, max=256, help="Processes that parse; 0: one for each processor.")
     ] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    end_when_idle: Annotated[
+        float, typer.Option("--end-when-idle", min=0, help="End after this many seconds without a question; 0: never.")
+    ] = 0,
     db: options.Db = None,
     home: options.Home = False,
     as_json: options.Json = False,
@@ -35,4 +38,4 @@ def serve(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
         from graphmem.cli.serving import serve_until_interrupted
 
-        serve_until_interrupted(here, full=full, no_index=no_index)
+        serve_until_interrupted(here, full=full, no_index=no_index, idle_s=end_when_idle)

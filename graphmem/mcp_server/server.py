@@ -1,0 +1,69 @@
+"""The protocol around the tools: arguments checked, verbs called in a thread, refusals as text an agent can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+import jsonschema
+import mcp_types as types
+from mcp.server import Server
+
+import graphmem
+from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
+from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS, Tool
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from graphmem.client import Service
+
+
+def build_server(service: Callable[[], Service]) -> Server[Any]:
+    """A server that speaks the protocol; which transport carries it is the caller's business.
+
+    Args:
+        service: called for every question, from any thread; what it gives stays the caller's.
+    """
+
+    async def list_tools(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[types.Tool(name=name, description=tool.description, input_schema=tool.schema) for name, tool in TOOLS.items()]
+        )
+
+    async def call_tool(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            tool, arguments = _checked(params.name, dict(params.arguments or {}))
+            budget = arguments.pop("budget", tool.budget)
+            answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
+        except GraphMemError as error:
+            return types.CallToolResult(content=[types.TextContent(type="text", text=_refusal(error))], is_error=True)
+        return types.CallToolResult(content=[types.TextContent(type="text", text=answer)])
+
+    return Server("graphmem", version=graphmem.__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
+    """The tool, with arguments that fit its schema.
+
+    Raises:
+        BadInputError: there is no such tool, or an argument does not fit; names it.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise BadInputError(f"there is no tool {name!r}; there are {', '.join(TOOLS)}", argument="name", value=name)
+    error = jsonschema.Draft202012Validator(tool.schema).iter_errors(arguments)
+    for one in error:
+        where = ".".join(map(str, one.absolute_path)) or name
+        raise BadInputError(f"{where}: {one.message[:300]}", argument=where)
+    return tool, arguments
+
+
+def _refusal(error: GraphMemError) -> str:
+    """What went wrong and what to ask instead."""
+    if isinstance(error, AmbiguousSymbolError):
+        return "\n".join([str(error), *(f"- {candidate.ref}" for candidate in error.candidates)])
+    if isinstance(error, SymbolNotFoundError) and error.suggestions:
+        return "\n".join([str(error), "did you mean:", *(f"- {suggestion}" for suggestion in error.suggestions)])
+    return str(error)

@@ -1,0 +1,27 @@
+"""The protocol over standard input and output, as editors start it: one process for each window."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from graphmem.mcp_server.server import build_server
+
+if TYPE_CHECKING:
+    from graphmem.client import Service
+
+
+def serve_stdio(service: Callable[[], Service]) -> None:
+    """Answer until standard input ends. Standard output carries nothing but the protocol."""
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    server = build_server(service)
+
+    async def run() -> None:
+        async with stdio_server() as (requests, answers):
+            await server.run(requests, answers, server.create_initialization_options())
+
+    anyio.run(run)

@@ -1,0 +1,174 @@
+"""Answers as an agent reads them: plain lines, most wanted first, never longer than asked for.
+
+A line that does not fit is not printed, and the last line says how many were left out and how to get them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from graphmem.answers import DiffImpact, ImpactHit, ImpactReport, IndexState, PathAnswer, SearchAnswer, Site, SymbolDetail, SymbolInfo
+
+_PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
+_LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out
+
+
+def tokens(text: str) -> int:
+    """An upper bound of what a model's tokeniser makes of a text: four letters a token, every sign and line end one.
+
+    Byte-pair vocabularies have most English words and many identifiers' parts whole, so real counts are lower; what matters
+    is that an answer never takes more room than it was given, whichever model reads it.
+    """
+    return len(_PIECE.findall(text)) + text.count("\n")
+
+
+def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
+    """Lines up to a budget: the head always, then rows as long as there is room.
+
+    Args:
+        head: what the answer is about; printed whole.
+        rows: in order of importance.
+        budget: tokens.
+        more: how to get the rows that were left out.
+    """
+    lines = list(head)
+    left = budget - tokens("\n".join(lines)) - _LAST_LINE
+    for shown, row in enumerate(rows):
+        left -= tokens(row) + 1
+        if left < 0:
+            return "\n".join([*lines, f"… {len(rows) - shown} more lines: {more}"])
+        lines.append(row)
+    return "\n".join(lines)
+
+
+def place(symbol: SymbolInfo) -> str:
+    """`path:line name`, or the name alone for what lies outside."""
+    return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
+
+
+def impact(report: ImpactReport, budget: int) -> str:
+    """What breaks: risk, how complete the answer is, hits by depth, tests to run."""
+    head = [
+        f"{report.direction} of {', '.join(one.ref for one in report.targets)}",
+        f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}",
+        _completeness(report),
+        *_freshness(report.state),
+    ]
+    rows: list[str] = []
+    before = ""
+    for hit in report.hits:
+        if hit.verdict != before:
+            before = hit.verdict
+            rows.append(f"{before} (depth {hit.depth}{'+' if hit.depth > 2 else ''}):")
+        rows.append(_hit(hit))
+    tests = [f"tests to run ({len(report.tests)}):", *map(_hit, report.tests)] if report.tests else []
+    possible = (
+        [
+            f"could also call it, unresolved ({len(report.possible)}):",
+            *(f"- {place(one.caller)} line {one.line}" for one in report.possible),
+        ]
+        if report.possible
+        else []
+    )
+    # Both kinds are wanted: hits first, but never all of the room.
+    room = max(0, budget - tokens("\n".join(head)))
+    body = fitted((), rows, room * 2 // 3 if tests or possible else room, "raise `budget`, or lower `depth`")
+    return "\n".join(
+        [*head, *filter(None, [body]), *filter(None, [fitted((), [*tests, *possible], room - tokens(body), "raise `budget`")])]
+    )
+
+
+def diff_impact(answer: DiffImpact, budget: int) -> str:
+    """What a change touches, then its impact."""
+    changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
+    unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
+    first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")
+    return "\n".join([first, impact(answer.impact, budget - tokens(first))])
+
+
+def symbol(detail: SymbolDetail, budget: int) -> str:
+    """A symbol, its text, and who stands around it."""
+    one = detail.symbol
+    head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
+    if detail.doc:
+        head.append(detail.doc)
+    rows: list[str] = []
+    for name, sites in (
+        ("callers", detail.callers),
+        ("tests", detail.tests),
+        ("callees", detail.callees),
+        ("bases", detail.bases),
+        ("subclasses", detail.subclasses),
+        ("overridden by", detail.overridden_by),
+    ):
+        if sites:
+            rows.append(f"{name} ({len(sites)}):")
+            rows += map(_site, sites)
+    if detail.members:
+        rows.append(f"members: {', '.join(member.name for member in detail.members)}")
+    room = budget - tokens("\n".join(head))
+    around = fitted((), rows, room // 2 if detail.source else room, "raise `budget`")
+    if not detail.source:
+        return "\n".join([*head, around])
+    return "\n".join([*head, around, fitted(["source:"], detail.source.splitlines(), room - tokens(around), "raise `budget`")])
+
+
+def search(answer: SearchAnswer, budget: int) -> str:
+    """Hits as compact rows: what `get` wants, the score, where it is, its first telling line."""
+    missing = [f"without {path}: {why}" for path, why in sorted(answer.missing.items())]
+    rows = []
+    for hit in answer.hits:
+        name = hit.qualname or hit.title
+        where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
+        reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
+        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
+    return fitted(missing, rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+
+
+def path(answer: PathAnswer, budget: int) -> str:
+    """How one symbol comes to depend on another, step by step."""
+    if not answer.steps:
+        return (
+            f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
+            f"({answer.epistemic.replace('_', ' ')})"
+        )
+    head = [f"{answer.source.ref} depends on {answer.target.ref}, confidence {answer.confidence:.2f}:"]
+    rows = [
+        f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
+    ]
+    return fitted(head, rows, budget, "raise `budget`")
+
+
+def _hit(hit: ImpactHit) -> str:
+    step = hit.path[-1] if hit.path else None
+    how = f" {step.kind.lower()} {step.dst.qualname} by {step.rule}" if step is not None else ""
+    return f"- {place(hit.symbol)} {hit.confidence:.2f}{how}"
+
+
+def _site(site: Site) -> str:
+    return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
+
+
+def _told(snippet: str) -> str:
+    line = next((line.strip() for line in snippet.splitlines() if line.strip()), "")
+    return f" — {line[:100]}" if line else ""
+
+
+def _completeness(report: ImpactReport) -> str:
+    """The completeness contract in one line: an empty list must not read as safe."""
+    counted = f"{report.total} {report.direction} within depth {report.max_depth}, confidence {report.min_confidence:.2f} or more"
+    if report.epistemic == "exact":
+        return f"{counted}; complete"
+    causes = "; ".join(cause.message for cause in report.causes)
+    return f"{'at least ' if report.epistemic == 'lower_bound' else 'completeness unknown: '}{counted}; may be missing: {causes}"
+
+
+def _freshness(state: IndexState) -> list[str]:
+    if state.state == "fresh" and not state.note:
+        return []
+    return [
+        f"index: {state.state}{f', {state.stale_files} files stale' if state.stale_files else ''}{f'; {state.note}' if state.note else ''}"
+    ]

@@ -1,0 +1,113 @@
+"""The tools an agent sees: a table of names, one-sentence descriptions, arguments, and the verb each one calls.
+
+Every word here is read by a model before each conversation and paid for each time: `tests/mcp_server` holds the whole
+table under 4 KB and 1,500 tokens, and there are never more than eight tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.mcp_server import text
+
+if TYPE_CHECKING:
+    from graphmem.client import Service
+
+Arguments = Mapping[str, Any]
+
+MIN_BUDGET: Final = 100
+MAX_BUDGET: Final = 20_000
+_BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
+_STRING: Final = {"type": "string"}
+_STRINGS: Final = {"type": "array", "items": _STRING}
+
+INSTRUCTIONS: Final = (
+    "What calls what, what breaks, which tests to run, in this repository. Before you change a function ask `impact`; to find code "
+    "ask `search`, then `get` the few you need. A symbol is written path:Class.name, Class.name or path:line. "
+    "Answers say when they are incomplete."
+)
+
+
+class Tool(NamedTuple):
+    """One tool."""
+
+    description: str
+    arguments: dict[str, Any]  # JSON schema of each
+    required: tuple[str, ...]
+    budget: int  # tokens of an answer when the agent does not say
+    answer: Callable[[Service, Arguments, int], str]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments as one object."""
+        properties = {**self.arguments, "budget": _BUDGET}
+        return {"type": "object", "properties": properties, "required": list(self.required), "additionalProperties": False}
+
+
+def _impact(service: Service, given: Arguments, budget: int) -> str:
+    bounds = {name: given[name] for name in ("max_depth", "min_confidence") if name in given}
+    ways = [name for name in ("targets", "diff", "base") if given.get(name)]
+    if len(ways) != 1:
+        raise BadInputError("say what changes: `targets`, or a unified `diff`, or a git revision as `base`", argument="targets")
+    if ways == ["targets"]:
+        return text.impact(service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds), budget)
+    return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
+
+
+def _search(service: Service, given: Arguments, budget: int) -> str:
+    answer = service.search(given["query"], k=given.get("k", 10), files=given.get("files"), kinds=given.get("kinds"), explain=False)
+    return text.search(answer, budget)
+
+
+def _get(service: Service, given: Arguments, budget: int) -> str:
+    refs: list[str] = given["refs"]
+    share = budget // max(1, len(refs))
+    return "\n\n".join(text.symbol(service.symbol(ref, source=given.get("source", True)), share) for ref in refs)
+
+
+def _path(service: Service, given: Arguments, budget: int) -> str:
+    return text.path(service.path(given["source"], given["target"]), budget)
+
+
+TOOLS: Final[dict[str, Tool]] = {
+    "impact": Tool(
+        "What breaks if these symbols or files, or this diff, change: dependents by depth with confidence and evidence, "
+        "tests to run, risk. `base` is a git revision compared with the working tree.",
+        {
+            "targets": _STRINGS,
+            "diff": _STRING,
+            "base": _STRING,
+            "direction": {"enum": ["dependents", "dependencies"]},
+            "max_depth": {"type": "integer", "minimum": 1, "maximum": 20},
+            "min_confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        },
+        (),
+        800,
+        _impact,
+    ),
+    "search": Tool(
+        "Find code, docs and memories by words, identifiers or meaning; compact rows for `get`. `files` are those you work on.",
+        {
+            "query": _STRING,
+            "k": {"type": "integer", "minimum": 1, "maximum": 50},
+            "files": _STRINGS,
+            "kinds": {"type": "array", "items": {"enum": ["code", "prose", "data", "symbol", "memory"]}},
+        },
+        ("query",),
+        600,
+        _search,
+    ),
+    "get": Tool(
+        "Symbols in full: source, callers, callees, tests.",
+        {"refs": {**_STRINGS, "minItems": 1, "maxItems": 10}, "source": {"type": "boolean"}},
+        ("refs",),
+        1500,
+        _get,
+    ),
+    "path": Tool(
+        "How `source` comes to depend on `target`, edge by edge.", {"source": _STRING, "target": _STRING}, ("source", "target"), 400, _path
+    ),
+}
+"""Order is the order a client shows."""

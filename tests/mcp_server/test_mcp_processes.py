@@ -1,0 +1,132 @@
+"""Agents and editors start processes: several windows, one owner, nothing but the protocol on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+import starlette
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from graphmem.service import owner
+
+TIME_LIMIT = 90
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copytree(Path(starlette.__file__).parent, tmp_path / "project" / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "project" / ".git").mkdir()  # where a project begins; an empty one is no repository, and is read as a folder
+    yield tmp_path / "project"
+    serving = owner.read(tmp_path / "project" / ".graphmem" / "owner.json")
+    if serving is not None and owner.is_running(serving):
+        os.kill(serving.pid, signal.SIGTERM)
+        deadline = time.monotonic() + 20
+        while owner.is_running(serving) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
+    return {**kept, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1"}
+
+
+def window(project):
+    return StdioServerParameters(command=sys.executable, args=["-m", "graphmem", "mcp", str(project)], env=environment())
+
+
+async def until_indexed(client, **arguments):
+    """The owner of a project that was never indexed answers that it is at it, until it is done."""
+    said = "nothing"
+    with anyio.move_on_after(TIME_LIMIT):
+        while True:
+            answer = await client.call_tool("impact", arguments)
+            said = answer.content[0].text
+            if not answer.is_error:
+                return said
+            await anyio.sleep(0.2)
+    raise AssertionError(f"no answer in {TIME_LIMIT} s; the last was: {said}")
+
+
+def test_two_windows_opened_at_once_share_one_owner_that_indexes_the_project(project):
+    said = []
+
+    async def one():
+        async with Client(stdio_client(window(project))) as client:
+            said.append(await until_indexed(client, targets=["starlette/routing.py:compile_path"]))
+
+    async def both():
+        async with anyio.create_task_group() as group:
+            group.start_soon(one)
+            group.start_soon(one)
+
+    anyio.run(both)
+    assert said[0] == said[1]
+    serving = owner.find(project / ".graphmem" / "owner.json")
+    assert serving is not None
+    others = [pid for pid in Path("/proc").glob("[0-9]*/cmdline") if str(project) in _text(pid) and "serve" in _text(pid)]
+    assert len(others) == 1, [_text(one) for one in others]
+
+
+def _text(path):
+    try:
+        return path.read_bytes().replace(b"\0", b" ").decode()
+    except OSError:  # it ended meanwhile
+        return ""
+
+
+def test_a_window_finds_a_new_owner_when_the_old_one_was_killed(project):
+    async def ask():
+        async with Client(stdio_client(window(project))) as client:
+            before = await until_indexed(client, targets=["starlette/routing.py:compile_path"])
+            os.kill(owner.read(project / ".graphmem" / "owner.json").pid, signal.SIGKILL)
+            return before, await until_indexed(client, targets=["starlette/routing.py:compile_path"])
+
+    before, after = anyio.run(ask)
+    assert before.splitlines()[0] == after.splitlines()[0]
+
+
+def test_an_owner_started_for_a_client_ends_when_nobody_asks(project):
+    command = [sys.executable, "-m", "graphmem", "serve", str(project), "--port", "0", "--quiet", "--end-when-idle", "1"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (project / ".graphmem" / "owner.json").exists()
+
+
+def test_the_server_answers_agents_over_http_behind_its_own_checks(project):
+    command = [sys.executable, "-m", "graphmem", "serve", str(project), "--port", "0", "--json"]
+    with subprocess.Popen(
+        command, env={**environment(), "GRAPHMEM_TOKEN": "secret"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            text = ""
+            while not text.rstrip().endswith("}"):
+                text += process.stdout.readline()
+            address = json.loads(text)["address"]
+
+            async def ask(headers):
+                import httpx2
+
+                async with (
+                    httpx2.AsyncClient(headers=headers) as http,
+                    Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+                ):
+                    return await until_indexed(client, targets=["starlette/routing.py:compile_path"])
+
+            assert "compile_path" in anyio.run(ask, {"authorization": "Bearer secret"})
+            with pytest.raises(BaseException) as refused:  # noqa: PT011 - a group of whatever the transport makes of 401
+                anyio.run(ask, {})
+            assert not isinstance(refused.value, KeyboardInterrupt)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0

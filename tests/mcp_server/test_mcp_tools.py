@@ -1,0 +1,147 @@
+"""What an agent is told, what it may ask, and what that costs it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+import starlette
+from mcp.client import Client
+
+from graphmem import GraphMem
+from graphmem.mcp_server.server import build_server
+from graphmem.mcp_server.text import tokens
+from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
+from graphmem.settings import load_settings
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mcp") / "starlette"
+    shutil.copytree(Path(starlette.__file__).parent, root / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
+    settings = load_settings(None, {"GRAPHMEM_EMBEDDER": "none"})
+    with GraphMem.open(db=root.parent / "index", settings=settings) as opened:
+        opened.index(root)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def ask(memory):
+    """Call a tool the way a client does: through the protocol."""
+
+    def call(name, **arguments):
+        async def run():
+            async with Client(build_server(lambda: memory)) as client:
+                answer = await client.call_tool(name, arguments)
+                return answer.is_error, "\n".join(part.text for part in answer.content)
+
+        return anyio.run(run)
+
+    return call
+
+
+def test_tools_are_few_and_cheap_to_have_on():
+    listed = json.dumps(
+        [{"name": name, "description": tool.description, "inputSchema": tool.schema} for name, tool in TOOLS.items()], separators=(",", ":")
+    )
+    assert len(TOOLS) <= 8
+    assert len(listed.encode()) <= 4096
+    assert tokens(listed) + tokens(INSTRUCTIONS) <= 1500
+
+
+def test_the_protocol_lists_exactly_the_table(memory):
+    async def run():
+        async with Client(build_server(lambda: memory)) as client:
+            return (await client.list_tools()).tools
+
+    listed = anyio.run(run)
+    assert [tool.name for tool in listed] == list(TOOLS)
+    assert [tool.input_schema for tool in listed] == [tool.schema for tool in TOOLS.values()]
+
+
+def test_impact_says_what_breaks_and_how_sure_it_is(ask, memory):
+    failed, said = ask("impact", targets=["starlette/routing.py:compile_path"])
+    assert not failed
+    report = memory.impact("starlette/routing.py:compile_path")
+    assert said.startswith("dependents of starlette/routing.py:compile_path\nrisk ")
+    assert f"{report.total} dependents" in said
+    for hit in report.hits[:3]:
+        assert f"{hit.symbol.path}:{hit.symbol.start_line} {hit.symbol.qualname} {hit.confidence:.2f}" in said
+
+
+def test_impact_of_a_diff_names_the_changed_symbols(ask):
+    import inspect
+
+    from starlette import routing
+
+    lines, first = inspect.getsourcelines(routing.compile_path)
+    changed = next(number for number, line in enumerate(lines) if "duplicated_params" in line)
+    diff = (
+        f"--- a/starlette/routing.py\n+++ b/starlette/routing.py\n@@ -{first + changed},1 +{first + changed},1 @@\n"
+        f"-{lines[changed].rstrip()}\n+{lines[changed].rstrip()}  # changed\n"
+    )
+    failed, said = ask("impact", diff=diff)
+    assert not failed
+    assert "- body: starlette/routing.py" in said
+    assert "compile_path" in said
+
+
+@pytest.mark.parametrize("budget", [100, 300, 2000])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("impact", {"targets": ["starlette/requests.py:Request"]}),
+        ("search", {"query": "session middleware cookie", "k": 50}),
+        ("get", {"refs": ["starlette/requests.py:Request", "starlette/routing.py:Router"]}),
+    ],
+)
+def test_an_answer_keeps_to_its_budget_and_says_what_it_left_out(ask, tool, arguments, budget):
+    failed, said = ask(tool, budget=budget, **arguments)
+    assert not failed
+    assert tokens(said) <= budget + 60  # the head, which says what the answer is about, is never cut
+    if budget < 2000:
+        assert "more lines:" in said
+
+
+def test_get_gives_source_and_neighbours(ask):
+    failed, said = ask("get", refs=["starlette/routing.py:compile_path"])
+    assert not failed
+    assert "def compile_path(" in said
+    assert "callers (" in said
+
+
+def test_path_tells_the_way(ask):
+    failed, said = ask("path", source="starlette/routing.py:Route.__init__", target="starlette/routing.py:compile_path")
+    assert not failed
+    assert "depends on starlette/routing.py:compile_path" in said
+
+
+def test_search_rows_can_be_asked_for_with_get(ask):
+    failed, said = ask("search", query="compile_path", kinds=["symbol"], k=1)
+    assert not failed
+    ref = next(line for line in said.splitlines() if "starlette/" in line).split(" ")[2]
+    assert ask("get", refs=[ref])[0] is False
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "word"),
+    [
+        ("impact", {}, "targets"),
+        ("impact", {"targets": ["compile_path"], "max_depth": 99}, "max_depth"),
+        ("impact", {"targets": ["no_such_function_anywhere"]}, "no_such_function_anywhere"),
+        ("search", {}, "query"),
+        ("search", {"query": "x", "kind": "code"}, "kind"),
+        ("get", {"refs": []}, "refs"),
+        ("get", {"refs": ["__init__"]}, "starlette/"),
+        ("nonsense", {}, "impact"),
+        ("search", {"query": "x", "budget": 1}, "budget"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence_that_helps(ask, tool, arguments, word):
+    failed, said = ask(tool, **arguments)
+    assert failed
+    assert word in said
+    assert "Traceback" not in said
