@@ -54,6 +54,13 @@
       type: (_)? @annotation)
   ] @binding.annotate)
 
+; class Name<target extends annotation>: a name for types, inside the declaration
+(_
+  type_parameters: (type_parameters
+    (type_parameter
+      name: (type_identifier) @target
+      constraint: (_)? @annotation) @binding.local)) @extent
+
 ; const target: annotation = value; what is required is an import
 ((variable_declarator
   name: (_) @target

@@ -18,6 +18,7 @@ class Exports(NamedTuple):
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`
     whole: Sequence[int]  # bindings: `module.exports = …`
+    twins: Sequence[int]  # bindings of variables given the same value in the same statement: `const app = module.exports = {}`
     functions: Sequence[int]  # definitions: `module.exports = function …`
     stars: Sequence[int]  # imports: `export * from`
     default: Sequence[int]  # definitions: `export default function …`
@@ -56,12 +57,25 @@ def _look_for_exports(module: FileEntry) -> Exports:
         renamed=renamed,
         assigned=assigned,
         whole=whole,
+        twins=_twins(module, whole),
         functions=[i for i, one in enumerate(definitions) if one.kind == "function" and one.parent == 0 and one.start_line in lines],
         stars=stars,
         default=[i for i, one in enumerate(definitions) if "default" in one.modifiers and one.parent == 0],
         is_es_module=declares,
         is_module=declares or bool(whole or assigned),
     )
+
+
+def _twins(module: FileEntry, whole: Sequence[int]) -> list[int]:
+    bindings = module.facts.bindings
+    given = {(bindings[position].value, bindings[position].line) for position in whole}
+    if not given:
+        return []
+    return [
+        position
+        for position, binding in enumerate(bindings)
+        if binding.scope == 0 and module.terms[binding.target][0] == NAME and (binding.value, binding.line) in given
+    ]
 
 
 def _assigned_name(module: FileEntry, binding: Binding) -> str | None:

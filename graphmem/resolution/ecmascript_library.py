@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, tuple_of
+from graphmem.resolution import ecmascript_frameworks as frameworks
+from graphmem.resolution.ecmascript_frameworks import first, type_arguments
+from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, partial, tuple_of
 
 if TYPE_CHECKING:
     from graphmem.resolution.functions import Call
@@ -50,6 +52,9 @@ COMMON_METHODS: Final = frozenset(
 """Method names that say nothing about who is meant when the receiver is unknown."""
 
 
+METHODS_OF_FUNCTIONS: Final = "Function"
+"""Kind of the box around a function whose method is asked for: `run.bind` of `run.bind(this)`."""
+
 # Types of the language by what their arguments say about the values they hold.
 ARRAYS: Final = {
     **dict.fromkeys(("Array", "ReadonlyArray", "ArrayLike"), "list"),
@@ -59,16 +64,25 @@ ARRAYS: Final = {
 }
 MAPS: Final = frozenset(("Map", "ReadonlyMap", "WeakMap", "Record"))
 TRANSPARENT: Final = frozenset(
-    ("Partial", "Required", "Readonly", "NonNullable", "Pick", "Omit", "Awaited", "NoInfer", "Mutable", "DeepPartial", "MaybeRef", "Ref")
+    (
+        "Partial",
+        "Required",
+        "Readonly",
+        "NonNullable",
+        "Pick",
+        "Omit",
+        "NoInfer",
+        "Exclude",
+        "Extract",
+        "ThisType",
+        "Mutable",
+        "DeepPartial",
+    )
 )
-TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Parameters", "Exclude", "Extract", "Function", "Object"))
+TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Awaited", "Parameters", "ConstructorParameters", "Function", "Object"))
 
 GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
 """Names that need no import in an annotation."""
-
-
-def _first(inference: Inference, call: Call) -> Type:
-    return call.argument(0) or EMPTY
 
 
 def _element(inference: Inference, call: Call) -> Type:
@@ -86,11 +100,18 @@ def _array_of(inference: Inference, call: Call) -> Type:
 
 
 def _set(inference: Inference, call: Call) -> Type:
-    return box("set", _element(inference, call))
+    return box("set", join(_element(inference, call), join_all(type_arguments(inference, call))))
+
+
+def _array(inference: Inference, call: Call) -> Type:
+    return box("list", join_all(type_arguments(inference, call)))
 
 
 def _map(inference: Inference, call: Call) -> Type:
     keys = values = EMPTY
+    said = type_arguments(inference, call)
+    if len(said) == 2:
+        keys, values = said
     for pair in inference.expanded(_element(inference, call)):
         if pair[0] == TUP and len(pair[1]) == 2:
             keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
@@ -134,14 +155,23 @@ def _entries(inference: Inference, call: Call) -> Type:
     return box("list", tuple_of([text, inference.element(_values(inference, call))]))
 
 
-def _called(inference: Inference, call: Call) -> Type:
-    return inference.called(inference.expanded(call.argument(0) or EMPTY), call)
+def _all(inference: Inference, call: Call) -> Type:
+    """`Object.assign(a, b, …)`: the first, with the members of the others."""
+    return call.rest(0)
+
+
+def _new_promise(inference: Inference, call: Call) -> Type:
+    return box("await", join_all(type_arguments(inference, call)))
 
 
 CALLS: Final[Mapping[tuple[str, str], Known]] = {
     (PACKAGE, "Array.from"): _array_from,
     (PACKAGE, "Array.of"): _array_of,
+    (PACKAGE, "Array"): _array,
     (PACKAGE, "Set"): _set,
+    (PACKAGE, "WeakSet"): _set,
+    (PACKAGE, "WeakMap"): _map,
+    (PACKAGE, "Promise"): _new_promise,
     (PACKAGE, "Map"): _map,
     (PACKAGE, "Promise.resolve"): _promise,
     (PACKAGE, "Promise.all"): _promise_all,
@@ -150,15 +180,10 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     (PACKAGE, "Promise.any"): _promise_race,
     (PACKAGE, "Object.values"): _values,
     (PACKAGE, "Object.entries"): _entries,
-    (PACKAGE, "Object.assign"): _first,
-    (PACKAGE, "Object.freeze"): _first,
-    (PACKAGE, "Object.seal"): _first,
-    (PACKAGE, "structuredClone"): _first,
-    **{("react", name): _first for name in ("memo", "forwardRef", "useCallback")},
-    **{("preact/compat", name): _first for name in ("memo", "forwardRef")},
-    ("react", "useMemo"): _called,
-    ("mobx-react", "observer"): _first,
-    ("mobx-react-lite", "observer"): _first,
+    (PACKAGE, "Object.assign"): _all,
+    **{(PACKAGE, f"Object.{name}"): first for name in ("freeze", "seal", "defineProperty", "defineProperties", "setPrototypeOf")},
+    (PACKAGE, "structuredClone"): first,
+    **frameworks.CALLS,
 }
 """(package, name) → what calling it gives."""
 
@@ -181,6 +206,8 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
     parts: tuple[Type, ...] = container[2]
     if kind == "await":
         return _promise_method(inference, container, name, call)
+    if kind == METHODS_OF_FUNCTIONS:
+        return partial(parts[0])
     if not parts:
         return EMPTY
     element = parts[-1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, EITHER, INDEX, LITERAL, NAME, NEW, OBJECT, Import
+from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, TUPLE, UNKNOWN, Import
 from graphmem.parsing.languages import Helper, Narrowing
+from graphmem.parsing.languages.ecmascript_words import ANCHOR, CAST, LOOKUP, TYPE_ARGUMENTS
 from graphmem.parsing.terms import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -16,10 +17,20 @@ if TYPE_CHECKING:
 
     from graphmem.parsing.terms import TermBuilder
 
-ANCHOR: Final = "@"
-"""First character of the name under which an object literal refers to a function written in it: `@` and its first byte."""
-
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
+_OWN_THIS: Final = frozenset(
+    {
+        "class_body",
+        "class_static_block",
+        "function_declaration",
+        "function_expression",
+        "generator_function",
+        "generator_function_declaration",
+        "method_definition",
+        "program",
+    }
+)
+_NAMING: Final = frozenset({"assignment_expression", "field_definition", "pair", "public_field_definition", "variable_declarator"})
 _NO_TYPES: Final = frozenset({"const", "any", "unknown", "never"})
 _LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
@@ -76,6 +87,18 @@ class EcmascriptHelper(Helper):
             return _binary(builder, node)
         if what == "cast":
             return _cast(builder, node)
+        if what == "call":
+            return _call(builder, node)
+        if what == "this":
+            return builder.add((SELF,)) if _has_receiver(node) else builder.add((UNKNOWN,))
+        if what == "object_type":
+            return _object_type(builder, node)
+        if what == "lookup":
+            parts = [child for child in node.named_children if not child.is_extra]
+            return builder.add((CALL, builder.add((NAME, LOOKUP)), tuple(builder.term(part) for part in parts[:2]), ()))
+        if what == "literal_type":
+            inner = _first(node)
+            return builder.term(inner) if inner is not None and inner.type == "string" else builder.add((LITERAL, "type"))
         if what == "subscript":
             return _subscript(builder, node)
         if what == "array_type":
@@ -126,9 +149,11 @@ def _object(builder: TermBuilder, node: Node) -> int:
             values.append(_anchor(builder, child) if is_defined else builder.term(value))
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
-            if name is not None and name.type in ("property_identifier", "private_property_identifier"):
+            kinds = {part.type for part in child.children}
+            if name is not None and name.type in ("property_identifier", "private_property_identifier") and "set" not in kinds:
                 keys.append(builder.text(name))
-                values.append(_anchor(builder, child))
+                anchor = _anchor(builder, child)
+                values.append(builder.add((CALL, anchor, (), ())) if "get" in kinds else anchor)
         elif child.type == "shorthand_property_identifier":
             keys.append(builder.text(child))
             values.append(builder.term(child))
@@ -157,12 +182,70 @@ def _cast(builder: TermBuilder, node: Node) -> int:
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
         children = children[::-1]
-    named = children[1] if len(children) > 1 else None
-    if named is not None and named.type == "generic_type":
-        named = named.child_by_field_name("name")
-    if named is None or named.type not in ("type_identifier", "nested_type_identifier") or _text(named) in _NO_TYPES:
-        return builder.term(children[0] if children else None)
-    return builder.add((NEW, builder.annotation(named), (), ()))
+    value = builder.term(children[0] if children else None)
+    if len(children) < 2 or _text(children[1]) in _NO_TYPES:
+        return value
+    named = children[1].named_children[0] if children[1].type == "type_arguments" and children[1].named_children else children[1]
+    return builder.add((CALL, builder.add((NAME, CAST)), (builder.annotation(named), value), ()))
+
+
+def _call(builder: TermBuilder, node: Node) -> int:
+    """A call with its type arguments; `` tag`text` `` is a call too."""
+    callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    is_new = callee is None
+    if is_new:
+        callee = node.child_by_field_name("constructor")
+    if callee is not None:
+        builder.consumed.add(callee.id)
+    called = builder.term(callee)
+    positional: tuple[int, ...] = ()
+    if given is not None and given.type == "arguments":
+        positional = tuple(builder.term(child) for child in given.named_children if not child.is_extra)
+    types = node.child_by_field_name("type_arguments")
+    keywords: tuple[tuple[str, int], ...] = ()
+    if types is not None:
+        said = tuple(builder.annotation(child) for child in types.named_children if not child.is_extra)
+        keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
+    return builder.add((NEW if is_new else CALL, called, positional, keywords))
+
+
+def _has_receiver(node: Node) -> bool:
+    """False for the `this` of a function without a name, which is whatever its caller says."""
+    around = node.parent
+    while around is not None and around.type not in _OWN_THIS:
+        around = around.parent
+    if around is None or around.type not in ("function_expression", "generator_function"):
+        return True
+    outer = around.parent
+    if outer is None or outer.type in _NAMING:
+        return True
+    if outer.type != "arguments":
+        return outer.type == "export_statement"
+    # const name = wrap(function () {…}) is a definition; after a function, `this` may be handed on.
+    holder = outer.parent.parent if outer.parent is not None else None
+    return (holder is not None and holder.type in _NAMING) or any(child.type == "this" for child in outer.named_children)
+
+
+def _object_type(builder: TermBuilder, node: Node) -> int:
+    """`{ name: Type; method(): Result }`; one that only says what any key holds is a record."""
+    keys: list[str] = []
+    values: list[int] = []
+    held = -1
+    for child in node.named_children[:MAX_ITEMS]:
+        key, given = child.child_by_field_name("name"), child.child_by_field_name("type")
+        if child.type == "property_signature" and key is not None and given is not None:
+            keys.append(builder.text(key).strip("'\""))
+            values.append(builder.annotation(given))
+        elif child.type == "method_signature" and key is not None:
+            result = child.child_by_field_name("return_type")
+            keys.append(builder.text(key).strip("'\""))
+            values.append(builder.add((LAMBDA, builder.annotation(result))))
+        elif child.type == "index_signature" and given is not None:
+            held = builder.annotation(given)
+    if held >= 0 and not keys:
+        arguments = builder.add((TUPLE, (builder.add((LITERAL, "type")), held)))
+        return builder.add((INDEX, builder.add((NAME, "Record")), arguments))
+    return builder.add((OBJECT, tuple(keys), tuple(values)))
 
 
 def _subscript(builder: TermBuilder, node: Node) -> int:

@@ -1,0 +1,17 @@
+"""Names no source can hold, under which terms of JavaScript and TypeScript say what other languages do not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ANCHOR: Final = "@"
+"""First character of the name under which an object literal refers to a function written in it: `@` and its first byte."""
+
+CAST: Final = "<as>"
+"""Callee of a term `<as>(type, value)`: a value that is said to be of a type."""
+
+LOOKUP: Final = "<lookup>"
+"""Callee of a term `<lookup>(type, key)`: the type of a member, `Type["key"]`."""
+
+TYPE_ARGUMENTS: Final = "<>"
+"""Keyword under which a call keeps what stands in angle brackets: one type, or a tuple of several."""

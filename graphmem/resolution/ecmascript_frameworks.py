@@ -1,0 +1,155 @@
+"""What resolution knows of widely used packages: functions through which things of the project pass, and generic types.
+
+Data first: (package, name) → one of few ways a value goes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import TUPLE
+from graphmem.parsing.languages.ecmascript_words import TYPE_ARGUMENTS
+from graphmem.resolution.types import EMPTY, EXT, FUNC, LAM, MODULE, OBJ, Type, box, closed, join, join_all, object_of, one, tuple_of
+
+if TYPE_CHECKING:
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
+
+Known = Callable[["Inference", "Call"], Type]
+
+_CONTEXT: Final = "<context>"
+"""Field under which a context keeps what it hands down."""
+
+
+def type_arguments(inference: Inference, call: Call) -> list[Type]:
+    """The types in angle brackets of a call, without what they leave open."""
+    for name, term in call.keywords:
+        if name == TYPE_ARGUMENTS:
+            said = call.entry.terms[term]
+            return [closed(inference.declared(call.entry, call.scope, part)) for part in (said[1] if said[0] == TUPLE else (term,))]
+    return []
+
+
+def first(inference: Inference, call: Call) -> Type:
+    """The first argument itself."""
+    return call.argument(0) or EMPTY
+
+
+def called(inference: Inference, call: Call) -> Type:
+    """What the first argument gives when it is called."""
+    return inference.expanded(inference.called_blindly(inference.expanded(first(inference, call)), call))
+
+
+def _said_or_first(inference: Inference, call: Call) -> Type:
+    said = type_arguments(inference, call)
+    return said[0] if said and said[0] else first(inference, call)
+
+
+def _state(inference: Inference, call: Call) -> Type:
+    """`useState(value)`, `useState(() => value)`: the value, and a function outside."""
+    said = type_arguments(inference, call)
+    given = inference.expanded(first(inference, call))
+    value = said[0] if said and said[0] else join(frozenset(a for a in given if a[0] not in (FUNC, LAM)), called(inference, call))
+    return tuple_of([value, EMPTY])
+
+
+def _reducer(inference: Inference, call: Call) -> Type:
+    return tuple_of([join(called(inference, call), call.argument(1) or EMPTY), EMPTY])
+
+
+def _field(name: str) -> Known:
+    def known(inference: Inference, call: Call) -> Type:
+        return object_of({name: _said_or_first(inference, call)})
+
+    return known
+
+
+def _computed(inference: Inference, call: Call) -> Type:
+    said = type_arguments(inference, call)
+    return object_of({"value": said[0] if said and said[0] else called(inference, call)})
+
+
+def _signal(inference: Inference, call: Call) -> Type:
+    return box("callable", _said_or_first(inference, call))
+
+
+def _memo(inference: Inference, call: Call) -> Type:
+    return box("callable", called(inference, call))
+
+
+def _signal_pair(inference: Inference, call: Call) -> Type:
+    return tuple_of([box("callable", _said_or_first(inference, call)), EMPTY])
+
+
+def _create_context(inference: Inference, call: Call) -> Type:
+    parts = ("Provider", "Consumer")
+    return object_of({_CONTEXT: _said_or_first(inference, call), **{part: one(EXT, "react", f"Context.{part}") for part in parts}})
+
+
+def _use_context(inference: Inference, call: Call) -> Type:
+    found = EMPTY
+    for atom in inference.expanded(first(inference, call)):
+        if atom[0] == OBJ:
+            found = join(found, dict(atom[1]).get(_CONTEXT, EMPTY))
+    return found
+
+
+def _lazy(inference: Inference, call: Call) -> Type:
+    """`lazy(() => import("module"))`: the module's default."""
+    modules = inference.awaited(called(inference, call))
+    return join_all(inference.module_member(atom, "default") if atom[0] == MODULE else frozenset((atom,)) for atom in modules)
+
+
+def _instance(inference: Inference, call: Call) -> Type:
+    return join_all(inference.instances(inference.expanded(first(inference, call))))
+
+
+_REACT: Final[Mapping[str, Known]] = {
+    **dict.fromkeys(("memo", "forwardRef", "useCallback", "useEffectEvent", "useDeferredValue", "cache"), first),
+    "useMemo": called,
+    "useState": _state,
+    "useReducer": _reducer,
+    "useRef": _field("current"),
+    "createRef": _field("current"),
+    "createContext": _create_context,
+    "useContext": _use_context,
+    "use": _use_context,
+    "lazy": _lazy,
+}
+
+CALLS: Final[Mapping[tuple[str, str], Known]] = {
+    **{(package, name): known for package in ("react", "preact", "preact/compat", "preact/hooks") for name, known in _REACT.items()},
+    **{("solid-js", name): known for name, known in {"createContext": _create_context, "useContext": _use_context, "lazy": _lazy}.items()},
+    ("solid-js", "createMemo"): _memo,
+    ("solid-js", "createSignal"): _signal_pair,
+    ("solid-js", "untrack"): called,
+    **{("vue", name): _field("value") for name in ("ref", "shallowRef", "customRef")},
+    **{("vue", name): first for name in ("reactive", "shallowReactive", "readonly", "markRaw", "toRaw", "unref", "defineComponent")},
+    ("vue", "computed"): _computed,
+    ("@angular/core", "signal"): _signal,
+    ("@angular/core", "computed"): _memo,
+    ("@angular/core", "inject"): _instance,
+    ("@angular/core", "untracked"): called,
+    ("next/dynamic", ""): _lazy,
+    ("mobx-react", "observer"): first,
+    ("mobx-react-lite", "observer"): first,
+    ("vitest", "vi.fn"): first,
+    ("node:util", "promisify"): first,
+}
+"""(package, name) → what calling it gives."""
+
+
+def _holder(name: str) -> Callable[[Sequence[Type]], Type]:
+    return lambda parts: object_of({name: parts[0]})
+
+
+GENERICS: Final[Mapping[tuple[str, str], Callable[[Sequence[Type]], Type]]] = {
+    **{("react", name): _holder("current") for name in ("RefObject", "MutableRefObject", "Ref", "ForwardedRef", "LegacyRef")},
+    ("react", "Context"): _holder(_CONTEXT),
+    **{("vue", name): _holder("value") for name in ("Ref", "ShallowRef", "ComputedRef", "WritableComputedRef")},
+    **{("@angular/core", name): lambda parts: box("callable", parts[0]) for name in ("Signal", "WritableSignal", "InputSignal")},
+    **{("solid-js", name): lambda parts: box("callable", parts[0]) for name in ("Accessor",)},
+    **{("react", name): lambda parts: parts[0] for name in ("PropsWithChildren",)},
+}
+"""(package, name) of a generic type → what it is, from its arguments."""

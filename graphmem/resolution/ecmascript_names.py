@@ -1,0 +1,189 @@
+"""What JavaScript and TypeScript import and export: files by specifier, values and types by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.ecmascript_exports import exports_of
+from graphmem.resolution.ecmascript_modules import NODE_MODULES, ModulePaths, candidates, package_of
+from graphmem.resolution.language import Rules
+from graphmem.resolution.names import Place
+from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, join, join_all, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Import
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.project import FileEntry
+
+_ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", ".jsx", ".mjs", ".cjs", ".js")
+
+
+def type_slot(name: str) -> str:
+    """The name under which a scope keeps what is a type and no value, so that a value of the same name is told apart."""
+    return f"type {name}"
+
+
+class EcmascriptNames(Rules):
+    """Modules of both kinds, and the two namespaces of a name."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        self._paths = ModulePaths(layout)
+
+    def module_names(self, path: str) -> Sequence[str]:
+        """The path without its ending; a folder's name for its index file."""
+        stem = next((path[: -len(ending)] for ending in _ENDINGS if path.endswith(ending)), path)
+        folder, _, name = stem.rpartition("/")
+        return (folder if name == "index" and folder else stem,)
+
+    # where an import leads
+
+    def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        """The file a specifier leads to, or the package outside that it names."""
+        return self.module_of(inference, entry, found.module) if found.module else EMPTY
+
+    def module_of(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
+        """The same for a specifier written anywhere."""
+        ask = inference.project.solver.ask
+        return ask(entry.memo, ("module", specifier), self._look_for, inference, entry, specifier)  # type: ignore[no-any-return]
+
+    def _look_for(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
+        seen: set[str] = set()
+        for place in self._paths.places(entry.path, specifier):
+            for path in candidates(place, entry.path):
+                if path not in seen and path != entry.path:
+                    seen.add(path)
+                    if inference.project.file(path) is not None:
+                        return one(MODULE, path)
+        if specifier.startswith((".", "/", "#")):
+            return EMPTY
+        package, below = package_of(specifier)
+        if package in NODE_MODULES:
+            package = f"node:{package}"
+        return one(EXT, package, below.replace("/", "."))
+
+    # what a module gives
+
+    def taken(self, inference: Inference, module: Atom, name: str) -> Type:
+        """What an import takes."""
+        return self.from_module(inference, module, name, as_type=False)
+
+    def exported(self, entry: FileEntry, name: str) -> bool:
+        """`export *` puts nothing into the file's own scope; `module_value` follows it."""
+        return False
+
+    def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
+        """Named and default exports, re-exports, and what CommonJS assigns."""
+        return self._member(inference, module, name, as_type=False)
+
+    def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
+        """A name taken from a module or a package, as a value or as a type."""
+        if module[0] == EXT and name == "default":
+            return frozenset((module,))  # the default of a package outside stands for the package
+        target = inference.project.file(module[1]) if as_type and module[0] == MODULE else None
+        if target is None:
+            return inference.module_member(module, name)
+        return self._member(inference, target, name, as_type=True) or EMPTY
+
+    def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
+        """A name of a module, as a value or as a type; None where the value is simply that of the module's own name."""
+        inference.project.touch("top", module.path, "*")
+        inference.project.touch("top", module.path, name)
+        if not as_type and name != "default" and name in module.names(0) and name not in exports_of(module).renamed:
+            return None
+        ask = inference.project.solver.ask
+        return ask(module.memo, ("export", name, as_type), self._export, inference, module, name, as_type)  # type: ignore[no-any-return]
+
+    def _export(self, inference: Inference, module: FileEntry, name: str, as_type: bool) -> Type:
+        exports = exports_of(module)
+        found = EMPTY
+        if as_type:
+            found = self.as_types(inference, self._type_places(inference, module, name))
+        for position in exports.renamed.get(name, ()):
+            found = join(found, self._reexported(inference, module, module.facts.imports[position], as_type))
+        for position in exports.assigned.get(name, ()):
+            value = module.facts.bindings[position].value
+            found = join(found, self.objects(inference, module, 0, value) if as_type else inference.binding(module, position))
+        if name == "default":
+            found = join(found, join_all(inference.defined(module.symbols[i]) for i in exports.default))
+            if found:
+                return found
+            whole = self._common_js(inference, module)
+            return whole or (EMPTY if exports.is_es_module else one(MODULE, module.path))
+        if found:
+            return found
+        found = inference.attribute(self._common_js(inference, module), name)
+        if found:
+            return found
+        for position in exports.stars:
+            for atom in self.import_targets(inference, module, module.facts.imports[position]):
+                found = join(found, self.from_module(inference, atom, name, as_type=as_type) if atom[0] == MODULE else EMPTY)
+        return found
+
+    def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
+        """What a name of a module can mean in a type."""
+        inference.project.touch_top(module, name)
+        names = module.names(0)
+        return [Place(module, 0, slot) for key in (type_slot(name), name) for slot in names.get(key, ())]
+
+    def _reexported(self, inference: Inference, module: FileEntry, found: Import, as_type: bool) -> Type:
+        if not found.module:  # export { local as name }
+            if as_type:
+                return self.as_types(inference, self._type_places(inference, module, found.name))
+            return join_all(inference.slot(place) for place in inference.module_places(module.path, found.name) or ())
+        targets = self.import_targets(inference, module, found)
+        if not found.name:
+            return targets
+        return join_all(self.from_module(inference, atom, found.name, as_type=as_type) for atom in targets)
+
+    def _common_js(self, inference: Inference, module: FileEntry) -> Type:
+        """What `module.exports` and `export =` are given, as one value; with the variable in `const app = module.exports = {}`."""
+        exports = exports_of(module)
+        found = join_all(inference.defined(module.symbols[i]) for i in exports.functions)
+        for position in (*exports.whole, *exports.twins):
+            found = join(found, inference.binding(module, position))
+        return inference.expanded(found)
+
+    def whole_module(self, inference: Inference, module: Atom) -> Type:
+        """A namespace; with `module.exports = value` it is that value too."""
+        target = inference.project.file(module[1]) if module[0] == MODULE else None
+        if target is None:
+            return frozenset((module,))
+        inference.project.touch("top", target.path, "*")
+        return join(frozenset((module,)), self._common_js(inference, target))
+
+    # names in types
+
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """What an expression in a type stands for; `ecmascript_types` says it."""
+        raise NotImplementedError
+
+    def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
+        """The types among the meanings of a name; types and values have namespaces of their own."""
+        found = EMPTY
+        for entry, scope, slot in places:
+            if slot.kind == "definition" and entry.definitions[slot.index].kind in CLASS_KINDS:
+                found = join(found, one(CLASS, entry.symbols[slot.index]))
+            elif slot.kind == "import":
+                ask = inference.project.solver.ask
+                imported = entry.facts.imports[slot.index]
+                found = join(found, ask(entry.memo, ("imported type", slot.index), self._imported_type, inference, entry, imported))
+            elif slot.kind == "binding" and (scope, entry.facts.bindings[slot.index].line) in aliases(entry):
+                found = join(found, inference.declared(entry, scope, entry.facts.bindings[slot.index].value))
+        return found
+
+    def _imported_type(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        modules = self.import_targets(inference, entry, found)
+        return modules if not found.name else join_all(self.from_module(inference, atom, found.name, as_type=True) for atom in modules)
+
+
+def aliases(entry: FileEntry) -> frozenset[tuple[int, int]]:
+    """(scope, line) of a file's type aliases."""
+    kept: frozenset[tuple[int, int]] | None = entry.kept.get("aliases")
+    if kept is None:
+        found = ((one_.parent, line) for one_ in entry.definitions if one_.kind == "type" for line in (one_.start_line, one_.name_line))
+        kept = entry.kept["aliases"] = frozenset(found)
+    return kept

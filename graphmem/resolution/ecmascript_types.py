@@ -1,0 +1,203 @@
+"""TypeScript's annotations: classes, interfaces, aliases, generics, object types, and the helpers that keep a type's members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
+from graphmem.parsing.languages.ecmascript_words import CAST, LOOKUP
+from graphmem.resolution.ecmascript_frameworks import GENERICS
+from graphmem.resolution.ecmascript_library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
+from graphmem.resolution.ecmascript_names import EcmascriptNames, type_slot
+from graphmem.resolution.functions import Call
+from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    MODULE,
+    SELFTYPE,
+    TYPEVAR,
+    UNTYPED,
+    Atom,
+    Type,
+    box,
+    closed,
+    join,
+    join_all,
+    object_of,
+    one,
+    tuple_of,
+)
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry
+
+_NEVER: Final = 1 << 30
+"""A line behind every other: an annotation is seen by the whole scope."""
+
+
+class EcmascriptTypes(EcmascriptNames):
+    """What annotations say."""
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """The type an annotation names; open where it says nothing of a part."""
+        found = entry.terms[term]
+        op = found[0]
+        if op in (NAME, ATTR):
+            return self._named(inference, entry, scope, term)
+        if op == INDEX:
+            return self._generic(inference, entry, scope, found[1], found[2])
+        if op == EITHER:
+            return join_all(inference.declared(entry, scope, item) for item in found[1])
+        if op in (TUPLE, LIST):
+            return tuple_of([closed(inference.declared(entry, scope, item)) for item in found[1]])
+        if op == LAMBDA:
+            given = inference.declared(entry, scope, found[1]) if found[1] >= 0 else EMPTY
+            return join(one(UNTYPED), box("callable", closed(given)))
+        if op == OBJECT:
+            values = [closed(inference.declared(entry, scope, value)) for value in found[2]]
+            return object_of(dict(zip(found[1], values, strict=True)))
+        if op == SELF:
+            return one(SELFTYPE)
+        if op == CALL:
+            return self._asked(inference, entry, scope, found[1], found[2])
+        return one(UNTYPED) if op == UNKNOWN else EMPTY
+
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """A class extends a value; what an interface extends and a class implements are types."""
+        value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
+        return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
+
+    def _asked(self, inference: Inference, entry: FileEntry, scope: int, callee: int, arguments: Sequence[int]) -> Type:
+        """`typeof value`, `Type["member"]`."""
+        if not arguments:
+            return EMPTY
+        if entry.terms[callee] == (NAME, LOOKUP):
+            owner = closed(inference.declared(entry, scope, arguments[0]))
+            key = entry.terms[arguments[1]] if len(arguments) > 1 else (UNKNOWN,)
+            if key[0] == STRING:
+                found = inference.attribute(frozenset(atom for atom in owner if atom[0] != BOX), key[1])
+                return frozenset(atom for atom in found if atom[0] != BUILTIN) or one(UNTYPED)
+            return inference.element(owner) or one(UNTYPED)
+        value = inference.expanded(inference.term(entry, scope, arguments[0], _NEVER))
+        imported = entry.terms[entry.terms[arguments[0]][1]] == (NAME, "import") if entry.terms[arguments[0]][0] == CALL else False
+        return inference.awaited(value) if imported else value
+
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """What a name in a type stands for: classes, modules, things outside; the types an alias stands for."""
+        found = entry.terms[term]
+        if found[0] == INDEX:
+            return self.objects(inference, entry, scope, found[1])
+        if found[0] == ATTR:
+            base = self.objects(inference, entry, scope, found[1])
+            return join_all(self._member_type(inference, atom, found[2]) for atom in base)
+        if found[0] == CALL:  # import("module").Name
+            return inference.awaited(inference.term(entry, scope, term, _NEVER))
+        if found[0] != NAME:
+            return EMPTY
+        name = found[1]
+        inference.project.touch_top(entry, name)
+        values = inference.lookup(entry, scope, name, _NEVER)
+        types = inference.lookup(entry, scope, type_slot(name), _NEVER)
+        if values is None and types is None:
+            return self._unknown(inference, entry, scope, name)
+        return self.as_types(inference, [*(types or ()), *(values or ())])
+
+    def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """A name no scope and no import defines: a type parameter, or a type every file sees."""
+        parameters = list(_type_parameters(entry, scope, name))
+        if parameters:
+            bounds = (inference.declared(entry, binding, term) for binding, term in parameters if term >= 0)
+            return join(one(TYPEVAR, name), closed(join_all(bounds)))
+        if name not in GLOBAL_TYPES:
+            for symbol in inference.project.named(name):
+                if symbol.kind in CLASS_KINDS:
+                    other = inference.project.entry(symbol)
+                    if other.rules.builtin_package == PACKAGE and other.rules.sees_globals(other):
+                        return one(CLASS, symbol)  # a declaration file without imports and exports
+        return one(EXT, PACKAGE, name)
+
+    def _member_type(self, inference: Inference, atom: Atom, name: str) -> Type:
+        """`Base.name` in a type, for one thing that the base is."""
+        if atom[0] == MODULE:
+            return self.from_module(inference, atom, name, as_type=True)
+        if atom[0] == CLASS:
+            owner = inference.project.entry(atom[1])
+            slots = owner.names(atom[1].index)
+            return join_all(
+                one(CLASS, owner.symbols[slot.index])
+                for key in (type_slot(name), name)
+                for slot in slots.get(key, ())
+                if slot.kind == "definition" and owner.definitions[slot.index].kind in CLASS_KINDS
+            )
+        return inference.attribute_of(atom, name)
+
+    def _named(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        found = EMPTY
+        for atom in inference.expanded(self.objects(inference, entry, scope, term)):
+            if atom[0] == CLASS:
+                found = join(found, one(INST, atom[1], False))
+            elif atom[0] == EXT:
+                found = join(found, outside_type(atom))
+            elif atom[0] not in (MODULE, FUNC):
+                found = join(found, frozenset((atom,)))
+        return found
+
+    def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """`Base<Key>`."""
+        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        found = EMPTY
+        for atom in self.objects(inference, entry, scope, base):
+            if atom[0] == CLASS:
+                found = join(found, one(INST, atom[1], False))
+            elif atom[0] != EXT:
+                found = join(found, frozenset((atom,)) if atom[0] not in (MODULE, FUNC, TYPEVAR) else one(UNTYPED))
+            else:
+                found = join(found, self._outside_generic(inference, entry, scope, atom, arguments))
+        return found
+
+    def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Atom, arguments: Sequence[int]) -> Type:
+        """A generic type of the language or of a known library, with its arguments."""
+        known = GENERICS.get((atom[1], atom[2]))
+        if known is None and atom[1] != PACKAGE:
+            return one(EXTI, atom[1], atom[2])
+        parts = [closed(inference.declared(entry, scope, argument)) for argument in arguments]
+        if known is not None:
+            return known(parts)
+        if atom[2] == "ReturnType":
+            return inference.expanded(inference.called(parts[0], Call(inference, entry, scope, _NEVER)))
+        if atom[2] == "InstanceType":
+            return join_all(one(INST, inner[1], False) if inner[0] == CLASS else frozenset((inner,)) for inner in parts[0])
+        return inference.awaited(parts[0]) if atom[2] == "Awaited" else known_generic(atom[2], parts)
+
+    # types in expressions
+
+    def cast(self, inference: Inference, call: Call) -> Type:
+        """`value as Type`: the type, or the value where the type leaves something open."""
+        said = inference.declared(call.entry, call.scope, call.args[0])
+        value = call.argument(1) or EMPTY
+        if not said or any(atom[0] in (UNTYPED, TYPEVAR) for atom in said):
+            return join(frozenset(atom for atom in said if atom[0] not in (UNTYPED, TYPEVAR)), value)
+        return said
+
+    def builtin(self, name: str) -> Type:
+        """Casts; the language's own names are `ecmascript`'s."""
+        return one(EXT, PACKAGE, CAST) if name == CAST else EMPTY
+
+
+def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:
+    """(scope, term of the bound or -1) of the type parameters of that name in the scopes around."""
+    while scope >= 0:
+        for position in entry.locals.get((scope, name), ()):
+            binding = entry.facts.bindings[position]
+            if binding.value < 0:
+                yield scope, binding.annotation
+        scope = entry.definitions[scope].parent
