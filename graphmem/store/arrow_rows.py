@@ -51,8 +51,8 @@ def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTup
     columns: list[Any] = list(zip(*rows, strict=True))
     if label is NodeTable.CHUNK:
         prefixes = columns.pop(_PREFIX)
-        columns[_PREFIX] = _checked(label, "text", _packed_texts, prefixes, columns[_PREFIX])  # the text came next
-    arrays = [_checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
+        columns[_PREFIX] = checked(label, "text", _packed_texts, prefixes, columns[_PREFIX])  # the text came next
+    arrays = [checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
     return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows), TIMESTAMP)], schema=pa.schema(fields))
 
 
@@ -67,7 +67,12 @@ def _unpacked_text(packed: bytes) -> tuple[str, str]:
     return both[: int(length)], both[int(length) :]
 
 
-def _checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
+def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
+    """What `convert` makes of the values of one column.
+
+    Raises:
+        BadInputError: a value does not fit the column.
+    """
     try:
         return convert(*values)
     except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
@@ -106,7 +111,7 @@ def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
     for at in range(0, len(rows), SLICE):
         columns: list[Any] = list(zip(*rows[at : at + SLICE], strict=True))[1:]
         columns[-1] = [to_offsets(line, lines) for line, lines in zip(columns[5], columns[6], strict=True)]
-        arrays = [_checked("edges", field.name, pa.array, column, field.type) for field, column in zip(EDGE_SCHEMA, columns, strict=False)]
+        arrays = [checked("edges", field.name, pa.array, column, field.type) for field, column in zip(EDGE_SCHEMA, columns, strict=False)]
         batches.append(pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(arrays[0]), TIMESTAMP)], schema=EDGE_SCHEMA))
     return pa.Table.from_batches(batches, EDGE_SCHEMA)
 
@@ -169,4 +174,4 @@ def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
 
 def wanted(ids: Sequence[str]) -> pa.Table:
     """Keys as the one column `wanted`, which queries join with."""
-    return pa.table({"wanted": _checked("keys", "wanted", pa.array, ids, pa.string())})
+    return pa.table({"wanted": checked("keys", "wanted", pa.array, ids, pa.string())})

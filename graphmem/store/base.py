@@ -52,7 +52,7 @@ class StoredRows(NamedTuple):
 class Knowledge(NamedTuple):
     """Layer 3 in one consistent snapshot, each list sorted by id (edges by their ends)."""
 
-    generation: int  # of the knowledge: counts accepted writes
+    generation: int  # of the knowledge
     memories: list[MemoryRow]
     about: list[AboutRow]
     relates: list[RelatesRow]
@@ -102,17 +102,22 @@ class GraphStore(Protocol):
         """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
 
     def knowledge_generation(self) -> int:
-        """Counter of committed changes of layer 3; 0 in a new database."""
+        """Counter of committed changes of layer 3, anchors that an index run moved among them; 0 in a new database."""
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of layer 3 in one transaction and return the new knowledge generation.
 
         Args:
-            delta: what changes; ids of ABOUT targets that are in no table are left out, but for those in `delta.files`.
-            vectors: (text_hash, vector) of the memories' `embedding_model`, committed with them.
+            delta: what changes; ids of ABOUT targets that are in no table are left out, but for those in `delta.files`. The
+                anchor of each link is judged against the stored code (see `store.anchors`), whatever the row says.
+            vectors: (text_hash, vector) of the memories' one `embedding_model`, committed with them.
             meta: meta values to set with it.
 
-        Ten thousand memories are one call; the code graph's generation does not change.
+        Ten thousand memories are one call; the code graph's generation does not change. Applying a delta again changes nothing.
+
+        Raises:
+            BadInputError: the delta contradicts itself or leads to a memory or session that is not there.
+            LimitError: it is too much for one transaction; nothing was written.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta
 from graphmem.store.arrow_rows import node_slices, wanted
-from graphmem.store.tables import CHUNK_OF, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
+from graphmem.store.tables import CHUNK_OF, CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
 from graphmem.store.write_nodes import CREATES, write_nodes
@@ -54,6 +54,20 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
         transaction.run("judge_anchors", rows=wanted([row.id for row in delta.symbols]))
     edges.write(transaction)
     _link_chunks(transaction, [(row.id, row.symbol_id) for row in delta.chunks if row.symbol_id])
+
+
+def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
+    """Delete those of these nodes that are stale and that no knowledge points at any more."""
+    if label not in CODE_NODES or not ids:
+        return
+    if len(ids) <= FEW:
+        states = transaction.each("target_state", {"label": label}, [{"id": one} for one in sorted(ids)])
+    else:
+        states = transaction.run("target_states", label=label, rows=wanted(sorted(ids))).rows
+    stale = [row[0] for row in states if row and row[1]]
+    held = {row[3] for row in _edges_left(transaction, label, stale)}
+    gone = [one for one in stale if one not in held]
+    few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
@@ -100,15 +114,19 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 
     A complete delta leaves none of the code's, but an edge left behind would refuse the node.
     """
-    if len(ids) <= FEW:
-        left = [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]
-    else:
-        left = transaction.run("edges_left", label=label, rows=wanted(ids)).rows
+    left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):
         pair = Pair(RelTable(kind), NodeTable(src_label), NodeTable(dst_label))
         if pair in KNOWLEDGE_PAIRS and node_id in kept:
             continue
         transaction.run("delete_edges_from" if outward else "delete_edges_to", **ends(pair), id=node_id)
+
+
+def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
+    """(kind, label of src, label of dst, id, outward) for every kind of edge these nodes still have."""
+    if len(ids) <= FEW:
+        return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]
+    return transaction.run("edges_left", label=label, rows=wanted(ids)).rows
 
 
 def _known(transaction: Transaction, label: NodeTable) -> set[str]:

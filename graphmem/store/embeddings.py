@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,8 @@ import pyarrow as pa
 from graphmem.errors import BadInputError
 from graphmem.model import stable_id
 from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
+
+FEW: Final = 24  # vectors up to here are put one by one, more joined
 
 if TYPE_CHECKING:
     from graphmem.store.transaction import Transaction
@@ -45,15 +47,26 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     if not good.all():
         first = hashes[int(np.flatnonzero(~good)[0])]
         raise BadInputError(f"{int((~good).sum())} vectors are not finite or all zero, first of text {first}", argument="rows")
-    ids = [stable_id("embedding", model, text_hash) for text_hash in hashes]
+    ids = [vector_id(model, text_hash) for text_hash in hashes]
     return pa.table({"id": pa.array(ids, pa.string()), "text_hash": rows["text_hash"], "vec": vectors})
+
+
+def vector_id(model: str, text_hash: str) -> str:
+    """Key of the vector that a model made of a text."""
+    return stable_id("embedding", model, text_hash)
 
 
 def put(transaction: Transaction, model: str, dim: int, rows: pa.Table) -> None:
     """Add checked rows; those that are there stay as they are."""
     table = EmbeddingTable(dim)
     transaction.run("create_embedding_table", table=table, dim=dim)
-    transaction.run("put_embeddings", table=table, model=model, rows=rows)
+    if len(rows) > FEW:
+        transaction.run("put_embeddings", table=table, model=model, rows=rows)
+        return
+    given = rows.to_pylist()
+    there = transaction.each("has_embedding", {"table": table}, [{"id": row["id"]} for row in given])
+    new = [{**row, "model": model} for row, found in zip(given, there, strict=True) if not found]
+    transaction.each("create_embedding", {"table": table}, new)
 
 
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
@@ -63,6 +76,28 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
         if len(found):
             return found.cast(_schema(table.dim)).sort_by("text_hash").combine_chunks()
     return _schema(1).empty_table()
+
+
+def split(rows: pa.Table, size: int) -> tuple[list[pa.Table], pa.Table]:
+    """Pieces of at most so many bytes each: all but the last, and the last."""
+    step = max(1, size // max(1, rows.nbytes // max(1, len(rows))))
+    pieces = [rows.slice(at, step) for at in range(0, len(rows), step)]
+    return pieces[:-1], pieces[-1]
+
+
+def dimension(rows: pa.Table) -> int:
+    """Of the vectors in `rows`.
+
+    Raises:
+        BadInputError: they are no vectors of one length.
+    """
+    names = rows.column_names
+    kind = rows["vector" if "vector" in names else "vec"].type if {"vector", "vec"} & set(names) else pa.null()
+    if not pa.types.is_fixed_size_list(kind):
+        raise BadInputError(
+            f"vectors must be rows of text_hash string and vector fixed_size_list<float32>, not {rows.schema}", argument="vectors"
+        )
+    return int(kind.list_size)
 
 
 def _schema(dim: int) -> pa.Schema:

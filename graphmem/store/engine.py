@@ -266,16 +266,16 @@ class Connection:
         with self._run(text, params) as result:
             return result.get_as_arrow()
 
-    def each(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """Run one statement for each set of plain parameters, planned once; first rows, [] where there is none."""
+    def each_rows(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
+        """Run one statement for each set of plain parameters, planned once; all rows of each."""
         prepared = self._prepared.get(text)
         if prepared is None:
             with self._translated(text):
                 prepared = self._prepared[text] = self.engine.prepare(self.raw, text)
-        found: list[list[Any]] = []
+        found: list[list[list[Any]]] = []
         for values in parameters:
             with self._run(prepared, values) as result:
-                found.append(result.get_next() if result.has_next() else [])
+                found.append(result.get_all())
         return found
 
     def end_reading(self) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import embeddings, files, times
-from graphmem.store.base import EngineInfo, GraphTables, StoredRows
+from graphmem.store.base import EngineInfo, GraphTables, Knowledge, StoredRows
 from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.engine import Connection, Engine, RawDatabase
@@ -24,17 +25,20 @@ from graphmem.store.gate import Gate
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.migrate import table_names
 from graphmem.store.of_files import edges_of, rows_of_files
-from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, NEXT, OpenOptions, build, open_current, prepare, resolve
+from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, KNOWLEDGE, NEXT, OpenOptions, build, open_current, prepare, resolve
+from graphmem.store.read_knowledge import read_knowledge
 from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES, Content
 from graphmem.store.snapshot import chunk_table, graph_tables
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import CommitError, Transaction
+from graphmem.store.write_knowledge import apply_knowledge, check_delta
 from graphmem.store.writer import Writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from graphmem.knowledge import KnowledgeDelta
     from graphmem.store.base import GraphStore
 
 _Answer = TypeVar("_Answer")
@@ -52,6 +56,7 @@ LARGE_SHARE: Final = 6
 LARGE_ROWS: Final = 20_000
 LARGE_TEXT_BYTES: Final = 8 << 20
 ROW_BYTES: Final = 200  # of a row in the file, on the safe side
+VECTOR_BYTES: Final = 16 << 20  # of vectors that go into the transaction of their memories
 _OWN: Final = "store."  # names in Meta that belong to the store
 
 # After these the open database object is not to be trusted, not even to be closed.
@@ -175,8 +180,8 @@ class KuzuStore:
 
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""
-        with self._snapshot() as (ask, generation):
-            return graph_tables(ask, generation)
+        with self._snapshot() as (ask, meta):
+            return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
         """Chunk rows with text, all or those ids, sorted by id."""
@@ -192,9 +197,21 @@ class KuzuStore:
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
+    def knowledge_generation(self) -> int:
+        """Counter of committed changes of layer 3; 0 in a new database."""
+        self._check_open()
+        return int(self._meta.get(KNOWLEDGE, "0"))
+
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Everything of layer 3, or what belongs to these memories."""
+        with self._snapshot() as (ask, meta):
+            return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
+
     def vectors(self, model: str) -> pa.Table:
         """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
-        return embeddings.of_model(self._ask, self._embedding_tables(), model)
+        with self._passage() as connection:
+            tables = _embedding_tables(connection)
+        return embeddings.of_model(self._ask, tables, model)
 
     def meta(self) -> dict[str, str]:
         """Small facts about the database, without the store's own."""
@@ -210,6 +227,19 @@ class KuzuStore:
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a whole new code graph in place of the old one; the new generation."""
         return self._write(lambda: self._rebuild(full, _checked_meta(meta), keep_code=False))
+
+    def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a change of layer 3 in one transaction; the new knowledge generation. See `GraphStore.apply_knowledge`.
+
+        Raises:
+            BadInputError: the delta contradicts itself, leads to a memory or session that is not there, holds a value that
+                cannot be stored, or its vectors are not of the one model its memories name.
+            LimitError: it does not fit into the buffer pool as one transaction; nothing of it was written.
+        """
+        check_delta(delta)
+        model, rows = _checked_vectors(delta, vectors)
+        checked = _checked_meta(meta)
+        return self._write(lambda: self._apply_knowledge(delta, model, rows, checked))
 
     def compact(self) -> int:
         """Write everything into a new file: rows that were deleted keep their place in the old one."""
@@ -274,14 +304,31 @@ class KuzuStore:
         except LimitError:  # the change does not fit into the buffer pool as one transaction
             return self._rebuild(delta, meta, keep_code=True)
 
+    def _apply_knowledge(self, delta: KnowledgeDelta, model: str, vectors: pa.Table | None, meta: Mapping[str, str]) -> int:
+        if vectors is not None:
+            # Nobody sees a vector whose text nobody has, so of many all but the last pieces may come before: the buffer pool is small.
+            dim = embeddings.dimension(vectors)
+            first, vectors = embeddings.split(vectors, VECTOR_BYTES)
+            for piece in first:
+                self._transact(partial(embeddings.put, model=model, dim=dim, rows=piece), {})
+        tables = _embedding_tables(self._connection)
+
+        def change(transaction: Transaction) -> None:
+            apply_knowledge(transaction, delta, times.now(), tables)
+            if vectors is not None:
+                embeddings.put(transaction, model, dim, vectors)
+
+        following = int(self._meta.get(KNOWLEDGE, "0")) + 1
+        self._transact(change, {**meta, KNOWLEDGE: str(following)})
+        return following
+
     def _next_generation(self) -> dict[str, str]:
         return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
 
     def _transact(self, change: Callable[[Transaction], None], meta: Mapping[str, str]) -> int:
         with self._on_the_live_file(), Transaction(self._connection, self._catalog) as transaction:
             change(transaction)
-            for name, value in sorted(meta.items()):
-                transaction.run("meta_put", name=name, value=value)
+            transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(meta.items())])
         self._meta = {**self._meta, **meta}
         if self._connection.held_bytes > HELD_BYTES:
             self._connection = self._database.renew(self._connection)
@@ -319,8 +366,7 @@ class KuzuStore:
         return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
 
     def _anything_to_carry(self) -> bool:
-        names = table_names(self._connection)
-        tables = [table for name in names if (table := EmbeddingTable.parse(name)) is not None]
+        tables = _embedding_tables(self._connection)
         asked = [self._catalog["carried_count"].bind({}), *(self._catalog["embedding_count"].bind({"table": table}) for table in tables)]
         return any(self._connection.rows(*query).rows[0][0] for query in asked)
 
@@ -430,8 +476,8 @@ class KuzuStore:
             return connection.arrow(text, params)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], int]]:
-        """Several reads of one moment. The gate keeps checkpoints away as long as it is open."""
+    def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
+        """Several reads of one moment, and Meta as it was then. The gate keeps checkpoints away as long as it is open."""
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")
@@ -442,15 +488,27 @@ class KuzuStore:
                     text, params = self._catalog[query].bind(values)
                     return connection.arrow(text, params)
 
-                yield ask, int(meta.get(GENERATION, "0"))
+                yield ask, meta
             finally:
                 connection.end_reading()
 
-    def _embedding_tables(self) -> list[EmbeddingTable]:
-        with self._passage() as connection:
-            names = table_names(connection)
-        found = [table for name in names if (table := EmbeddingTable.parse(name)) is not None]
-        return sorted(found, key=lambda table: table.dim)
+
+def _embedding_tables(connection: Connection) -> list[EmbeddingTable]:
+    found = [table for name in table_names(connection) if (table := EmbeddingTable.parse(name)) is not None]
+    return sorted(found, key=lambda table: table.dim)
+
+
+def _checked_vectors(delta: KnowledgeDelta, vectors: pa.Table | None) -> tuple[str, pa.Table | None]:
+    """The model of the vectors and their rows as the Embedding table has them."""
+    if vectors is None or not len(vectors):
+        return "", None
+    models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
+    if len(models) != 1:
+        raise BadInputError(
+            f"vectors come with memories of one embedding_model, not of {models or 'none'}; write those of another by themselves",
+            argument="vectors",
+        )
+    return models[0], embeddings.checked_vectors(models[0], embeddings.dimension(vectors), vectors)
 
 
 def _checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:

@@ -31,6 +31,7 @@ NEXT: Final = ".next"  # the file that is being built
 GENERATION: Final = "store.generation"
 DATABASE: Final = "store.database"
 CHECKPOINT: Final = "store.checkpoint"
+KNOWLEDGE: Final = "store.knowledge"  # counter of changes of layer 3; not there before the first
 
 
 class OpenOptions(NamedTuple):

@@ -57,7 +57,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """String columns of File, Symbol and External that are set one by one."""
+    """Columns of strings, or of lists of them, that are set one by one."""
 
     PATH = "path"
     LANGUAGE = "language"
@@ -74,6 +74,24 @@ class TextColumn(StrEnum):
     MODIFIERS = "modifiers"
     ENTRY_POINT = "entry_point"
     PACKAGE = "package"
+    SHORT_ID = "short_id"
+    FINGERPRINT = "fingerprint"
+    TYPE = "type"
+    TITLE = "title"
+    CITATION = "citation"
+    CONTENT = "content"
+    SOURCE = "source"
+    SCOPE = "scope"
+    VISIBILITY = "visibility"
+    STATUS = "status"
+    TAGS = "tags"
+    ORIGIN = "origin"
+    COMMIT_SHA = "commit_sha"
+    WORK_UNIT = "work_unit"
+    DETAILS = "details"
+    TEXT_HASH = "text_hash"
+    EMBEDDING_MODEL = "embedding_model"
+    AGENT = "agent"
 
 
 class Pair(NamedTuple):

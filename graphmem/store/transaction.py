@@ -74,11 +74,15 @@ class Transaction:
 
     def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
         """One named query for each of these parameter sets, planned once; the first row of each answer."""
+        return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
+
+    def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
+        """One named query for each of these parameter sets, planned once; all rows of each answer."""
         if not rows:
             return []
         text, _ = self._catalog[query].bind({**fills, **rows[0]})
         with _Guard(self, text):
-            return self._connection.each(text, rows)
+            return self._connection.each_rows(text, rows)
 
     def statement(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
         """One statement of a migration, or of a named query that was bound already."""

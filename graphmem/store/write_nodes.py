@@ -42,7 +42,7 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any])
         label: File, Symbol or External.
         rows: of its row type, each id once.
     """
-    stored = _stored(transaction, label, [row[0] for row in rows])
+    stored = stored_nodes(transaction, label, [row[0] for row in rows])
     for fresh in node_slices(label, [row for row in rows if row[0] not in stored]):
         transaction.run(CREATES[label], rows=fresh)
     fields = ROW_TYPES[label]._fields
@@ -70,8 +70,10 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any])
     transaction.each("revive", {"label": label}, stale)
 
 
-def _stored(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
-    """What is stored of these nodes: their columns in the table's order, `stale_at` last."""
+def stored_nodes(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
+    """What is stored of these nodes, by id: their columns in the table's order, times naive UTC; of code `stale_at` is last."""
+    if not ids:
+        return {}
     if len(ids) <= _FEW_READS:
         found = [row for row in transaction.each("node_row", {"label": label}, [{"id": one} for one in ids]) if row]
     else:

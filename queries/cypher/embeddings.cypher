@@ -10,6 +10,22 @@ CREATE NODE TABLE IF NOT EXISTS @table(id STRING PRIMARY KEY, model STRING, text
 // fill: @table EmbeddingTable
 LOAD FROM $rows MERGE (e:@table {id: id}) ON CREATE SET e.model = $model, e.text_hash = text_hash, e.vec = vec
 
+// name: has_embedding(id)
+// The id, when there is a vector of that id.
+// fill: @table EmbeddingTable
+// returns: id STRING
+MATCH (e:@table {id: $id}) RETURN e.id AS id
+
+// name: create_embedding(id, model, text_hash, vec)
+// One vector.
+// fill: @table EmbeddingTable
+CREATE (e:@table {id: $id, model: $model, text_hash: $text_hash, vec: $vec})
+
+// name: delete_embeddings(rows)
+// Vectors whose ids are in the column `wanted`.
+// fill: @table EmbeddingTable
+LOAD FROM $rows MATCH (e:@table) WHERE e.id = wanted DELETE e
+
 // name: embeddings_of(model)
 // Vectors of one model.
 // fill: @table EmbeddingTable

@@ -1,0 +1,140 @@
+"""Links of memories: to the code they are about, to each other, to the sessions they were learnt in.
+
+Each is a tuple in one form everywhere: the ids of its ends, then the columns in the order of `queries/schema`.
+Its key is the ends, and the role or kind where one memory may be linked to the same thing in several ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.errors import BadInputError
+from graphmem.store.arrow_rows import checked
+from graphmem.store.tables import NodeTable, Pair, RelTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_edges import FEW, ends
+
+Link = tuple[Any, ...]  # (src, dst, *columns)
+
+
+class LinkShape(NamedTuple):
+    """How links of one FROM … TO … are written."""
+
+    pair: Pair
+    columns: Mapping[str, pa.DataType]  # after the ends
+    key: int  # how many of the values make the key
+    create_one: str
+    create_many: str
+    drop_one: str
+    drop_many: str
+    fills: Mapping[str, Any]
+
+
+def _about(label: NodeTable) -> LinkShape:
+    columns = {"role": pa.string(), "confidence": pa.float64(), "body_hash": pa.string(), "commit_sha": pa.string(), "anchor": pa.string()}
+    pair = Pair(RelTable.ABOUT, NodeTable.MEMORY, label)
+    return LinkShape(pair, columns, 3, "create_about", "create_abouts", "delete_about", "delete_abouts", {"to": label})
+
+
+ABOUT: Final = {label: _about(label) for label in (NodeTable.SYMBOL, NodeTable.FILE, NodeTable.EXTERNAL, NodeTable.MODULE)}
+RELATES: Final = LinkShape(
+    Pair(RelTable.RELATES, NodeTable.MEMORY, NodeTable.MEMORY),
+    {"kind": pa.string(), "confidence": pa.float64(), "auto": pa.bool_()},
+    3,
+    "create_relation",
+    "create_relations",
+    "delete_relation",
+    "delete_relations",
+    {},
+)
+_LEARNT_PAIR: Final = Pair(RelTable.LEARNT_IN, NodeTable.MEMORY, NodeTable.SESSION)
+LEARNT: Final = LinkShape(
+    _LEARNT_PAIR,
+    {"message_from": pa.int64(), "message_to": pa.int64()},
+    2,
+    "create_learnt",
+    "create_learnts",
+    "delete_edge",
+    "delete_edges",
+    {},
+)
+OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # everything that leaves a memory
+
+
+def key_of(shape: LinkShape, link: Link) -> Link:
+    """What tells a link from others."""
+    return link[: shape.key]
+
+
+def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
+    """Links that leave these memories (or reach them), in no order."""
+    if not ids:
+        return []
+    if len(ids) <= FEW:
+        query = "memory_edges_in" if inward else "memory_edges"
+        answers = transaction.each_rows(query, ends(shape.pair), [{"id": one} for one in sorted(ids)])
+        return [tuple(row) for rows in answers for row in rows]
+    table = transaction.arrow("dump_edges", **ends(shape.pair))
+    return links_of_table(table.filter(pc.is_in(table.column(1 if inward else 0), pa.array(sorted(ids), pa.string()))))
+
+
+def links_of_table(table: pa.Table) -> list[Link]:
+    """Links out of a dumped table, in its order."""
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Link], wanted: Iterable[Link]) -> None:
+    """Make `stored` links `wanted` ones; what is in both stays untouched.
+
+    Raises:
+        BadInputError: an end is missing.
+    """
+    old, new = set(stored), set(wanted)
+    drop_links(transaction, shape, sorted(old - new, key=lambda link: key_of(shape, link)))
+    create_links(transaction, shape, sorted(new - old, key=lambda link: key_of(shape, link)))
+
+
+def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
+    """Delete links, by key."""
+    if not links:
+        return
+    fills = ends(shape.pair) if shape.drop_one == "delete_edge" else shape.fills
+    names = ("src", "dst", *shape.columns)[: shape.key]
+    if len(links) <= FEW:
+        transaction.each(shape.drop_one, fills, [dict(zip(names, link, strict=False)) for link in links])
+        return
+    columns = zip(*(key_of(shape, link) for link in links), strict=True)
+    # A column of the rows must not have the name of a property, or the engine compares the property with itself.
+    renamed = [name if name in ("src", "dst") else f"of_{name}" for name in names]
+    transaction.run(
+        shape.drop_many, **fills, rows=pa.table({name: pa.array(some, pa.string()) for name, some in zip(renamed, columns, strict=True)})
+    )
+
+
+def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
+    """Create links whose ends are there.
+
+    Raises:
+        BadInputError: an end is missing, or a value does not fit its column.
+    """
+    if not links:
+        return
+    names = ("src", "dst", *shape.columns)
+    if len(links) <= FEW:
+        answers = transaction.each(shape.create_one, shape.fills, [dict(zip(names, link, strict=True)) for link in links])
+        missing = next((link for link, answer in zip(links, answers, strict=True) if answer != [1]), None)
+    else:
+        types = (pa.string(), pa.string(), *shape.columns.values())
+        columns = zip(names, types, zip(*links, strict=True), strict=True)
+        rows = pa.table({name: checked(shape.pair.edge, name, pa.array, some, type_) for name, type_, some in columns})
+        missing = None if transaction.run(shape.create_many, **shape.fills, rows=rows).rows == [[len(links)]] else links[0]
+    if missing is not None:
+        raise BadInputError(
+            f"link {shape.pair.edge} {missing[0]} -> {missing[1]} (or another of {len(links)} to {shape.pair.dst}): "
+            "an end is neither in the change nor in the graph",
+            argument=str(shape.pair.edge).lower(),
+        )

@@ -1,0 +1,115 @@
+"""Memories and sessions as the engine keeps them, and back.
+
+Times are naive UTC inside, a list of tags that is empty is null (the engine guesses a wrong type for an empty
+list), everything else is as the row has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple, get_type_hints
+
+import pyarrow as pa
+
+from graphmem.errors import BadInputError
+from graphmem.knowledge import MemoryRow, SessionRow
+from graphmem.store.arrow_rows import TIMESTAMP, checked
+from graphmem.store.tables import NodeTable
+from graphmem.store.times import from_naive_utc, to_naive_utc
+
+_TAGS: Final = tuple[str, ...]
+_ARROW: Final[dict[Any, pa.DataType]] = {
+    str: pa.string(),
+    str | None: pa.string(),
+    int: pa.int64(),
+    bool: pa.bool_(),
+    float: pa.float64(),
+    float | None: pa.float64(),
+    datetime: TIMESTAMP,
+    datetime | None: TIMESTAMP,
+    _TAGS: pa.list_(pa.string()),
+}
+
+
+class Shape(NamedTuple):
+    """How rows of one label are written.
+
+    `texts` are the columns that are set one by one; all others are set together, in place.
+    """
+
+    label: NodeTable
+    kind: type[Any]
+    types: dict[str, pa.DataType]
+    texts: tuple[str, ...]
+    create_one: str
+    create_many: str
+    set_one: str
+    set_many: str
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """Columns that are set together: numbers, flags and times."""
+        return tuple(name for name in self.types if name != "id" and name not in self.texts)
+
+
+def _shape(label: NodeTable, kind: type[Any], one: str, many: str) -> Shape:
+    types = {name: _ARROW[hint] for name, hint in get_type_hints(kind).items()}
+    texts = tuple(name for name, type_ in types.items() if name != "id" and (type_ == pa.string() or pa.types.is_list(type_)))
+    return Shape(label, kind, types, texts, f"create_{one}", f"create_{many}", f"set_{one}", f"set_{many}")
+
+
+MEMORIES: Final = _shape(NodeTable.MEMORY, MemoryRow, "memory", "memories")
+SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
+
+
+def stored_form(row: Sequence[Any]) -> list[Any]:
+    """The values of a row as they are given to the engine, but for times, which the connection converts."""
+    return [(list(value) or None) if isinstance(value, tuple) else value for value in row]
+
+
+def row_of(shape: Shape, values: Sequence[Any]) -> Any:
+    """A row out of what the engine gave."""
+    return shape.kind._make(
+        from_naive_utc(value) if isinstance(value, datetime) else tuple(value or ()) if pa.types.is_list(type_) else value
+        for value, type_ in zip(values, shape.types.values(), strict=True)
+    )
+
+
+def rows_of_table(shape: Shape, table: pa.Table) -> list[Any]:
+    """Rows of a whole table, in its order; the columns stand in the table's order."""
+    return [row_of(shape, values) for values in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+
+
+def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
+    """One column of rows as Arrow.
+
+    Raises:
+        BadInputError: a value does not fit (half a surrogate pair, more than 64 bits, a time without zone).
+    """
+    at = shape.kind._fields.index(name)
+    type_ = shape.types[name]
+    convert: Callable[[Any], Any] | None = None
+    if type_ == TIMESTAMP:
+        convert = lambda value: None if value is None else to_naive_utc(value, name)  # noqa: E731 -- one of two
+    elif pa.types.is_list(type_):
+        convert = lambda value: list(value) or None  # noqa: E731 -- one of two
+    values = [row[at] if convert is None else convert(row[at]) for row in rows]
+    return checked(shape.label, name, pa.array, values, type_)
+
+
+def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
+    """Rows as Arrow: all columns, or some; see `column`."""
+    names = columns or list(shape.types)
+    return pa.table({name: column(shape, name, rows) for name in names})
+
+
+def check_rows(shape: Shape, rows: Sequence[Any]) -> None:
+    """Refuse what is no row of this shape before anything is written.
+
+    Raises:
+        BadInputError: an id comes twice, or something is no row.
+    """
+    ids = [row[0] for row in rows]
+    if len(set(ids)) != len(ids) or not all(isinstance(row, shape.kind) for row in rows):
+        raise BadInputError(f"{shape.label} rows repeat an id, or are none; each id may come once", argument=str(shape.label))

@@ -1,0 +1,210 @@
+"""A change of layer 3, inside the caller's transaction.
+
+A single memory is a handful of statements by primary key, planned once a connection, a third of a millisecond each;
+thousands are a handful of joins with Arrow tables. Both go through the same lines: `FEW` chooses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from graphmem.errors import BadInputError
+from graphmem.knowledge import KnowledgeDelta
+from graphmem.store import embeddings
+from graphmem.store.anchors import State, judged
+from graphmem.store.arrow_rows import wanted
+from graphmem.store.delta import drop_unknown_stale
+from graphmem.store.knowledge_edges import (
+    ABOUT,
+    LEARNT,
+    OUTWARD,
+    RELATES,
+    Link,
+    LinkShape,
+    drop_links,
+    key_of,
+    stored_links,
+    write_links,
+)
+from graphmem.store.knowledge_rows import MEMORIES, SESSIONS, Shape, check_rows, column, node_table, row_of, stored_form
+from graphmem.store.tables import EmbeddingTable, NodeTable, TextColumn
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_edges import FEW, few_or_many, once
+from graphmem.store.write_nodes import stored_nodes
+
+
+def check_delta(delta: KnowledgeDelta) -> None:
+    """Refuse what contradicts itself, before anything is queued.
+
+    Raises:
+        BadInputError: a key comes twice, a memory is removed and written, or links of one that is not anchored are given.
+    """
+    check_rows(MEMORIES, delta.memories)
+    check_rows(SESSIONS, delta.sessions)
+    once("removed memories", delta.removed_memories)
+    once("anchored memories", delta.anchored)
+    once("about", [(row.memory_id, row.target_id, row.role) for row in delta.about])
+    once("relates", [(row.src, row.dst, row.kind) for row in delta.relates])
+    once("learnt", [(row.memory_id, row.session_id) for row in delta.learnt])
+    once("named files", [file.id for file in delta.files])
+    both = sorted(set(delta.removed_memories).intersection(row.id for row in delta.memories))
+    if both:
+        raise BadInputError(f"memory {both[0]} is both removed and written; decide for one", argument="removed_memories")
+    loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
+    if loose:
+        raise BadInputError(f"links of memory {loose[0]} are given, but it is not in `anchored`; name it there", argument="anchored")
+    labels = sorted({row.label for row in delta.about} - {str(label) for label in ABOUT})
+    if labels:
+        raise BadInputError(f"a memory cannot be about a {labels[0]!r}; it can be about {', '.join(ABOUT)}", argument="about")
+
+
+def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, tables: Sequence[EmbeddingTable]) -> None:
+    """Make layer 3 what the delta says; the vectors of new memories are put by the caller.
+
+    Args:
+        transaction: open; the caller commits.
+        delta: checked by `check_delta`.
+        moment: since when files nobody has seen are stale.
+        tables: of vectors, where those of removed memories are looked for.
+
+    Raises:
+        BadInputError: a link leads to a memory or session that is not there.
+    """
+    gone = stored_nodes(transaction, NodeTable.MEMORY, delta.removed_memories)
+    released = _remove(transaction, sorted(gone))
+    _upsert(transaction, SESSIONS, delta.sessions)
+    before = _upsert(transaction, MEMORIES, delta.memories)
+    released += _anchor(transaction, delta, moment, fresh={row.id for row in delta.memories} - before.keys())
+    _relate(transaction, delta)
+    _learn(transaction, delta)
+    for label in ABOUT:
+        drop_unknown_stale(transaction, label, {link[1] for shape, link in released if shape.pair.dst is label})
+    now = {row.id: row for row in delta.memories}
+    old = [row_of(MEMORIES, values) for values in gone.values()]
+    old += [row for one, row in before.items() if (row.text_hash, row.embedding_model) != (now[one].text_hash, now[one].embedding_model)]
+    _forget_vectors(transaction, [(row.embedding_model, row.text_hash) for row in old], tables)
+
+
+# ---- nodes
+
+
+def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
+    """Delete memories and all their links; gives back the links that left them."""
+    found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
+    inward = stored_links(transaction, RELATES, ids, inward=True)
+    for shape, links in found:
+        drop_links(transaction, shape, sorted({*links, *inward} if shape is RELATES else links, key=lambda link: key_of(shape, link)))
+    few_or_many(transaction, ids, "delete_node", "delete_nodes", {"label": NodeTable.MEMORY}, lambda one: {"id": one}, wanted)
+    return [(shape, link) for shape, links in found for link in links]
+
+
+def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
+    """Create what is not there and change what differs; gives back what was there, by id."""
+    values = stored_nodes(transaction, shape.label, [row.id for row in rows])
+    stored = {one: row_of(shape, some) for one, some in values.items()}
+    fresh = [row for row in rows if row.id not in stored]
+    if len(fresh) <= FEW:
+        transaction.each(shape.create_one, {}, [dict(zip(shape.kind._fields, stored_form(row), strict=True)) for row in fresh])
+    else:
+        transaction.run(shape.create_many, rows=node_table(shape, fresh))
+    changed = [row for row in rows if row.id in stored and stored[row.id] != row]
+    plain = [row for row in changed if any(getattr(row, name) != getattr(stored[row.id], name) for name in shape.plain)]
+    few_or_many(
+        transaction,
+        plain,
+        shape.set_one,
+        shape.set_many,
+        {},
+        lambda row: {name: getattr(row, name) for name in ("id", *shape.plain)},
+        lambda some: node_table(shape, some, ("id", *shape.plain)).rename_columns(["wanted", *shape.plain]),
+    )
+    for name in shape.texts:
+        _set_texts(transaction, shape, name, [row for row in changed if getattr(row, name) != getattr(stored[row.id], name)])
+    return stored
+
+
+def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence[Any]) -> None:
+    few_or_many(
+        transaction,
+        rows,
+        "set_text",
+        "set_texts",
+        {"label": shape.label, "column": TextColumn(name)},
+        lambda row: {"id": row.id, "value": stored_form([getattr(row, name)])[0]},
+        lambda some: pa.table({"wanted": column(shape, "id", some), "value": column(shape, name, some)}),
+    )
+
+
+# ---- links
+
+
+def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, fresh: set[str]) -> list[tuple[LinkShape, Link]]:
+    """Give the anchored memories the links of the delta; gives back the links they had."""
+    named = {file.id: file.path for file in delta.files}
+    by_label: dict[str, list[Link]] = defaultdict(list)
+    for row in delta.about:
+        by_label[row.label].append((row.memory_id, row.target_id, row.role, *row[4:]))
+    linked = {row[1] for row in by_label[NodeTable.FILE]}
+    placeholders = [{"id": one, "path": named[one], "moment": moment} for one in sorted(linked & named.keys())]
+    transaction.each("put_placeholder", {}, placeholders)
+    before = []
+    known = [one for one in delta.anchored if one not in fresh]
+    for label, shape in ABOUT.items():
+        states = target_states(transaction, label, sorted({link[1] for link in by_label[label]}))
+        links = [judged(link, states[link[1]]) for link in by_label[label] if link[1] in states]
+        stored = stored_links(transaction, shape, known)
+        write_links(transaction, shape, stored, links)
+        before += [(shape, link) for link in stored]
+    return before
+
+
+def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
+    """What is stored of these nodes; those that are in no table are left out."""
+    if not ids:
+        return {}
+    fills: dict[str, Any] = {} if label is NodeTable.SYMBOL else {"label": label}
+    one, many = ("target_state", "target_states") if fills else ("symbol_state", "symbol_states")
+    if len(ids) <= FEW:
+        rows = [row for row in transaction.each(one, fills, [{"id": each} for each in ids]) if row]
+    else:
+        rows = transaction.run(many, **fills, rows=wanted(ids)).rows
+    return {row[0]: State(*row[1:]) for row in rows}
+
+
+def _relate(transaction: Transaction, delta: KnowledgeDelta) -> None:
+    dropped = [tuple(key) for key in delta.removed_relates]
+    _put_links(transaction, RELATES, [tuple(row) for row in delta.relates], dropped)
+
+
+def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
+    _put_links(transaction, LEARNT, [tuple(row) for row in delta.learnt], [])
+
+
+def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
+    """Upsert links by key, after taking some away."""
+    if not links and not dropped:
+        return
+    keys = {key_of(shape, link) for link in (*links, *dropped)}
+    stored = [link for link in stored_links(transaction, shape, {key[0] for key in keys}) if key_of(shape, link) in keys]
+    write_links(transaction, shape, stored, links)
+
+
+# ---- vectors
+
+
+def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
+    """Delete the vectors of texts that nothing has any more; of (model, text hash)."""
+    texts = sorted({text_hash for model, text_hash in released if model and text_hash})
+    if not texts:
+        return
+    used: set[str] = set()
+    for label in (NodeTable.MEMORY, NodeTable.CHUNK):
+        used.update(transaction.arrow("text_hashes", label=label)["text_hash"].to_pylist())
+    ids = sorted({embeddings.vector_id(model, text_hash) for model, text_hash in released if model and text_hash in set(texts) - used})
+    for table in tables if ids else ():
+        transaction.run("delete_embeddings", table=table, rows=wanted(ids))

@@ -1,0 +1,85 @@
+"""Vectors at rest: by model and text, checked on the way in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphmem.errors import BadInputError
+
+
+def rows(hashes, dim=4, seed=0, vectors=None):
+    values = (
+        np.random.default_rng(seed).normal(size=(len(hashes), dim)).astype(np.float32)
+        if vectors is None
+        else np.asarray(vectors, np.float32)
+    )
+    flat = pa.array(values.reshape(-1), pa.float32())
+    return pa.table({"text_hash": pa.array(hashes, pa.string()), "vector": pa.FixedSizeListArray.from_arrays(flat, dim)})
+
+
+def test_vectors_come_back_exactly_and_sorted(store, open_at, path):
+    table = rows(["b", "a", "c"])
+    store.put_vectors("model/one", 4, table)
+    expected = table.sort_by("text_hash")
+    assert store.vectors("model/one").equals(expected)
+    assert store.generation() == 0
+    store.close()
+    assert open_at(path).vectors("model/one").equals(expected)
+
+
+def test_vectors_that_are_there_stay_as_they_are(store):
+    store.put_vectors("m", 4, rows(["a", "b"], seed=1))
+    store.put_vectors("m", 4, rows(["b", "c"], seed=2))
+    first, second = rows(["a", "b"], seed=1), rows(["b", "c"], seed=2)
+    assert store.vectors("m").equals(pa.concat_tables([first, second.slice(1)]).combine_chunks())
+
+
+def test_models_and_dimensions_are_kept_apart(store):
+    store.put_vectors("m", 4, rows(["a"], 4))
+    store.put_vectors("n", 4, rows(["a"], 4, seed=5))
+    store.put_vectors("o", 384, rows(["a"], 384))
+    assert store.vectors("m").equals(rows(["a"], 4))
+    assert store.vectors("n").equals(rows(["a"], 4, seed=5))
+    assert store.vectors("o").schema.field("vector").type == pa.list_(pa.float32(), 384)
+    assert len(store.vectors("unknown")) == 0
+
+
+def test_vectors_survive_a_new_file(store, world):
+    store.put_vectors("m", 4, rows(["a", "b"]))
+    store.apply(world.full())
+    store.replace(world.full())
+    store.compact()
+    assert store.vectors("m").equals(rows(["a", "b"]))
+
+
+def test_no_rows_are_no_work(store):
+    store.put_vectors("m", 4, rows([]))
+    assert len(store.vectors("m")) == 0
+    assert not store._file.with_name("graph.db.wal").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (rows(["a"], vectors=[[1, np.nan, 0, 0]]), "not finite"),
+        (rows(["a"], vectors=[[1, np.inf, 0, 0]]), "not finite"),
+        (rows(["a"], vectors=[[0, 0, 0, 0]]), "zero"),
+        (rows(["a"], 3), "fixed_size_list"),
+        (rows(["a", "a"]), "twice"),
+        (rows(["a"]).set_column(0, "text_hash", pa.array([None], pa.string())), "missing"),
+        (rows(["a"]).rename_columns(["hash", "vector"]), "text_hash"),
+        (rows(["a"]).set_column(1, "vector", pa.array([None], pa.list_(pa.float32(), 4))), "missing"),
+    ],
+)
+def test_vectors_that_could_not_be_compared_are_refused(store, table, words):
+    with pytest.raises(BadInputError, match=words):
+        store.put_vectors("m", 4, table)
+    assert len(store.vectors("m")) == 0
+
+
+@pytest.mark.parametrize(("model", "dim"), [("", 4), ("m", 0), ("m", 5000), ("m", -1)])
+def test_a_model_has_a_name_and_sane_dimensions(store, model, dim):
+    with pytest.raises(BadInputError):
+        store.put_vectors(model, dim, rows(["a"]))
