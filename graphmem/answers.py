@@ -71,8 +71,9 @@ class IndexState:
     stage: str = ""  # of a run that is under way
     done: int = 0
     total: int = 0
-    stale_files: int = 0
+    stale_files: int = 0  # known to have changed since they were indexed
     note: str = ""
+    stale: list[str] = field(default_factory=list)  # the first 20 of them, by path
 
 
 @dataclass(frozen=True, slots=True)

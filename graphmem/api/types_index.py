@@ -26,8 +26,9 @@ class IndexState:
     stage: str = field("of a run that is under way, else empty")
     done: int
     total: int = field("0 when not known")
-    stale_files: int = field("files that changed since they were indexed")
+    stale_files: int = field("files known to have changed since they were indexed")
     note: str
+    stale: list[str] = field("the first 20 of those files, by path", directives=[assumed(20)])
 
     @resolved(IndexStatus)
     @staticmethod

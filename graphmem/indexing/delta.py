@@ -18,7 +18,7 @@ from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, 
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from graphmem.projection.graph import GraphView
 
@@ -91,15 +91,6 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
             strict=True,
         )
     ]
-
-
-def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Files the graph has edges of these sources from; it is asked for when the first is."""
-    view = graph()
-    codes = [EDGE_SOURCES.index(source) for source in sources]
-    for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():
-        if number >= 0:
-            yield view.paths[number]
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:

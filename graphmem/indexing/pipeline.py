@@ -1,36 +1,42 @@
 """The write path as one run: discover, parse, resolve, write the difference.
 
-A run looks at every file's content hash and touches only what changed: unchanged files keep their facts
-(in memory while the process lives, in the facts cache between processes) and their rows. Nothing is
-written before everything is known, so an interrupted run leaves the previous index as it was.
+A run looks at the content hashes of all files, or of those it is told may have changed, and touches only what did:
+other files keep their facts and the inputs of their edges (in memory while the process lives, in files beside the
+database between processes) and their rows. Nothing is written before everything is known, so an interrupted run
+leaves the previous index as it was.
 """
 
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass, replace
+import json
+import uuid
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem import __version__
 from graphmem._heap import give_back
-from graphmem.errors import IndexCancelledError, RepositoryError
+from graphmem.errors import IndexCancelledError
+from graphmem.evidence.merge import Outside
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.indexing.inputs import Inputs
+from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.summary import Meter, summarise
-from graphmem.model import Diagnostic, FileRow, GraphDelta, IndexProgress, file_id, stable_id
-from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover
-from graphmem.parsing.encoding import to_utf8
+from graphmem.indexing.tree import Look, Tree
+from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, IndexProgress, file_id, stable_id
+from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import extraction_key, unpack_chunks
 from graphmem.parsing.pool import parse_files
-from graphmem.resolution.layout import Layout, is_layout_file, read_layout
+from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from graphmem.answers import IndexSummary
     from graphmem.parsing.facts import FileFacts
@@ -56,22 +62,45 @@ class Indexer:
     """Keeps one store equal to one tree. Runs must not overlap; the service sees to that."""
 
     def __init__(
-        self, store: GraphStore, projections: Projections, cache: FactsCache, root: Path, project: str, options: IndexOptions
+        self,
+        store: GraphStore,
+        projections: Projections,
+        cache: FactsCache,
+        inputs: Inputs,
+        root: Path,
+        project: str,
+        options: IndexOptions,
     ) -> None:
         self._store = store
         self._projections = projections
         self._cache = cache
+        self._inputs = inputs
         self._root = root
         self._project = project
         self._options = options
+        self._outside = Outside(Path(store.path).parent, project, root)
+        self._tree = Tree(root, options.discovery)
+        self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
+        self._kept: tuple[str, int] = ("", 0)  # the run whose dependencies are in `inputs`, with this many keys of the resolver's
 
-    def run(self, *, full: bool = False, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> IndexSummary:
+    def run(
+        self,
+        *,
+        full: bool = False,
+        paths: Collection[str] | None = None,
+        on_progress: Callable[[IndexProgress], None],
+        on_changed: Callable[[Collection[str]], None] = lambda _: None,
+        cancelled: Callable[[], bool],
+    ) -> IndexSummary:
         """Bring the graph up to date.
 
         Args:
             full: forget what was known of unchanged files and write everything anew.
+            paths: the only files that can have changed since the last run of this object, from the root with '/';
+                None: look at all.
             on_progress: told every step, from this thread.
+            on_changed: told the paths of which the graph does not hold the truth any more, before work on them begins.
             cancelled: asked between steps; when it says yes, nothing is written.
 
         Raises:
@@ -82,28 +111,30 @@ class Indexer:
         meter = Meter()
         with meter.stage("discover"):
             on_progress(IndexProgress("discover", 0, 0, str(self._root)))
-            found = discover(self._root, self._options.discovery, cancelled)
-            if not found.files:
-                raise RepositoryError(
-                    f"there is nothing to index in {self._root} ({_reasons(found)}); point graphmem at a folder with source files",
-                    path=str(self._root),
-                    skipped=found.skipped,
-                )
             made_by = _made_by()
             known = {} if full or self._store.meta().get("made_by") != made_by else self._known()
-            changed = [file for file in found.files if known.get(file.path) != file.content_hash]
-            removed = sorted(known.keys() - {file.path for file in found.files})
-            mode = "full" if not known else "incremental" if changed or removed else "unchanged"
+            look = self._tree.look(known, paths, cancelled)
+            mark = self._store.meta().get("evidence", "")
+            is_due = bool(look.changed or look.removed) or self._outside.is_due(mark)
+            mode = "full" if not known else "incremental" if is_due else "unchanged"
+            if mode == "incremental":
+                on_changed([*(file.path for file in look.changed), *look.removed])
         if mode == "unchanged":
-            return self._done(mode, meter, found, 0, [], removed, on_progress)
-        parsed = self._parse(meter, changed, on_progress, cancelled)
+            self._indexed = known
+            return self._done(mode, meter, look, [], on_progress)
+        parsed = self._parse(meter, look.changed, on_progress, cancelled)
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
-        resolver, affected = self._resolver_with(meter, found, parsed, removed, on_progress, cancelled)
-        delta = self._resolve(meter, resolver, parsed, removed, affected, mode, on_progress, cancelled)
+        resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
+        affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
+        delta = self._resolve(meter, resolver, parsed, look.removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
+        known = {path: content_hash for path, content_hash in known.items() if path in self._tree.files}
+        known |= {path: one.facts.content_hash for path, one in parsed.items()}
         parsed.clear()
-        affected.clear()
+        run = uuid.uuid4().hex
+        with meter.stage("resolve"):
+            self._keep_inputs(run, resolver, affected, look.removed)
         kept = resolver if self._options.keep_warm else None
         del resolver
         if kept is None:
@@ -116,9 +147,13 @@ class Indexer:
                 "made_by": made_by,
                 "project": self._project,
                 "root": str(self._root),
+                "run": run,
+                "evidence": self._outside.mark,
             }
+            self._indexed = None
             generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
-        self._resolver = kept
+            self._outside.done()
+        self._resolver, self._indexed = kept, known
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
             if mode == "full":
@@ -127,12 +162,31 @@ class Indexer:
                 self._projections.refresh(generation, None)
             else:
                 self._projections.refresh(generation, delta)
-            self._cache.prune({(file.path, file.content_hash) for file in found.files})
-        return self._done(mode, meter, found, len(changed), notes, removed, on_progress)
+            if look.is_whole:
+                self._cache.prune(known.items())
+            else:
+                self._cache.prune(known.items(), only=[*(file.path for file in look.changed), *look.removed])
+        return self._done(mode, meter, look, notes, on_progress)
+
+    def warm(self, cancelled: Callable[[], bool]) -> bool:
+        """Get ready for the next run, which then costs what changed: what an earlier process knew is read back.
+
+        Returns:
+            True when it is; False when there is nothing to read back, so that the next run resolves everything.
+
+        Raises:
+            IndexCancelledError: `cancelled` said yes.
+        """
+        known = self._known()
+        if self._resolver is None and known and self._tree.files and self._store.meta().get("made_by") == _made_by():
+            self._resolver = self._revived(self._tree.layout(), known, cancelled)
+        return self._resolver is not None
 
     def _known(self) -> dict[str, str]:
         """Content hashes of the indexed files by path."""
-        return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
+        if self._indexed is None:
+            return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
+        return self._indexed
 
     def _parse(
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
@@ -173,26 +227,74 @@ class Indexer:
     def _resolver_with(
         self,
         meter: Meter,
-        found: Discovery,
         parsed: dict[str, ParsedFile],
         removed: list[str],
+        known: dict[str, str],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
         """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
-        layout = _layout(found, self._root.name)
+        layout = self._tree.layout()
         facts = {path: one.facts for path, one in parsed.items()}
         # Taken away until the write is through: a run that fails leaves the store as it was, and a resolver ahead of it.
         resolver, self._resolver = self._resolver, None
+        if (resolver is None or resolver.layout != layout) and known:
+            with meter.stage("resolve"):
+                resolver = self._revived(layout, known, cancelled)
         if resolver is not None and resolver.layout == layout:
             with meter.stage("resolve"):
                 return resolver, resolver.update(facts, removed)
+        self._kept = ("", 0)
         resolver = Resolver(self._project, layout)
-        unchanged = [file for file in found.files if file.path not in parsed]
+        unchanged = [file for path, file in self._tree.files.items() if path not in parsed]
         if unchanged:
             facts |= self._facts(meter, unchanged, on_progress, cancelled)
         with meter.stage("resolve"):
             return resolver, resolver.update(facts, ())
+
+    def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
+        """A resolver that knows what the graph holds, from what earlier processes kept; None when some of it is missing."""
+        run = self._store.meta().get("run", "")
+        found = self._inputs.load(run, _layout_key(layout))
+        if found is None:
+            return None
+        keys, inputs = found
+        view = self._projections.graph()
+        paths = view.arrays.paths
+        spoken = zip(paths.path.to_pylist(), paths.language.to_pylist(), strict=True)
+        files = [
+            FoundFile(path, str(self._root / path), 0, known[path], language)
+            for path, language in spoken
+            if path in known and language in languages()
+        ]
+        facts = {one.path: one for one in self._cache.get_many(files, cancelled)}
+        if len(facts) < len(files) or len(view.paths) < len(known):
+            return None
+        resolver = Resolver(self._project, layout)
+        resolver.remember(keys, inputs)
+        resolver.update(facts, ())
+        self._kept = (run, len(keys))
+        return resolver
+
+    def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
+        """Keep the dependencies for other processes. Written before the graph, but of no use until that is of this run."""
+        before, count = self._kept
+        keys, inputs = resolver.dependencies()
+        layout = _layout_key(resolver.layout)
+        if before and before == self._store.meta().get("run"):
+            self._inputs.follow(run, layout, keys[count:], count, {path: inputs[path] for path in affected}, removed)
+        else:
+            self._inputs.save(run, layout, keys, inputs)
+        self._kept = (run, len(keys))
+
+    def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
+        """Take in what outside tools saw; files whose edges may be different because of it."""
+        with meter.stage("evidence"):
+            graph = self._projections.graph
+            begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
+            paths, said = self._outside.update(resolver, touched, mark, lambda id_: id_ in graph().index_of, begun)
+            notes.extend(said)
+        return paths
 
     def _resolve(
         self,
@@ -219,7 +321,7 @@ class Indexer:
                         raise _cancelled()
                 call_sites = 0
                 if path in affected:
-                    resolved = resolver.resolve(path)
+                    resolved = self._outside.merged(path, resolver.resolve(path))
                     call_sites = resolved.call_sites
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
@@ -248,25 +350,17 @@ class Indexer:
         return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, {})
 
     def _done(
-        self,
-        mode: str,
-        meter: Meter,
-        found: Discovery,
-        changed: int,
-        notes: Iterable[Diagnostic],
-        removed: list[str],
-        on_progress: Callable[[IndexProgress], None],
+        self, mode: str, meter: Meter, look: Look, notes: Iterable[Diagnostic], on_progress: Callable[[IndexProgress], None]
     ) -> IndexSummary:
         summary = summarise(
             mode=mode,
             view=self._projections.graph(),
-            files=self._store.read("file_totals"),
             meter=meter,
-            changed=changed,
-            removed=len(removed),
-            skipped=found.skipped,
-            chunks=self._store.read("chunk_count")[0]["chunks"],
-            diagnostics=sorted([*found.diagnostics, *notes]),
+            changed=0 if mode == "unchanged" else len(look.changed),
+            removed=len(look.removed),
+            skipped=look.skipped,
+            chunks=self._projections.covered()[1],
+            diagnostics=sorted([*look.diagnostics, *notes]),
         )
         on_progress(IndexProgress("done", summary.files, summary.files, mode))
         return summary
@@ -277,18 +371,9 @@ def _made_by() -> str:
     return stable_id(__version__, *(extraction_key(language) for language in (*sorted(languages()), "text")))
 
 
-def _layout(found: Discovery, folder: str) -> Layout:
-    """What the configuration files among the found ones say, and whether the root is a package itself.
-
-    A configuration file that cannot be read says nothing.
-    """
-    texts = {
-        file.path: to_utf8(Path(file.absolute).read_bytes()).source.decode("utf-8")
-        for file in found.files
-        if is_layout_file(file.path.rpartition("/")[2])
-    }
-    is_package = any(file.path == "__init__.py" for file in found.files) and folder.isidentifier()
-    return replace(read_layout(texts)[0], root_package=folder if is_package else "")
+def _layout_key(layout: Layout) -> str:
+    """A short name for all a layout says."""
+    return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 
 def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> FileRow:
@@ -307,10 +392,6 @@ def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> F
         diagnostic=serious[0] if serious else "",
         call_sites=call_sites,
     )
-
-
-def _reasons(found: Discovery) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in found.skipped.items()) or "it is empty"
 
 
 def _cancelled() -> IndexCancelledError:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import resource
 import time
-from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphmem.answers import IndexSummary
 from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from graphmem.model import Diagnostic
     from graphmem.projection.arrays import U8
@@ -58,7 +59,6 @@ def summarise(
     *,
     mode: str,
     view: GraphView,
-    files: list[dict[str, Any]],
     meter: Meter,
     changed: int,
     removed: int,
@@ -66,8 +66,10 @@ def summarise(
     chunks: int,
     diagnostics: list[Diagnostic],
 ) -> IndexSummary:
-    """The summary of a run that ended with this graph; `files` are rows of language, files, call_sites."""
-    counts = view.counts
+    """The summary of a run that ended with this graph."""
+    counts, paths = view.counts, view.arrays.paths
+    languages = pc.value_counts(paths.language.filter(pa.array(paths.node >= 0))).to_pylist()
+    reasons = pc.value_counts(view.arrays.unresolved.reason).to_pylist()
     return IndexSummary(
         mode=mode,
         generation=view.generation,
@@ -75,14 +77,14 @@ def summarise(
         changed=changed,
         removed=removed,
         skipped=dict(sorted(skipped.items())),
-        languages={row["language"]: row["files"] for row in sorted(files, key=lambda row: (-row["files"], row["language"]))},
+        languages=_ordered((row["values"], row["counts"]) for row in languages),
         symbols=counts["symbols"],
         chunks=chunks,
         edges_by_kind=_counted(EDGE_KINDS, view.edge_kind),
         edges_by_rule=_counted(view.rules, view.edge_rule),
-        call_sites=sum(row["call_sites"] for row in files),
+        call_sites=int(paths.call_sites.sum()),
         unresolved=counts["unresolved"],
-        unresolved_by_reason=dict(Counter(view.arrays.unresolved.reason.to_pylist()).most_common()),
+        unresolved_by_reason=_ordered((row["values"], row["counts"]) for row in reasons),
         diagnostics=[row._asdict() for row in diagnostics[:MAX_DIAGNOSTICS]],
         diagnostic_count=len(diagnostics),
         seconds={name: round(value, 3) for name, value in meter.seconds.items()},
@@ -92,7 +94,11 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """How often each code occurs, most frequent first, then by name; absent ones are left out."""
+    """How often each code occurs; absent ones are left out."""
     counts = np.bincount(codes, minlength=len(names)).tolist()
-    pairs = [(name, count) for name, count in zip(names, counts, strict=False) if count]
+    return _ordered((name, count) for name, count in zip(names, counts, strict=False) if count)
+
+
+def _ordered(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Most frequent first, then by name."""
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

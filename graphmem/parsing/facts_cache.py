@@ -11,11 +11,12 @@ from __future__ import annotations
 import gc
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
@@ -56,10 +57,20 @@ class FactsCache:
             self._connection.close()
             self._connection = None
 
-    def get_many(self, files: Iterable[FoundFile]) -> list[FileFacts]:
-        """What is known of some files, by path, content hash and language, in their order; unknown ones are left out."""
+    def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
+        """What is known of some files, by path, content hash and language, in their order; unknown ones are left out.
+
+        Raises:
+            IndexCancelledError: `cancelled`, which is asked now and then, said so.
+        """
         with collector_paused():
-            found = [facts for file in files if (facts := self._get(file)) is not None]
+            found: list[FileFacts] = []
+            for number, file in enumerate(files):
+                if cancelled is not None and number % _MANY == 0 and cancelled():
+                    raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+                facts = self._get(file)
+                if facts is not None:
+                    found.append(facts)
             if len(found) >= _MANY:
                 # Facts live as long as the process; left to the collector, these millions of tuples would be looked at
                 # again and again, the first time right now for half of what loading them took.
@@ -79,18 +90,25 @@ class FactsCache:
         )
         self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
-    def prune(self, keep: Iterable[tuple[str, str]]) -> int:
+    def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
         """Forget every other entry.
 
         Args:
             keep: (path, content hash) of the files as they are now.
+            only: look at the entries of these paths alone.
 
         Returns:
             How many entries were forgotten.
         """
         kept = set(keep)
         try:
-            gone = [row for row in self._select("SELECT path, content_hash FROM facts", ()) if (row[0], row[1].hex()) not in kept]
+            every = "SELECT path, content_hash FROM facts"
+            rows = (
+                self._select(every, ())
+                if only is None
+                else (row for path in only for row in self._select(f"{every} WHERE path = ?", (path,)))
+            )
+            gone = [row for row in rows if (row[0], row[1].hex()) not in kept]
         except sqlite3.Error as error:
             self._failed(error)
             return 0

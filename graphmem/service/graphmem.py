@@ -6,6 +6,7 @@ dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import uuid
 from pathlib import Path
@@ -19,7 +20,16 @@ from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_symbols, nodes_of, sites
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
 from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, Project, SymbolDetail, SymbolInfo
-from graphmem.errors import BadInputError, GraphMemError, NotIndexedError, RepositoryError, StaleFileError, SymbolNotFoundError
+from graphmem.errors import (
+    BadInputError,
+    GraphMemError,
+    IndexCancelledError,
+    NotIndexedError,
+    RepositoryError,
+    StaleFileError,
+    SymbolNotFoundError,
+)
+from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.pipeline import Indexer, IndexOptions
 from graphmem.model import IndexProgress, symbol_id
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
@@ -31,13 +41,15 @@ from graphmem.projection.projections import Projections
 from graphmem.search.pipeline import Request, search
 from graphmem.service import diffs
 from graphmem.service.exporting import export
+from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, ProgressHub
+from graphmem.service.stale import StaleFiles
 from graphmem.service.vectors import VectorFiller
 from graphmem.settings import Settings, load_settings
 from graphmem.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from types import TracebackType
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
@@ -46,9 +58,11 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "graph.db"
 FACTS: Final = "facts.sqlite"
+INPUTS: Final = "inputs.sqlite"
 DEFAULT_DEPTH: Final = 5
 DEFAULT_CONFIDENCE: Final = 0.3
 DEFAULT_LIMIT: Final = 1000
+MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
 class GraphMem:
@@ -67,10 +81,13 @@ class GraphMem:
         self._keep_warm = keep_warm
         self._projections = Projections(store, data_dir)
         self._cache: FactsCache | None = None
+        self._inputs: Inputs | None = None
+        self._stale = StaleFiles()
         self._hub = ProgressHub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
+        self._watch_note = ""
         self._indexer: Indexer | None = None
         self._run: threading.Thread | None = None
 
@@ -120,8 +137,9 @@ class GraphMem:
         if self._run is not None:
             self._run.join()
         self._projections.close()
-        if self._cache is not None:
-            self._cache.close()
+        for kept in (self._cache, self._inputs):
+            if kept is not None:
+                kept.close()
         self._store.close()
 
     def wait_until_ready(self, timeout_s: float | None = None) -> bool:
@@ -156,8 +174,9 @@ class GraphMem:
         view = self._projections.graph() if generation and not running else self._projections.graph_if_ready()
         counts = view.counts if view is not None else {}
         stage = latest if latest is not None and (running or latest.stage == "embed") else None
+        stale = self._stale.paths() if generation else []
         return IndexState(
-            state="indexing" if running else "empty" if not generation else "fresh",
+            state="indexing" if running else "empty" if not generation else "stale" if stale else "fresh",
             generation=generation,
             indexed_at=meta.get("indexed_at", ""),
             files=counts.get("files", 0),
@@ -168,7 +187,9 @@ class GraphMem:
             stage=stage.stage if stage else "",
             done=stage.done if stage else 0,
             total=stage.total if stage else 0,
-            note=self._projections.note() or self._vectors.note(),
+            stale_files=len(stale),
+            note=self._projections.note() or self._vectors.note() or self._watch_note,
+            stale=stale[:MAX_STALE],
         )
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0) -> tuple[list[FileInfo], int]:
@@ -413,12 +434,14 @@ class GraphMem:
         full: bool = False,
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        paths: Collection[str] | None = None,
     ) -> IndexSummary:
         """Bring the index up to date with the tree and return when it is; runs take turns.
 
         Args:
             repo: the tree; default the one indexed before.
             full: write everything anew.
+            paths: the only files that can have changed since the last run, from the root; default: look at all.
             on_progress: told every step; so is every listener of `subscribe_progress`.
             cancelled: asked often; when it says yes, nothing is written.
 
@@ -438,12 +461,38 @@ class GraphMem:
             try:
                 indexer = self._indexer_for(repo)
                 self._vectors.pause()
-                summary = indexer.run(full=full, on_progress=tell, cancelled=stop)
+                begun = self._stale.now()
+                summary = indexer.run(
+                    full=full,
+                    paths=paths,
+                    on_progress=tell,
+                    on_changed=lambda changed: self._stale.mark(changed, begun),
+                    cancelled=stop,
+                )
+                self._stale.settle(begun, paths)
             except BaseException as error:
                 tell(IndexProgress("failed", 0, 0, str(error) or type(error).__name__))
                 raise
         self._vectors.resume()
         return summary
+
+    def mark_stale(self, paths: Collection[str]) -> None:
+        """From now on answers say that these files have changed, until a run has looked at them again.
+
+        Args:
+            paths: from the root, with '/'.
+        """
+        self._stale.mark(paths)
+
+    def warm(self) -> None:
+        """Get ready for the next index run, so that it costs what changed; `index` comes first.
+
+        Takes a second or two of processor time for a large project, and does nothing in an index that is warm.
+        """
+        with self._turn:
+            if self._indexer is not None and not self._closing.is_set():
+                with contextlib.suppress(IndexCancelledError):
+                    self._indexer.warm(self._closing.is_set)
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
         """Index in the background and answer the run's id at once; listen with `subscribe_progress`."""
@@ -503,7 +552,8 @@ class GraphMem:
             )
             project = meta.get("project") or root.name
             self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
-            self._indexer = Indexer(self._store, self._projections, self._cache, root, project, options)
+            self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
+            self._indexer = Indexer(self._store, self._projections, self._cache, self._inputs, root, project, options)
         return self._indexer
 
     def _root(self) -> Path:
@@ -519,27 +569,14 @@ class GraphMem:
             NotIndexedError: there has been none.
         """
         if not self._store.generation():
+            state = self.state()
+            if state.state == "indexing":
+                raise NotIndexedError(
+                    f"the first index is being made ({state.stage} {state.done:,} of {state.total:,}); ask again in a moment",
+                    path=str(self._data_dir),
+                )
             raise NotIndexedError("this index is empty; run `graphmem index` on a repository first", path=str(self._data_dir))
         return self._projections.graph()
-
-
-def prepare_data_dir(data_dir: Path) -> None:
-    """Make the directory of an index, hidden from git.
-
-    Raises:
-        BadInputError: the system refused.
-    """
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        ignore = data_dir / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInputError(
-            f"cannot make {data_dir}: {error.strerror or error}; name a directory you may write to with --db",
-            argument="db",
-            path=str(data_dir),
-        ) from error
 
 
 def _check_page(limit: int, offset: int) -> None:
