@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -56,10 +56,10 @@ def vector_id(model: str, text_hash: str) -> str:
     return stable_id("embedding", model, text_hash)
 
 
-def put(transaction: Transaction, model: str, dim: int, rows: pa.Table) -> None:
-    """Add checked rows; those that are there stay as they are."""
-    table = EmbeddingTable(dim)
-    transaction.run("create_embedding_table", table=table, dim=dim)
+def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
+    """Add checked rows to their table, which is made when it is not among `tables`; vectors that are there stay as they are."""
+    if table not in tables:
+        transaction.run("create_embedding_table", table=table, dim=table.dim)
     if len(rows) > FEW:
         transaction.run("put_embeddings", table=table, model=model, rows=rows)
         return
@@ -78,11 +78,10 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
     return _schema(1).empty_table()
 
 
-def split(rows: pa.Table, size: int) -> tuple[list[pa.Table], pa.Table]:
-    """Pieces of at most so many bytes each: all but the last, and the last."""
-    step = max(1, size // max(1, rows.nbytes // max(1, len(rows))))
-    pieces = [rows.slice(at, step) for at in range(0, len(rows), step)]
-    return pieces[:-1], pieces[-1]
+def pieces(rows: pa.Table, size: int) -> list[pa.Table]:
+    """At most so many bytes each; one at least."""
+    step = max(1, size * len(rows) // max(1, rows.nbytes))
+    return [rows.slice(at, step) for at in range(0, max(1, len(rows)), step)]
 
 
 def dimension(rows: pa.Table) -> int:
@@ -91,8 +90,7 @@ def dimension(rows: pa.Table) -> int:
     Raises:
         BadInputError: they are no vectors of one length.
     """
-    names = rows.column_names
-    kind = rows["vector" if "vector" in names else "vec"].type if {"vector", "vec"} & set(names) else pa.null()
+    kind = rows["vector"].type if "vector" in rows.column_names else pa.null()
     if not pa.types.is_fixed_size_list(kind):
         raise BadInputError(
             f"vectors must be rows of text_hash string and vector fixed_size_list<float32>, not {rows.schema}", argument="vectors"

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
@@ -110,6 +109,14 @@ def open_store(
         raise
 
 
+class Vectors(NamedTuple):
+    """Vectors of one model, checked."""
+
+    model: str
+    table: EmbeddingTable
+    rows: pa.Table
+
+
 class KuzuStore:
     """An open database; see `store.base.GraphStore` for the promises. Thread-safe.
 
@@ -142,6 +149,8 @@ class KuzuStore:
         self._database = database
         self._readers = Readers(database, MAX_READERS)
         self._connection = database.connect()
+        names = table_names(self._connection)
+        self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
         self._meta = dict(self._connection.rows(*self._catalog["meta_all"].bind({})).rows)
 
     # ---- reading
@@ -209,9 +218,7 @@ class KuzuStore:
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
-        with self._passage() as connection:
-            tables = _embedding_tables(connection)
-        return embeddings.of_model(self._ask, tables, model)
+        return embeddings.of_model(self._ask, self._vector_tables, model)
 
     def meta(self) -> dict[str, str]:
         """Small facts about the database, without the store's own."""
@@ -237,9 +244,8 @@ class KuzuStore:
             LimitError: it does not fit into the buffer pool as one transaction; nothing of it was written.
         """
         check_delta(delta)
-        model, rows = _checked_vectors(delta, vectors)
-        checked = _checked_meta(meta)
-        return self._write(lambda: self._apply_knowledge(delta, model, rows, checked))
+        checked_vectors, checked = _checked_vectors(delta, vectors), _checked_meta(meta)
+        return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
         """Write everything into a new file: rows that were deleted keep their place in the old one."""
@@ -249,7 +255,7 @@ class KuzuStore:
         """Add vectors by text_hash; those that are there stay. See `embeddings.checked_vectors` for what is refused."""
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
-            self._write(lambda: self._transact(lambda transaction: embeddings.put(transaction, model, dim, checked), {}))
+            self._write(lambda: self._put_vectors(model, EmbeddingTable(dim), checked))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set small facts, without touching the generation."""
@@ -304,22 +310,31 @@ class KuzuStore:
         except LimitError:  # the change does not fit into the buffer pool as one transaction
             return self._rebuild(delta, meta, keep_code=True)
 
-    def _apply_knowledge(self, delta: KnowledgeDelta, model: str, vectors: pa.Table | None, meta: Mapping[str, str]) -> int:
+    def _put_vectors(self, model: str, table: EmbeddingTable, rows: pa.Table) -> None:
+        self._transact(lambda transaction: embeddings.put(transaction, model, table, rows, self._vector_tables), {})
+        self._note_table(table)
+
+    def _note_table(self, table: EmbeddingTable) -> None:
+        if table not in self._vector_tables:
+            self._vector_tables = [*self._vector_tables, table]
+
+    def _apply_knowledge(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> int:
+        last: pa.Table | None = None
         if vectors is not None:
             # Nobody sees a vector whose text nobody has, so of many all but the last pieces may come before: the buffer pool is small.
-            dim = embeddings.dimension(vectors)
-            first, vectors = embeddings.split(vectors, VECTOR_BYTES)
+            *first, last = embeddings.pieces(vectors.rows, VECTOR_BYTES)
             for piece in first:
-                self._transact(partial(embeddings.put, model=model, dim=dim, rows=piece), {})
-        tables = _embedding_tables(self._connection)
+                self._put_vectors(vectors.model, vectors.table, piece)
 
         def change(transaction: Transaction) -> None:
-            apply_knowledge(transaction, delta, times.now(), tables)
+            apply_knowledge(transaction, delta, times.now(), self._vector_tables)
             if vectors is not None:
-                embeddings.put(transaction, model, dim, vectors)
+                embeddings.put(transaction, vectors.model, vectors.table, last, self._vector_tables)
 
         following = int(self._meta.get(KNOWLEDGE, "0")) + 1
         self._transact(change, {**meta, KNOWLEDGE: str(following)})
+        if vectors is not None:
+            self._note_table(vectors.table)
         return following
 
     def _next_generation(self) -> dict[str, str]:
@@ -366,7 +381,7 @@ class KuzuStore:
         return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
 
     def _anything_to_carry(self) -> bool:
-        tables = _embedding_tables(self._connection)
+        tables = self._vector_tables
         asked = [self._catalog["carried_count"].bind({}), *(self._catalog["embedding_count"].bind({"table": table}) for table in tables)]
         return any(self._connection.rows(*query).rows[0][0] for query in asked)
 
@@ -493,22 +508,18 @@ class KuzuStore:
                 connection.end_reading()
 
 
-def _embedding_tables(connection: Connection) -> list[EmbeddingTable]:
-    found = [table for name in table_names(connection) if (table := EmbeddingTable.parse(name)) is not None]
-    return sorted(found, key=lambda table: table.dim)
-
-
-def _checked_vectors(delta: KnowledgeDelta, vectors: pa.Table | None) -> tuple[str, pa.Table | None]:
-    """The model of the vectors and their rows as the Embedding table has them."""
+def _checked_vectors(delta: KnowledgeDelta, vectors: pa.Table | None) -> Vectors | None:
+    """The vectors of a change with their model and their table."""
     if vectors is None or not len(vectors):
-        return "", None
+        return None
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
     if len(models) != 1:
         raise BadInputError(
             f"vectors come with memories of one embedding_model, not of {models or 'none'}; write those of another by themselves",
             argument="vectors",
         )
-    return models[0], embeddings.checked_vectors(models[0], embeddings.dimension(vectors), vectors)
+    dim = embeddings.dimension(vectors)
+    return Vectors(models[0], EmbeddingTable(dim), embeddings.checked_vectors(models[0], dim, vectors))
 
 
 def _checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:

@@ -105,7 +105,11 @@ def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, L
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
     """Create what is not there and change what differs; gives back what was there, by id."""
-    values = stored_nodes(transaction, shape.label, [row.id for row in rows])
+    ids = [row.id for row in rows]
+    if len(ids) <= FEW:  # most are new, and asking for three dozen columns costs more than asking whether there are any
+        there = transaction.each("target_id", {"label": shape.label}, [{"id": one} for one in ids])
+        ids = [one for one, found in zip(ids, there, strict=True) if found]
+    values = stored_nodes(transaction, shape.label, ids)
     stored = {one: row_of(shape, some) for one, some in values.items()}
     fresh = [row for row in rows if row.id not in stored]
     if len(fresh) <= FEW:
@@ -205,6 +209,7 @@ def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, st
     used: set[str] = set()
     for label in (NodeTable.MEMORY, NodeTable.CHUNK):
         used.update(transaction.arrow("text_hashes", label=label)["text_hash"].to_pylist())
-    ids = sorted({embeddings.vector_id(model, text_hash) for model, text_hash in released if model and text_hash in set(texts) - used})
+    unused = set(texts) - used
+    ids = sorted({embeddings.vector_id(model, text_hash) for model, text_hash in released if model and text_hash in unused})
     for table in tables if ids else ():
         transaction.run("delete_embeddings", table=table, rows=wanted(ids))

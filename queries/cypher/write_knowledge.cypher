@@ -75,6 +75,12 @@ MERGE (f:File {id: $id})
 ON CREATE SET f.path = $path, f.language = "", f.module = "", f.content_hash = "", f.size_bytes = 0, f.lines = 0, f.is_test = false,
   f.error_count = 0, f.diagnostic = "", f.call_sites = 0, f.stale_at = $moment
 
+// name: target_id(id)
+// The id, when there is a node of that id.
+// fill: @label NodeTable
+// returns: id STRING
+MATCH (n:@label {id: $id}) RETURN n.id AS id
+
 // name: target_states(rows)
 // Which of the ids in the column `wanted` are nodes of this label, and whether they are stale.
 // fill: @label NodeTable
