@@ -26,10 +26,15 @@ class Definitions(Bindings):
     """The part of extraction that opens definitions."""
 
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """A named thing; with a body it becomes a scope."""
+        """A named thing; with a body it becomes a scope. Of several patterns for one node the first counts."""
+        if node.id in self.opened:
+            return
         name_node = captures["name"][0]
         owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
-        found = self.open_definition(kind, self.grammar.helper.name(self.builder.text(name_node)), node, name_node, owner)
+        name = self.grammar.helper.name(self.builder.text(name_node))
+        if "modifier.anonymous" in captures:
+            name = f"<{name.partition('<')[0].rpartition('.')[2]}>"  # called after its base, and no name that could be looked up
+        found = self.open_definition(kind, name, node, name_node, owner)
         self.opened[node.id] = found
         found.doc = self.docs.pop(node.id, "")
         body = captures["body"][0] if "body" in captures else None

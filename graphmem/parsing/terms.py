@@ -235,7 +235,8 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
 def _call(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     operator = NEW if entry["op"] == "new" else CALL
-    callee = _pick(grammar, entry["callee"])
+    callee = _pick(grammar, entry["callee"]) if "callee" in entry else _nothing
+    base, member = (_pick(grammar, entry["base"]), _pick(grammar, entry["name"])) if "name" in entry else (_nothing, _nothing)
     arguments = _pick(grammar, entry["arguments"]) if "arguments" in entry else _nothing
     lists = frozenset(i for kind in entry.get("lists", ()) for i in grammar.kind_ids(kind))
     keyword = frozenset(i for kind in entry.get("keyword", ()) for i in grammar.kind_ids(kind))
@@ -246,7 +247,7 @@ def _call(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
         target = callee(node)
         if target is not None:
             builder.consumed.add(target.id)
-        called = builder.term(target)
+        called = builder.term(target) if target is not None else named_callee(builder, base(node), member(node))
         given = arguments(node)
         if given is None:
             return builder.add((operator, called, (), ()))
@@ -267,6 +268,14 @@ def _call(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
         return builder.add((operator, called, tuple(positional), tuple(named)))
 
     return build
+
+
+def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> int:
+    """What is called where the receiver and the name are parts of the call itself."""
+    if member is None:
+        return builder.unknown
+    name = builder.text(member)
+    return builder.add((ATTR, builder.term(base), name)) if base is not None else builder.add((NAME, name))
 
 
 def _index(grammar: Grammar, entry: Mapping[str, Any]) -> Build:

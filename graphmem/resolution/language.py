@@ -8,7 +8,7 @@ A language is one subclass of `Rules` (see `python.py`), registered in `RULES_BY
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -59,6 +59,15 @@ class Rules:
 
     interfaces_are_structural: bool = False
     """True where a class satisfies an interface by having its methods."""
+
+    this_is_implied: bool = False
+    """True where code inside a class sees the members of the class, inherited ones too, without a prefix."""
+
+    has_overloads: bool = False
+    """True where functions of one name are told apart by their parameters."""
+
+    class_calls_are_virtual: bool = True
+    """True where a call on the class itself may run what a subclass puts in its place."""
 
     types_are_declared: bool = False
     """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
@@ -160,6 +169,14 @@ class Rules:
         """False for a class whose methods run as they are, whatever derives from it."""
         return True
 
+    def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
+        """Bases a class gets elsewhere than in its header."""
+        return EMPTY
+
+    def is_member_of(self, entry: FileEntry, position: int, receiver: Atom) -> bool:
+        """False for a definition in a class that the class itself, or an instance of it, does not have."""
+        return True
+
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """The value of a variable, from the value of the expression it is given."""
         return value
@@ -253,6 +270,10 @@ class Rules:
         """True when a call with so many arguments can be meant for this definition."""
         return True
 
+    def may_be(self, given: Atom, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+        """False when something from outside cannot be passed for a parameter of these types."""
+        return True
+
     def sees_globals(self, entry: FileEntry) -> bool:
         """True when a name that nothing in sight defines may still be one that another file defines."""
         return True
@@ -266,6 +287,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "python": "graphmem.resolution.python",
     "ecmascript": "graphmem.resolution.ecmascript",
     "go": "graphmem.resolution.go",
+    "java": "graphmem.resolution.java",
 }
 """Where the rules of each name live; each module has a class `RULES`."""
 

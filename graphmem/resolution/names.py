@@ -48,8 +48,20 @@ class Names:
                     if here:
                         self.project.touch_top(entry, entry.top_name(here))
                     return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else whole(entry, slots))]
+                if entry.rules.this_is_implied and definition.kind in CLASS_KINDS:
+                    inherited = self._inherited(entry.symbols[here], name)
+                    if inherited:
+                        return inherited
             here = definition.parent
         return self._from_elsewhere(entry, name)
+
+    def _inherited(self, symbol: Symbol, name: str) -> list[Place]:
+        """Members of that name in what a class derives from."""
+        owner = self.inference.owner(symbol, name)
+        if not isinstance(owner, Symbol) or owner is symbol:
+            return []
+        entry = self.project.entry(owner)
+        return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name the file itself does not bind: one its package shares, or one that comes with an import of everything."""

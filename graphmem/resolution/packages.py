@@ -79,9 +79,11 @@ class PackageRules(Rules):
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
         """What a name means in a package, as one of its files sees it; as importers see it for None."""
         found: list[Place] = []
-        for path in inference.project.binders(package, name):
-            other = inference.project.files[path]
-            if entry is not other and (self.sees(entry, other) if entry is not None else not other.in_tests):
+        files = [inference.project.files[path] for path in inference.project.binders(package, name)]
+        if entry is None:
+            files = [other for other in files if not other.in_tests] or files
+        for other in files:
+            if entry is None or (entry is not other and self.sees(entry, other)):
                 inference.project.touch_top(other, name.partition(".")[0])
                 found += (Place(other, 0, slot) for slot in whole(other, other.names(0).get(name, ())) if slot.kind != "import")
         return found
@@ -133,6 +135,14 @@ class PackageRules(Rules):
         if owner.kind not in CLASS_KINDS:
             return EMPTY
         return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
+
+    def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
+        """The receiver of the method around a scope; outside of methods an instance of the class."""
+        method = entry.enclosing(scope, ("method",))
+        around = entry.enclosing(scope, CLASS_KINDS)
+        if method > around:
+            return self.receiver(inference, entry.symbols[method])
+        return one(INST, entry.symbols[around], False) if around > 0 else EMPTY
 
     # types
 

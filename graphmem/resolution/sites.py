@@ -101,6 +101,8 @@ class _Resolving:
                 modules = [atom]
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
                     modules += ordered(entry.rules.submodule(self.inference, atom, found.name))
+                if atom[0] == CLASS:
+                    modules.append((MODULE, atom[1].path))
                 if atom[0] == NAMESPACE:
                     modules += entry.rules.package_files(self.inference, atom, found.name)
                 for module in modules:
@@ -172,6 +174,8 @@ class _Resolving:
             targets = list(self.targets.of_value(value, "function_value", self.caller(reference)))
             if not targets:
                 self.nothing_found(reference, value, "dynamic")
+        if rules.has_overloads:
+            targets = self.targets.chosen(reference, targets)
         self.add_calls(reference, targets)
         if term[2]:
             for target in targets:
@@ -182,6 +186,10 @@ class _Resolving:
         entry = self.entry
         value = self.value(reference, index)
         places = self.inference.lookup(entry, reference.scope, name, reference.line)
+        if entry.rules.this_is_implied and self.terms[reference.term][0] == CALL:
+            found = self.called_on_this(reference, name)
+            if found:
+                return found
         rule = "builtin" if places is None else self.targets.rule_of(places)
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
         if not found and places is None and entry.rules.sees_globals(entry):
@@ -189,6 +197,17 @@ class _Resolving:
         if not found:
             self.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
         return found
+
+    def called_on_this(self, reference: Reference, name: str) -> list[Target]:
+        """A member of a class around the site, or of what such a class derives from, called without a prefix."""
+        here = reference.scope
+        while here > 0:
+            symbol = self.entry.symbols[here]
+            owner = self.inference.owner(symbol, name) if symbol.kind in CLASS_KINDS else None
+            if isinstance(owner, Symbol) and self.inference.functions(owner, name):
+                return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
+            here = self.entry.definitions[here].parent
+        return []
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         base = self.value(reference, receiver)
@@ -225,8 +244,12 @@ class _Resolving:
             if symbol is not None:
                 evidence.edge(kind, src, symbol.id, rule, line, confidence)
                 if symbol.kind in CLASS_KINDS:
-                    for constructor in self.targets.constructors(symbol):
-                        evidence.edge(kind, src, constructor.id, rule, line, confidence)
+                    found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
+                    if self.entry.rules.has_overloads and reference.kind == "call":
+                        found = self.targets.chosen(reference, list(found))
+                    for constructor in found:
+                        if constructor.symbol is not None:
+                            evidence.edge(kind, src, constructor.symbol.id, rule, line, constructor.confidence)
             elif outside is not None:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
@@ -386,7 +409,7 @@ class _Resolving:
             if "setter" in modifiers:
                 if reference.kind == "write":
                     self.add_calls(reference, [Target(symbol, None, "implicit")])
-            elif "property" in modifiers and atom[0] != CLASS:
+            elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
                 plain = [Target(symbol, None, "implicit")]
                 if reference.kind == "read":
                     is_virtual = atom[0] == INST

@@ -10,7 +10,7 @@ from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Referenc
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.names import Place
-from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
 from graphmem.resolution.types import (
     BOX,
@@ -94,6 +94,10 @@ class Targets:
                     yield Target(symbol, None, "super")
             elif owner is not None:
                 yield Target(None, (owner[1], owner[2]), "external")
+            else:  # the one the language makes
+                line = self.inference.mro(receiver[2][1])
+                following = line[line.index(receiver[1]) + 1 :] if receiver[1] in line else ()
+                yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
         """Where calling an attribute of one thing leads. `how` says how the thing itself was found."""
@@ -117,6 +121,7 @@ class Targets:
         must have it is referred to and not called where they do.
         """
         is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
+        is_exact = is_exact or (receiver[0] == CLASS and not self.entry.rules.class_calls_are_virtual)
         if is_exact or not isinstance(self.inference.owner(receiver[1], name), Symbol):
             yield from plain
             return
@@ -139,6 +144,88 @@ class Targets:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
+
+    def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
+        """Of functions of one name and class those that take the arguments of a call.
+
+        Where the nearest class has none that does, one further up may.
+        """
+        groups: dict[tuple[str, int, str], list[Target]] = {}
+        found: list[Target] = []
+        for target in targets:
+            if target.symbol is None or target.symbol.kind not in FUNCTION_KINDS:
+                found.append(target)
+                continue
+            parent = self.project.definition(target.symbol).parent
+            groups.setdefault((target.symbol.path, parent, target.symbol.name), []).append(target)
+        for group in groups.values():
+            possible = [target for target in group if self._score(reference, target.symbol) >= 0]
+            if not possible and group[0].rule != "override":
+                possible = (
+                    self._further_up(reference, group[0]) or [target for target in group if self._fits(reference, target.symbol)] or group
+                )
+            found += self._best(reference, possible)
+        return found
+
+    def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
+        """True when a function takes as many arguments as a call gives."""
+        if symbol is None:
+            return False
+        entry = self.project.entry(symbol)
+        return entry.rules.takes(entry.definitions[symbol.index], len(self.terms[reference.term][2]), (), bound=True)
+
+    def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
+        """Those that take the arguments most exactly; where several are left, they share the belief."""
+        if len(targets) < 2:
+            return targets
+        scores = [self._score(reference, target.symbol) for target in targets]
+        best = [target for target, score in zip(targets, scores, strict=True) if score == max(scores)]
+        if len(best) < 2:
+            return best
+        return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
+
+    def _score(self, reference: Reference, symbol: Symbol | None) -> int:
+        """How many arguments are exactly of the type that is declared, -1 when the call cannot be meant.
+
+        Doubled, and one less for a function that takes any number: it comes after those that do not.
+        """
+        if symbol is None or not self._fits(reference, symbol):
+            return -1
+        inference, entry = self.inference, self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        exact = 0
+        for argument, parameter in zip(self.terms[reference.term][2], definition.parameters, strict=False):
+            if parameter.kind != "normal":
+                break
+            declared = inference.declared(entry, definition.parent, parameter.annotation)
+            given = inference.expanded(inference.term(self.entry, reference.scope, argument, reference.line))
+            classes = {atom[1] for atom in declared if atom[0] == INST}
+            outside = {atom[1:] for atom in declared if atom[0] == EXTI}
+            for atom in given if declared else ():
+                if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and atom[1:] in outside):
+                    exact += 1
+                elif atom[0] in (INST, EXTI):
+                    derives = atom[0] == INST and not classes.isdisjoint(inference.project_classes(atom[1]))
+                    if not derives and not entry.rules.may_be(atom, classes, outside):
+                        return -1
+        has_rest = any(parameter.kind == "rest" for parameter in definition.parameters)
+        return 2 * exact + 1 - has_rest
+
+    def _further_up(self, reference: Reference, target: Target) -> list[Target]:
+        """Functions of the name, in classes the target's class derives from, that take the arguments."""
+        symbol = target.symbol
+        assert symbol is not None  # noqa: S101 - groups hold functions only
+        entry = self.project.entry(symbol)
+        slot_name = entry.rules.definition_slot(entry, symbol.index)[1]
+        owner = entry.symbols[entry.definitions[symbol.index].parent]
+        if owner.kind not in CLASS_KINDS:
+            return []
+        for base in self.inference.mro(owner)[1:]:
+            if isinstance(base, Symbol):
+                fitting = [other for other in self.inference.functions(base, slot_name) if self._score(reference, other) >= 0]
+                if fitting:
+                    return [target._replace(symbol=other) for other in fitting]
+        return []
 
     # from names
 

@@ -1,0 +1,59 @@
+; object.name(…), name(…), new Type(…), this(…), super(…)
+(method_invocation) @reference.call
+
+(object_creation_expression) @reference.call
+
+(explicit_constructor_invocation) @reference.call
+
+; object.name; callees and targets are left out by the engine
+(field_access) @reference.read
+
+; Type::name
+(method_reference) @reference.read
+
+; @Annotation
+(annotation
+  name: (_) @reference.read)
+
+(marker_annotation
+  name: (_) @reference.read)
+
+; A name in a place where its value goes somewhere else.
+(argument_list
+  (identifier) @reference.read)
+
+(method_invocation
+  object: (identifier) @reference.read)
+
+(variable_declarator
+  value: (identifier) @reference.read)
+
+(assignment_expression
+  right: (identifier) @reference.read)
+
+(return_statement
+  (identifier) @reference.read)
+
+(binary_expression
+  (identifier) @reference.read)
+
+(unary_expression
+  (identifier) @reference.read)
+
+(ternary_expression
+  (identifier) @reference.read)
+
+(array_access
+  (identifier) @reference.read)
+
+(array_initializer
+  (identifier) @reference.read)
+
+(enhanced_for_statement
+  value: (identifier) @reference.read)
+
+(parenthesized_expression
+  (identifier) @reference.read)
+
+(lambda_expression
+  body: (identifier) @reference.read)

@@ -1,0 +1,213 @@
+"""The rules of Java: packages, inherited members without a prefix, overloads, the containers of its library."""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from graphmem.resolution.names import Place, whole
+from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, FUNC, INST, LAM, NAMESPACE, Atom, Type, box, join, join_all, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import FileFacts, Import
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry
+
+CONSTRUCTOR: Final = "<init>"
+
+_PRIMITIVES: Final = "boolean byte char double float int long short".split()
+_BOXES: Final = {"boolean": "Boolean", "byte": "Byte", "char": "Character", "double": "Double", "float": "Float", "int": "Integer"} | {
+    "long": "Long",
+    "short": "Short",
+}
+_WIDER: Final = {
+    "byte": {"short", "int", "long", "float", "double"},
+    "short": {"int", "long", "float", "double"},
+    "char": {"int", "long", "float", "double"},
+    "int": {"byte", "short", "char", "long", "float", "double"},  # a literal may be narrowed
+    "long": {"float", "double"},
+    "float": {"double"},
+    "double": {"float"},
+}
+_FINAL: Final = frozenset(["String", "Class", *_PRIMITIVES, *_BOXES.values()])
+_ABOVE: Final = {
+    "String": ("CharSequence", "Comparable", "Serializable"),
+    "Class": ("AnnotatedElement", "GenericDeclaration", "Serializable", "Type"),
+}
+_OBJECT: Final = frozenset("clone equals finalize getClass hashCode notify notifyAll toString wait".split())
+_LANG: Final = (
+    "AbstractMethodError AutoCloseable Appendable ArithmeticException ArrayIndexOutOfBoundsException AssertionError Boolean Byte CharSequence "
+    "Character Class ClassCastException ClassLoader ClassNotFoundException CloneNotSupportedException Cloneable Comparable Deprecated Double "
+    "Enum Error Exception Float FunctionalInterface IllegalArgumentException IllegalStateException IndexOutOfBoundsException Integer "
+    "InterruptedException Iterable LinkageError Long Math NoSuchFieldException NoSuchMethodException NullPointerException Number "
+    "NumberFormatException Object OutOfMemoryError Override Process ProcessBuilder Record ReflectiveOperationException Runnable Runtime "
+    "RuntimeException SafeVarargs SecurityException Short StackOverflowError StackTraceElement String StringBuffer StringBuilder "
+    "SuppressWarnings System Thread ThreadLocal Throwable UnsupportedOperationException VirtualMachineError Void var void"
+).split()
+_LISTS: Final = (
+    "ArrayDeque ArrayList BlockingQueue Collection CopyOnWriteArrayList Deque HashSet ImmutableList ImmutableSet Iterable Iterator "
+    "LinkedHashSet LinkedList List ListIterator PriorityQueue Queue Set SortedSet Stack Stream TreeSet Vector"
+).split()
+_MAPS: Final = "ConcurrentHashMap ConcurrentMap EnumMap HashMap Hashtable IdentityHashMap ImmutableMap LinkedHashMap Map NavigableMap SortedMap TreeMap WeakHashMap"
+
+_GIVES_ELEMENT: Final = {
+    "list": "element first get getFirst getLast last next peek pollFirst pollLast poll pop previous remove set orElse".split(),
+    "optional": "get orElse orElseGet orElseThrow".split(),
+}
+_GIVES_SAME: Final = (
+    "asList descendingIterator distinct filter iterator limit listIterator parallelStream peek reversed skip sorted stream subList toList"
+).split()
+_GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault merge put putIfAbsent remove replace".split()
+
+
+class JavaRules(PackageRules):
+    """Java."""
+
+    name = "java"
+    builtin_package = "java.lang"
+    builtin_types: ClassVar = frozenset([*_PRIMITIVES, *_LANG])
+    constructors = (CONSTRUCTOR,)
+    class_scope_is_visible = True
+    this_is_implied = True
+    has_overloads = True
+    class_calls_are_virtual = False
+    containers: ClassVar = {
+        **dict.fromkeys(["[]", *_LISTS], ("list", (0,))),
+        **dict.fromkeys(_MAPS.split(), ("map", (0, 1))),
+        "Entry": ("entry", (0, 1)),
+        "Optional": ("optional", (0,)),
+    }
+    transparent: ClassVar = frozenset("AtomicReference Provider SoftReference Supplier ThreadLocal WeakReference".split())
+    common_names: ClassVar = frozenset(
+        "accept add addAll append apply clear close compareTo contains containsKey equals get getClass getName hashCode isEmpty iterator "
+        "length next put remove run set size test toString trim valueOf values write".split()
+    )
+
+    # packages
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """What the file says its package is."""
+        return (next((found.module for found in facts.imports if found.kind == "package"), "<default>"),)
+
+    def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        """A package, or the class whose member is taken."""
+        if found.kind == "package" or not found.module:
+            return EMPTY
+        ask = inference.project.solver.ask
+        return ask(entry.memo, ("module", found.module), self._target, inference, found.module)  # type: ignore[no-any-return]
+
+    def _target(self, inference: Inference, module: str) -> Type:
+        parts = module.split(".")
+        for count in range(len(parts), 0, -1):
+            package = ".".join(parts[:count])
+            if inference.project.modules(package):
+                found = one(NAMESPACE, package, self.name)
+                for name in parts[count:]:
+                    found = inference.attribute(found, name)
+                if found:
+                    return found
+        count = next((i for i, part in enumerate(parts) if part[:1].isupper()), len(parts))
+        return one(EXT, ".".join(parts[:count]), ".".join(parts[count:]))
+
+    def taken(self, inference: Inference, module: Atom, name: str) -> Type:
+        """A class of a package, or a member of a class."""
+        return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """Names of the package, then those that come with an import of everything."""
+        found = super().shared(inference, entry, name)
+        if found:
+            return found
+        for position in entry.stars:
+            for atom in self.import_targets(inference, entry, entry.facts.imports[position]):
+                if atom[0] == NAMESPACE:
+                    found = self.package_places(inference, atom[1], name, None)
+                elif atom[0] == CLASS:
+                    found = _members(inference, atom[1], name)
+                if found:
+                    return found
+        return None
+
+    def builtin(self, name: str) -> Type:
+        """Types of the language, and what every object has."""
+        return one(EXT, self.builtin_package, f"Object.{name}") if name in _OBJECT else super().builtin(name)
+
+    # classes
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """Constructors, which are written under the name of their class, are found as one name."""
+        definition = entry.definitions[position]
+        if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:
+            return definition.parent, CONSTRUCTOR
+        return super().definition_slot(entry, position)
+
+    def may_be(self, given: Atom, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+        """Numbers become wider and boxed; nothing else becomes a number, a string, or a class of the project."""
+        accepted = {name for package, name in outside if package == self.builtin_package}
+        others = {name for package, name in outside if package != self.builtin_package}
+        if given[0] == INST or given[1] != self.builtin_package:
+            return bool(others) or not accepted <= _FINAL or (given[0] == EXTI and ("(" in given[2] or not outside))
+        name = "String" if given[2] == "str" else given[2]
+        if name not in _FINAL:
+            return True
+        wider = {name, "Object", _BOXES.get(name, name), *_WIDER.get(name, ()), *_ABOVE.get(name, ("Number", "Comparable"))}
+        return not (accepted | others).isdisjoint(wider)
+
+    # values
+
+    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+        """Methods of collections, maps, optionals and streams."""
+        if container[0] != BOX:
+            return EMPTY
+        kind, parts = container[1], container[2]
+        if kind == "map":
+            return _of_map(name, parts)
+        if kind == "entry":
+            return parts[0] if name == "getKey" else parts[1] if name in ("getValue", "setValue") else EMPTY
+        if name in _GIVES_ELEMENT.get(kind, ()):
+            return parts[0]  # type: ignore[no-any-return]
+        if name in _GIVES_SAME:
+            return frozenset((container,))
+        if name in ("findFirst", "findAny", "min", "max", "reduce"):
+            return box("optional", parts[0])
+        if name in ("map", "flatMap") and call.args:
+            return box(kind, _result(inference, call.argument(0) or EMPTY))
+        return EMPTY
+
+
+def _of_map(name: str, parts: Sequence[Type]) -> Type:
+    if name in _GIVES_VALUE:
+        return parts[1]
+    if name == "values":
+        return box("list", parts[1])
+    if name in ("keySet", "navigableKeySet"):
+        return box("list", parts[0])
+    return box("list", box("entry", *parts)) if name == "entrySet" else EMPTY
+
+
+def _result(inference: Inference, function: Type) -> Type:
+    """What the functions give that a stream is mapped with."""
+    found = EMPTY
+    for atom in inference.expanded(function):
+        if atom[0] == LAM:
+            found = join(found, inference.expanded(atom[1]))
+        elif atom[0] == FUNC:
+            found = join(found, inference.expanded(inference.returned(atom[1])))
+    return found
+
+
+def _members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
+    """What a class, or one it derives from, has under a name."""
+    owner = inference.owner(symbol, name)
+    if not isinstance(owner, Symbol):
+        return []
+    entry = inference.project.entry(owner)
+    return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
+
+
+RULES = JavaRules
