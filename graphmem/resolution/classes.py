@@ -68,10 +68,8 @@ class Classes:
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: list[Any] = []
-        for keyword, term in definition.bases:
-            if keyword:
-                continue
-            atoms = entry.rules.base(self.inference, entry, symbol, term)
+        named = [entry.rules.base(self.inference, entry, symbol, term) for keyword, term in definition.bases if not keyword]
+        for atoms in (*named, entry.rules.given_bases(self.inference, entry, symbol)):
             for atom in sorted(atoms, key=repr):
                 base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
                 if base is not None and base not in found:
@@ -212,12 +210,15 @@ class Classes:
     def _bind_function(self, function: Atom, receiver: Atom) -> Type:
         symbol: Symbol = function[1]
         modifiers = self.project.definition(symbol).modifiers
-        if "static" in modifiers:
+        entry = self.project.files[symbol.path]
+        if not entry.rules.is_member_of(entry, symbol.index, receiver):
+            return EMPTY
+        if "static" in modifiers and "property" not in modifiers:
             return frozenset((function,))
         if "classmethod" in modifiers:
             bound = (CLASS, receiver[1]) if receiver[0] == INST else receiver
             return one(FUNC, symbol, bound)
-        if receiver[0] == CLASS:
+        if receiver[0] == CLASS and "static" not in modifiers:
             return frozenset((function,))
         if "setter" in modifiers:
             return EMPTY
