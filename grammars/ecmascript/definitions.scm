@@ -12,9 +12,16 @@
         name: (identifier) @name
         value: (object) @body) @definition.variable)))
 
-; class { static {…} } and getters are told by their modifiers
+; getters, setters and static methods are told by their modifiers
 (method_definition
   "get" @modifier.property
+  name: [
+    (property_identifier)
+    (private_property_identifier)
+  ])
+
+(method_definition
+  "set" @modifier.setter
   name: [
     (property_identifier)
     (private_property_identifier)

@@ -125,6 +125,57 @@
     name: (identifier) @name
     body: (_) @body) @definition.function)
 
+; Name.prototype = { name(…) {…} }, Object.assign(Name.prototype, {…}): members of Name, though written in a literal
+((assignment_expression
+  left: (member_expression
+    object: (identifier) @owner
+    property: (property_identifier) @_prototype)
+  right: (object
+    (method_definition
+      name: (property_identifier) @name
+      body: (statement_block) @body) @definition.method))
+  (#eq? @_prototype "prototype"))
+
+((assignment_expression
+  left: (member_expression
+    object: (identifier) @owner
+    property: (property_identifier) @_prototype)
+  right: (object
+    (pair
+      key: (property_identifier) @name
+      value: (function_expression
+        body: (_) @body)) @definition.method))
+  (#eq? @_prototype "prototype"))
+
+((call_expression
+  function: (member_expression) @_assign
+  arguments: (arguments
+    .
+    (member_expression
+      object: (identifier) @owner
+      property: (property_identifier) @_prototype)
+    (object
+      (method_definition
+        name: (property_identifier) @name
+        body: (statement_block) @body) @definition.method)))
+  (#eq? @_assign "Object.assign")
+  (#eq? @_prototype "prototype"))
+
+((call_expression
+  function: (member_expression) @_assign
+  arguments: (arguments
+    .
+    (member_expression
+      object: (identifier) @owner
+      property: (property_identifier) @_prototype)
+    (object
+      (pair
+        key: (property_identifier) @name
+        value: (function_expression
+          body: (_) @body)) @definition.method)))
+  (#eq? @_assign "Object.assign")
+  (#eq? @_prototype "prototype"))
+
 ; name(…) {…} in a class or an object
 (class_body
   (method_definition

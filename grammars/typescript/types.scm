@@ -61,6 +61,13 @@
       name: (type_identifier) @target
       constraint: (_)? @annotation) @binding.local)) @extent
 
+; infer target, [target in keyof Type]: inside the type
+(infer_type
+  (type_identifier) @target) @binding.local
+
+(mapped_type_clause
+  name: (type_identifier) @target) @binding.local
+
 ; const target: annotation = value; what is required is an import
 ((variable_declarator
   name: (_) @target

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, OBJECT, SELF
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, OBJECT, SELF
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, CAST
 from graphmem.resolution.ecmascript_exports import exports_of
 from graphmem.resolution.ecmascript_library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
@@ -18,6 +18,7 @@ from graphmem.resolution.types import (
     CLASS,
     EMPTY,
     EXT,
+    FUNC,
     INST,
     PARTIAL,
     SELFTYPE,
@@ -30,17 +31,10 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition
+    from graphmem.parsing.facts import Binding, Definition, Term
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.project import FileEntry
-
-
-class _Literals(NamedTuple):
-    """Object literals of a file with functions written in them, by the first byte of the function."""
-
-    around: Mapping[int, int]  # -> term of the literal
-    prototypes: Mapping[int, int]  # -> definition whose prototype the literal is given to
 
 
 class EcmascriptRules(EcmascriptTypes):
@@ -63,8 +57,7 @@ class EcmascriptRules(EcmascriptTypes):
         if definition.kind == "interface":
             return definition.parent, type_slot(definition.name)
         if definition.kind == "method" and parent.kind not in CLASS_KINDS and _lies_in(definition, parent):
-            prototype = _literals(entry).prototypes.get(definition.start_byte)
-            return (0, f"{ANCHOR}{definition.start_byte}") if prototype is None else (prototype, definition.name)
+            return 0, f"{ANCHOR}{definition.start_byte}"
         return definition.parent, definition.name
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
@@ -85,7 +78,7 @@ class EcmascriptRules(EcmascriptTypes):
             parent = entry.definitions[definition.parent]
             if parent.kind in CLASS_KINDS or (parent.kind == "function" and not _lies_in(definition, parent)):
                 return definition.parent
-            return _literals(entry).prototypes.get(definition.start_byte, -1)
+            return -1
         return here if definition.kind in CLASS_KINDS or _constructs(definition) else -1
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
@@ -103,15 +96,11 @@ class EcmascriptRules(EcmascriptTypes):
         owner = entry.symbols[definition.parent]
         if owner.kind in CLASS_KINDS:
             return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
-        literals = _literals(entry)
-        prototype = literals.prototypes.get(definition.start_byte)
-        if prototype is not None:
-            return one(INST, entry.symbols[prototype], False)
-        literal = literals.around.get(definition.start_byte)
-        if literal is not None:
+        parent = entry.definitions[definition.parent]
+        literal = _literals(entry).get(definition.start_byte)
+        if literal is not None and _lies_in(definition, parent):
             ask = inference.project.solver.ask
             return ask(entry.memo, ("literal", literal), self._literal, inference, entry, definition, literal)  # type: ignore[no-any-return]
-        parent = entry.definitions[definition.parent]
         if _lies_in(definition, parent):
             return EMPTY
         if owner.kind == "variable":
@@ -129,6 +118,30 @@ class EcmascriptRules(EcmascriptTypes):
             if slot.kind == "binding" and entry.facts.bindings[slot.index].value == literal:
                 value = join(value, inference.binding(entry, slot.index))
         return value
+
+    def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
+        """What a constructor function inherits from: `util.inherits`, `Object.create(Base.prototype)`, and the like."""
+        if symbol.kind != "function":
+            return EMPTY
+        for name in ("inherits", "setPrototypeOf"):
+            inference.project.touch("calls", name)
+        inference.project.touch_top(entry, "*")
+        given = _given_bases(entry).get((entry.definitions[symbol.index].parent, symbol.name), ())
+        values = (inference.expanded(inference.term(entry, scope, term, line)) for scope, term, line in given)
+        return join_all(join_all(one(CLASS, atom[1]) if atom[0] == FUNC else frozenset((atom,)) for atom in value) for value in values)
+
+    def is_member_of(self, entry: FileEntry, position: int, receiver: Atom) -> bool:
+        """Static members belong to the class alone, the others to its instances alone; a namespace has none of these."""
+        definition = entry.definitions[position]
+        parent = entry.definitions[definition.parent]
+        if (
+            receiver[0] not in (CLASS, INST)
+            or parent.kind != "class"
+            or "namespace" in parent.modifiers
+            or not _lies_in(definition, parent)
+        ):
+            return True
+        return ("static" in definition.modifiers) is (receiver[0] == CLASS)
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
         """`new` of a function makes an instance of it."""
@@ -242,11 +255,11 @@ def _constructs(definition: Definition) -> bool:
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
 
 
-def _literals(entry: FileEntry) -> _Literals:
-    """The object literals of a file with functions in them; looked for once."""
-    kept: _Literals | None = entry.kept.get("literals")
+def _literals(entry: FileEntry) -> Mapping[int, int]:
+    """Terms of the object literals of a file, by the first byte of each function written in them; looked for once."""
+    kept: dict[int, int] | None = entry.kept.get("literals")
     if kept is None:
-        around: dict[int, int] = {}
+        kept = entry.kept["literals"] = {}
         for index, term in enumerate(entry.terms):
             if term[0] == OBJECT:
                 for value in term[2]:
@@ -254,47 +267,53 @@ def _literals(entry: FileEntry) -> _Literals:
                     if held[0] == CALL and not held[2]:  # a getter
                         held = entry.terms[held[1]]
                     if held[0] == NAME and held[1].startswith(ANCHOR):
-                        around[int(held[1][len(ANCHOR) :])] = index
-        kept = entry.kept["literals"] = _Literals(around, _prototypes(entry, around))
+                        kept[int(held[1][len(ANCHOR) :])] = index
     return kept
 
 
-def _prototypes(entry: FileEntry, around: Mapping[int, int]) -> dict[int, int]:
-    """Functions written in `Name.prototype = {…}` and `Object.assign(Name.prototype, {…})`: first byte → definition of Name."""
-    if not around:
-        return {}
+def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
+    """(scope, name of a function) → (scope, term of a base, line): inheritance as it was written before there were classes."""
+    kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
+    if kept is not None:
+        return kept
+    kept = entry.kept["bases"] = {}
     terms = entry.terms
-    given: dict[int, tuple[int, str]] = {}
     for binding in entry.facts.bindings:
-        if binding.op == "assign" and binding.value >= 0 and terms[binding.value][0] == OBJECT:
-            name = _prototype_of(entry, binding.target)
-            if name:
-                given[binding.value] = (binding.scope, name)
-    for reference in entry.facts.references:
-        term = terms[reference.term]
-        if reference.kind == "call" and len(term[2]) == 2 and terms[term[2][1]][0] == OBJECT:
-            callee = terms[term[1]]
-            if callee[0] == ATTR and callee[2] == "assign" and terms[callee[1]] == (NAME, "Object"):
-                name = _prototype_of(entry, term[2][0])
-                if name:
-                    given[term[2][1]] = (reference.scope, name)
-    if not given:
-        return {}
-    makers = {(one_.parent, one_.name): i for i, one_ in enumerate(entry.definitions) if one_.kind in ("function", *CLASS_KINDS)}
-    found: dict[int, int] = {}
-    for start, literal in around.items():
-        maker = makers.get(given[literal]) if literal in given else None
-        if maker is not None:
-            found[start] = maker
-    return found
+        target = terms[binding.target]
+        if binding.op != "assign" or target[0] != ATTR or binding.value < 0:
+            continue
+        value = terms[binding.value]
+        if target[2] == "prototype" and terms[target[1]][0] == NAME:  # A.prototype = Object.create(B.prototype), new B()
+            base = _prototype_of(terms, value[2][0]) if value[0] == CALL and _called(terms, value) == "create" and value[2] else -1
+            base = value[1] if value[0] == NEW else base
+            name = terms[target[1]][1]
+        elif target[2] == "__proto__":  # A.prototype.__proto__ = B.prototype
+            maker, base = _prototype_of(terms, target[1]), _prototype_of(terms, binding.value)
+            name = terms[maker][1] if maker >= 0 and terms[maker][0] == NAME else ""
+        else:
+            continue
+        if base >= 0 and name:
+            kept.setdefault((binding.scope, name), []).append((binding.scope, base, binding.line))
+    for called in ("inherits", "setPrototypeOf"):  # util.inherits(A, B), Object.setPrototypeOf(A.prototype, B.prototype)
+        for site in entry.call_sites(called):
+            given = terms[site.term][2]
+            if len(given) == 2:
+                maker, base = given if called == "inherits" else (_prototype_of(terms, argument) for argument in given)
+                if maker >= 0 and base >= 0 and terms[maker][0] == NAME:
+                    kept.setdefault((site.scope, terms[maker][1]), []).append((site.scope, base, site.line))
+    return kept
 
 
-def _prototype_of(entry: FileEntry, term: int) -> str:
-    """X of `X.prototype`; "" for anything else."""
-    found = entry.terms[term]
-    if found[0] == ATTR and found[2] == "prototype" and entry.terms[found[1]][0] == NAME:
-        return str(entry.terms[found[1]][1])
-    return ""
+def _called(terms: Sequence[Term], call: Term) -> str:
+    """Bare name of what a call calls."""
+    callee = terms[call[1]]
+    return str(callee[-1]) if callee[0] in (NAME, ATTR) else ""
+
+
+def _prototype_of(terms: Sequence[Term], term: int) -> int:
+    """X of `X.prototype`; -1 for anything else."""
+    found = terms[term]
+    return int(found[1]) if found[0] == ATTR and found[2] == "prototype" else -1
 
 
 RULES = EcmascriptRules

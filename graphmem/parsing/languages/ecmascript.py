@@ -32,6 +32,31 @@ _OWN_THIS: Final = frozenset(
 )
 _NAMING: Final = frozenset({"assignment_expression", "field_definition", "pair", "public_field_definition", "variable_declarator"})
 _NO_TYPES: Final = frozenset({"const", "any", "unknown", "never"})
+_STATEMENTS: Final = frozenset(
+    {
+        "catch_clause",
+        "do_statement",
+        "else_clause",
+        "finally_clause",
+        "for_in_statement",
+        "for_statement",
+        "if_statement",
+        "labeled_statement",
+        "statement_block",
+        "switch_body",
+        "switch_case",
+        "switch_default",
+        "switch_statement",
+        "try_statement",
+        "while_statement",
+        "with_statement",
+    }
+)
+"""Where a `return` of the same function may stand."""
+
+MAX_RESULTS: Final = 8
+"""`return` statements of a function without a name that are looked at."""
+
 _LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
@@ -91,6 +116,8 @@ class EcmascriptHelper(Helper):
             return _call(builder, node)
         if what == "this":
             return builder.add((SELF,)) if _has_receiver(node) else builder.add((UNKNOWN,))
+        if what == "function":
+            return builder.add((LAMBDA, _result(builder, node)))
         if what == "object_type":
             return _object_type(builder, node)
         if what == "lookup":
@@ -207,6 +234,26 @@ def _call(builder: TermBuilder, node: Node) -> int:
         said = tuple(builder.annotation(child) for child in types.named_children if not child.is_extra)
         keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
     return builder.add((NEW if is_new else CALL, called, positional, keywords))
+
+
+def _result(builder: TermBuilder, node: Node) -> int:
+    """What a function without a name gives: its expression, or what its own `return` statements give; -1 for nothing."""
+    body = node.child_by_field_name("body")
+    if body is None:
+        return -1
+    if body.type != "statement_block":
+        return builder.term(body)
+    given: list[int] = []
+    pending = list(body.named_children)
+    while pending and len(given) < MAX_RESULTS:
+        child = pending.pop()
+        if child.type == "return_statement":
+            value = _first(child)
+            if value is not None:
+                given.append(builder.term(value))
+        elif child.type in _STATEMENTS:
+            pending.extend(child.named_children)
+    return given[0] if len(given) == 1 else builder.add((EITHER, tuple(given[::-1]))) if given else -1
 
 
 def _has_receiver(node: Node) -> bool:
