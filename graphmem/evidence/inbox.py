@@ -7,10 +7,13 @@ renamed to `*.refused` and named in the summary of the run, so that it is neithe
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EvidenceError
+from graphmem.evidence import coverage, scip, trace
 from graphmem.model import Diagnostic
 
 if TYPE_CHECKING:
@@ -42,10 +45,10 @@ class Inbox:
         notes: list[Diagnostic] = []
         self._taken = []
         for path in self._waiting():
-            rule = _READERS[path.suffix]
+            reader = READERS[path.suffix]
             try:
-                reading = _read(rule, path, resolver, root)
-                sidecar.take(rule, reading)
+                reading = reader.read(path, resolver, root)
+                sidecar.take(reader.rule, reading)
             except EvidenceError as error:
                 path.rename(path.with_name(path.name + REFUSED))
                 notes.append(Diagnostic("", "error", "evidence", error.message, 0))
@@ -63,13 +66,39 @@ class Inbox:
     def _waiting(self) -> list[Path]:
         if not self._folder.is_dir():
             return []
-        return sorted(path for path in self._folder.iterdir() if path.suffix in _READERS)
+        return sorted(path for path in self._folder.iterdir() if path.suffix in READERS and path.name != path.suffix)
 
 
-def _read(rule: str, path: Path, resolver: Resolver, root: Path) -> Reading:
-    """What a waiting file says of the tree as it is now."""
-    raise EvidenceError(f"{path.name} cannot be read", path=str(path), reason=rule)
+class Reader(NamedTuple):
+    """How one kind of outside file is read."""
+
+    rule: str  # of what it says
+    check: Callable[[Path], object]  # raises EvidenceError for what can be refused at once
+    read: Callable[[Path, Resolver, Path], Reading]
 
 
-_READERS: Final[dict[str, str]] = {}
-"""Ending of a file's name -> the rule of what it says."""
+READERS: Final[dict[str, Reader]] = {
+    scip.SUFFIX: Reader("scip", scip.parse, scip.read),
+    trace.SUFFIX: Reader("runtime", trace.read, lambda path, resolver, root: trace.read(path)),
+    coverage.SUFFIX: Reader("coverage", coverage.check, coverage.read),
+}
+"""Ending of a file's name -> its reader."""
+
+
+def put(file: Path, suffix: str, folder: Path) -> None:
+    """Check a file and leave a copy for the next index run.
+
+    Args:
+        file: anywhere; it is only read.
+        suffix: key of `READERS`: what it is.
+        folder: directory of the index.
+
+    Raises:
+        EvidenceError: it is not what it should be; nothing is left.
+    """
+    READERS[suffix].check(file)
+    inbox = folder / FOLDER
+    inbox.mkdir(parents=True, exist_ok=True)
+    draft = inbox / f"{file.stem}.part"
+    shutil.copy2(file, draft)  # with its time, which says what coverage was measured on
+    draft.replace(inbox / f"{file.stem or 'given'}{suffix}")

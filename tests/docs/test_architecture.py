@@ -33,7 +33,9 @@ MAY_IMPORT = {
     "memory": {"projection", "embedding"},
     "service": {"parsing", "resolution", "store", "projection", "embedding", "analysis", "search", "indexing", "evidence", "memory"},
     "_wire": set(),
-    "client": {"service", "_wire"},
+    "pytest_plugin": {"evidence"},
+    "_remote": {"_wire"},
+    "client": {"service", "_wire", "_remote"},
     "api": {"service"},
     "cli": {"service", "client", "api", "mcp_server"},
     "mcp_server": {"service", "client"},
@@ -52,6 +54,8 @@ ONLY_IN = {
     "mcp_types": "mcp_server",
     "typer": "cli",
     "rich": "cli",
+    "google": "evidence",
+    "pytest": "pytest_plugin",
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,8 @@ from graphmem.cli.door import door
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
+
+EVIDENCE_PANEL: Final = "Outside evidence"
 
 
 def index(
@@ -23,6 +25,30 @@ def index(
     ] = None,
     include_vendored: Annotated[bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too.")] = False,
     embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    scip: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scip",
+            metavar="FILE|auto",
+            help="Take in a SCIP index; auto: run the indexers on PATH (repeatable).",
+            rich_help_panel=EVIDENCE_PANEL,
+        ),
+    ] = None,
+    runtime: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--runtime",
+            metavar="FILE",
+            help="Take in a trace of `pytest --graphmem` from elsewhere (repeatable).",
+            rich_help_panel=EVIDENCE_PANEL,
+        ),
+    ] = None,
+    coverage: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--coverage", metavar="FILE", help="Take in coverage.py data that has contexts (repeatable).", rich_help_panel=EVIDENCE_PANEL
+        ),
+    ] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Compute missing vectors too, and wait for them.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
     db: options.Db = None,
@@ -33,6 +59,7 @@ def index(
     """Read a repository, or what changed in it, into the graph.
 
     The first run reads everything; later ones only what changed. Ctrl-C leaves the previous index as it was.
+    What `pytest --graphmem` recorded beside the index is taken in by itself.
     """
     flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
@@ -42,6 +69,10 @@ def index(
 
         root = here.root_to_index()
         service = here.service(create=True)
+        if scip or runtime or coverage:
+            from graphmem.service.evidence import leave
+
+            leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ())
         here.interrupted = "; the previous index is as it was"
         with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
             run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)

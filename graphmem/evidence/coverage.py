@@ -1,0 +1,176 @@
+"""coverage.py's data file with dynamic contexts: which test ran which lines.
+
+Two ways of naming a context are understood: pytest-cov's (`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own
+`dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is SQLite (coverage 5 and later) and needs no coverage
+installed. It does not say what the sources looked like, so files that were changed after it was written are left out.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from graphmem.errors import EvidenceError
+from graphmem.evidence.observations import NO_SITE, End, Observation, Reading, Seen
+from graphmem.model import EdgeKind
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+    from graphmem.resolution.resolver import Resolver
+
+SUFFIX: Final = ".coverage"
+_FUNCTIONS: Final = ("function", "method")
+_SAMPLE: Final = 3
+
+
+def check(path: Path) -> int:
+    """How many contexts a data file has.
+
+    Raises:
+        EvidenceError: it is no data file of coverage, or was recorded without contexts.
+    """
+    if not path.is_file():
+        raise EvidenceError(f"{path} is not there; name coverage's data file", path=str(path), reason="unreadable")
+    try:
+        with closing(_open(path)) as data:
+            contexts = int(data.execute("SELECT count(*) FROM context WHERE context != ''").fetchone()[0])
+    except sqlite3.Error as error:
+        raise EvidenceError(f"{path} is no data file of coverage 5 or later ({error})", path=str(path), reason="format") from error
+    if not contexts:
+        raise EvidenceError(
+            f"{path} does not say which test ran what; record it with `pytest --cov --cov-context=test`, or with "
+            "`dynamic_context = test_function` in coverage's configuration",
+            path=str(path),
+            reason="contexts",
+        )
+    return contexts
+
+
+def read(path: Path, resolver: Resolver, root: Path) -> Reading:
+    """Which tests ran which functions, by the lines of their bodies.
+
+    Raises:
+        EvidenceError: see `check`; or no file of it is in the tree, unchanged.
+    """
+    check(path)
+    try:
+        with closing(_open(path)) as data:
+            return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
+    except sqlite3.Error as error:
+        raise EvidenceError(f"{path} is damaged ({error}); record it again", path=str(path), reason="damaged") from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+
+
+class _Reading:
+    """One data file being read."""
+
+    def __init__(self, data: sqlite3.Connection, resolver: Resolver, root: Path, written_ns: int) -> None:
+        self._data = data
+        self._resolver = resolver
+        self._root = root.resolve()
+        self._written_ns = written_ns
+        self._owners: dict[str, list[End | None]] = {}  # path -> the function each line is in the body of, from line 1 on
+        self._changed: list[str] = []
+
+    def whole(self, path: Path) -> Reading:
+        files = dict(self._files())
+        reached: dict[End, set[End]] = {}
+        unknown: list[str] = []
+        for number, context in self._data.execute("SELECT id, context FROM context WHERE context != '' ORDER BY id").fetchall():
+            test = self._test(context)
+            if test is None:
+                unknown.append(context)
+                continue
+            seen = reached.setdefault(test, set())
+            for file, lines in self._lines(number):
+                owners = self._owners.get(files.get(file, ""), ())
+                seen.update(end for line in lines if 0 < line < len(owners) and (end := owners[line]) is not None and end != test)
+        if not reached:
+            raise EvidenceError(
+                f"{path} is of another project or of older files: none of its contexts is a test that is here; record it again",
+                path=str(path),
+                reason="other project",
+            )
+        notes = [(one, "it was changed after coverage was measured, so nothing is taken from it") for one in self._changed]
+        if unknown:
+            some = ", ".join(unknown[:_SAMPLE])
+            notes.append(("", f"{len(unknown):,} contexts of the coverage data are no test that is in the index: {some}"))
+        observations = [
+            Observation("coverage", EdgeKind.TESTS, test, tuple(Seen(end, NO_SITE) for end in sorted(seen)))
+            for test, seen in sorted(reached.items())
+        ]
+        origin = {"by": "coverage", "tests": str(len(reached)), "files": str(len(self._owners))}
+        return Reading(observations, None, origin, notes)
+
+    def _files(self) -> Iterator[tuple[int, str]]:
+        """(number, path from the root) of the files that are in the tree and older than the data."""
+        for number, name in self._data.execute("SELECT id, path FROM file ORDER BY id").fetchall():
+            absolute = (self._root / name).resolve()
+            if self._root not in absolute.parents:
+                continue
+            path = absolute.relative_to(self._root).as_posix()
+            facts = self._resolver.facts(path)
+            if facts is None:
+                continue
+            if not absolute.is_file() or absolute.stat().st_mtime_ns > self._written_ns:
+                self._changed.append(path)
+                continue
+            self._owners[path] = _owners(path, facts.lines, facts.definitions)
+            yield number, path
+
+    def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
+        """(file, lines) that ran in a context; branch data holds pairs of lines instead."""
+        for file, bits in self._data.execute("SELECT file_id, numbits FROM line_bits WHERE context_id = ?", (context,)):
+            yield file, {8 * byte + bit for byte, value in enumerate(bits) for bit in range(8) if value >> bit & 1}
+        for file, source, target in self._data.execute("SELECT file_id, fromno, tono FROM arc WHERE context_id = ?", (context,)):
+            yield file, {source, target}  # a function is entered from and left to the negative number of its first line
+
+    def _test(self, context: str) -> End | None:
+        """The test function a context names."""
+        context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
+        path, colons, name = context.partition("::")
+        if colons:
+            return self._definition(path, name.partition("[")[0].replace("::", "."))
+        parts = context.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            for path in self._modules(".".join(parts[:cut])):
+                found = self._definition(path, ".".join(parts[cut:]))
+                if found is not None:
+                    return found
+        return None
+
+    def _modules(self, dotted: str) -> list[str]:
+        """Files with a module name that ends so: coverage knows a module as it was imported."""
+        tail = dotted.replace(".", "/")
+        return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))
+
+    def _definition(self, path: str, qualname: str) -> End | None:
+        facts = self._resolver.facts(path) if path in self._owners else None
+        for one in facts.definitions if facts is not None else ():
+            if one.qualname == qualname and one.kind in _FUNCTIONS:
+                return End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
+        return None
+
+
+def _owners(path: str, lines: int, definitions: list[Definition]) -> list[End | None]:
+    """For each line the innermost function it is in the body of; the line a function begins on belongs to whoever defines it."""
+    owners: list[End | None] = [None] * (lines + 2)
+    ends: list[End | None] = []
+    for one in definitions:
+        outer = ends[one.parent] if one.parent >= 0 else None
+        if one.kind not in _FUNCTIONS:
+            ends.append(outer)
+            continue
+        end = End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
+        ends.append(end)
+        first = one.name_line if one.end_line == one.name_line else one.name_line + 1
+        owners[one.start_line : first] = [outer] * (first - one.start_line)
+        owners[first : one.end_line + 1] = [end] * (one.end_line + 1 - first)
+    return owners

@@ -1,0 +1,182 @@
+"""Which functions of a project run, and who calls them, while Python runs: as cheaply as Python allows.
+
+From Python 3.12 on `sys.monitoring` reports the start of a function once and lets code outside of the project be switched off
+for good; before, `sys.setprofile` reports every call and return. What is written down for a call that was seen before is one
+look-up in a set and one in a dictionary. Standard library alone, because this runs inside other people's tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, Final
+
+_RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
+TOOL_NAME: Final = "graphmem"
+
+
+class Recorder:
+    """Records from `start` to `stop`, in every thread that starts in between and in the current one.
+
+    Args:
+        root: only code in files below it counts; installed packages below it do not.
+
+    Attributes:
+        codes: the code objects seen, by `id`; kept, so that no id is given twice.
+        callers: for each function of the project that ran: who called it -> line of the first call in the caller, counted from
+            the first line of the caller's code; callers outside of the project have -1.
+        stamps: for each file of the project that was met, its modification time and size at that moment.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.codes: dict[int, CodeType] = {}
+        self.callers: dict[int, dict[int, int]] = {}
+        self.stamps: dict[str, tuple[int, int]] = {}  # by `co_filename`
+        self._roots = {os.path.join(os.path.abspath(root), ""), os.path.join(os.path.realpath(root), "")}  # noqa: PTH118, PTH100
+        inner = os.path.realpath(sys.prefix)
+        self._prefix = os.path.join(inner, "") if any(inner.startswith(one) for one in self._roots) else ""  # noqa: PTH118
+        self._files: dict[str, bool] = {}
+        self._bucket: set[int] = set()
+        self._turn: Callable[[set[int]], None] = lambda _: None
+        self._stop: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Begin.
+
+        Raises:
+            RuntimeError: all numbers that `sys.monitoring` has for tools are taken.
+        """
+        if sys.version_info >= (3, 12):
+            self._monitor()
+        else:
+            self._profile()
+
+    def stop(self) -> None:
+        """End; what was recorded stays."""
+        self._stop()
+        self._stop = lambda: None
+
+    def into(self, bucket: set[int]) -> set[int]:
+        """From now on functions that run are put into this set, by `id` of their code; answers the set before."""
+        before, self._bucket = self._bucket, bucket
+        self._turn(bucket)
+        return before
+
+    def is_inside(self, code: CodeType) -> bool:
+        """Whether code stands in a file of the project."""
+        name = code.co_filename
+        found = self._files.get(name)
+        if found is None:
+            path = os.path.abspath(name)  # noqa: PTH100
+            paths = (path, os.path.realpath(path))
+            found = self._files[name] = any(
+                one.startswith(root) and not any(part in _SHELF for part in one[len(root) :].split(os.sep))  # noqa: PTH206
+                for one in paths
+                for root in self._roots
+            ) and not (self._prefix and paths[1].startswith(self._prefix))
+            if found:
+                self.stamps[name] = stamp(path)
+        return found
+
+    def _known(self, code: CodeType) -> dict[int, int] | None:
+        """Take a code object in: its callers, or None when it does not count."""
+        self.codes[id(code)] = code
+        if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):
+            return self.callers.setdefault(id(code), {})
+        return None
+
+    def _line_in(self, frame: FrameType) -> int:
+        """Line of the current call in a caller of the project, from its first; -1 for other callers."""
+        code = frame.f_code
+        self.codes[id(code)] = code
+        return max(0, (frame.f_lineno or 0) - code.co_firstlineno) if self.is_inside(code) else -1
+
+    def _profile(self) -> None:
+        inside, known, line_in = self.callers, self._known, self._line_in
+        outside: set[int] = set()
+        add = self._bucket.add
+
+        def turn(bucket: set[int]) -> None:
+            nonlocal add
+            add = bucket.add
+
+        def profile(frame: FrameType, event: str, _: Any) -> None:
+            if event != "call":
+                return
+            code = frame.f_code
+            key = id(code)
+            if key in outside:
+                return
+            callers = inside.get(key)
+            if callers is None:
+                callers = known(code)
+                if callers is None:
+                    outside.add(key)
+                    return
+            add(key)
+            if code.co_flags & _RESUMED and frame.f_lasti > 0:
+                return  # not called but resumed
+            back = frame.f_back
+            if back is not None and id(back.f_code) not in callers:
+                callers[id(back.f_code)] = line_in(back)
+
+        def stop() -> None:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+        self._turn, self._stop = turn, stop
+        threading.setprofile(profile)
+        sys.setprofile(profile)
+
+    def _monitor(self) -> None:
+        monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # the floor is 3.11
+        tool = next((number for number in (4, 3, 2, 0, 1, 5) if monitoring.get_tool(number) is None), None)
+        if tool is None:
+            raise RuntimeError("every tool number of sys.monitoring is taken; run without a debugger, profiler or coverage beside")
+        inside, known, line_in = self.callers, self._known, self._line_in
+        frame_at, disable = sys._getframe, monitoring.DISABLE
+        add = self._bucket.add
+
+        def turn(bucket: set[int]) -> None:
+            nonlocal add
+            add = bucket.add
+
+        def on_start(code: CodeType, _: int) -> Any:
+            key = id(code)
+            callers = inside.get(key)
+            if callers is None:
+                callers = known(code)
+                if callers is None:
+                    return disable
+            add(key)
+            try:
+                back = frame_at(2)
+            except ValueError:  # the first function of a thread that C started
+                return None
+            if id(back.f_code) not in callers:
+                callers[id(back.f_code)] = line_in(back)
+            return None
+
+        def stop() -> None:
+            monitoring.set_events(tool, monitoring.events.NO_EVENTS)
+            monitoring.register_callback(tool, monitoring.events.PY_START, None)
+            monitoring.free_tool_id(tool)
+
+        self._turn, self._stop = turn, stop
+        monitoring.use_tool_id(tool, TOOL_NAME)
+        monitoring.register_callback(tool, monitoring.events.PY_START, on_start)
+        monitoring.set_events(tool, monitoring.events.PY_START)
+
+
+def stamp(path: str) -> tuple[int, int]:
+    """Modification time in nanoseconds and size of a file; (0, 0) when it is not there."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)

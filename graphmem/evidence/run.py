@@ -1,0 +1,209 @@
+"""A recorded test run, from code objects to definitions.
+
+A recorder knows functions as Python does: file, qualified name, first line. The graph knows definitions and the hash of
+their bodies. The two are brought together right after the run, while the files still are what was executed; so what is
+written down stays true when the files are edited later, and the reader can tell which parts of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
+from graphmem.evidence.recorder import Recorder, stamp
+from graphmem.model import MODULE_QUALNAME, EdgeKind
+from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import language_of_path
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+
+_FUNCTIONS: Final = ("function", "method")
+
+
+class Code(NamedTuple):
+    """A code object as it can be sent from one process to another."""
+
+    path: str  # as Python has it
+    qualname: str
+    line: int  # first line, decorators included
+    is_function: bool
+
+
+class ItemRun(NamedTuple):
+    """One test item that ran."""
+
+    code: Code | None  # of the test function; None for items that are none, such as doctests
+    path: str  # of the file it was collected from
+    is_whole: bool  # it passed, so that it ran to its end
+    reached: set[int]
+
+
+class Run(NamedTuple):
+    """What one process recorded, in plain values: `execnet` carries it from a worker to the process that started it."""
+
+    codes: dict[int, tuple[Any, ...]]  # id -> Code
+    callers: list[tuple[int, int, int]]  # (callee, caller, line of the call from the caller's first; -1: not of the project)
+    tests: list[tuple[Any, ...]]  # ItemRun
+    stamps: dict[str, tuple[int, int]]
+
+
+def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
+    """What was recorded, as plain values.
+
+    Args:
+        recorder: stopped.
+        tests: the items that ran.
+        partly: functions of items that were left out of this run.
+    """
+    left_out = set(partly)
+    wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}
+    codes = {}
+    for key in wanted:
+        code = recorder.codes[key]
+        codes[key] = (code.co_filename, code.co_qualname, code.co_firstlineno, bool(code.co_flags & inspect.CO_OPTIMIZED))
+    callers = [(callee, caller, line) for callee, found in recorder.callers.items() for caller, line in found.items() if line >= 0]
+    rows = [
+        (tuple(one.code) if one.code is not None else None, one.path, one.is_whole and one.code not in left_out, sorted(one.reached))
+        for one in tests
+    ]
+    return Run(codes, callers, rows, dict(recorder.stamps))
+
+
+class Sighting(NamedTuple):
+    """A run in the words of the graph."""
+
+    observations: list[Observation]
+    functions: int  # of the project that ran
+    tests: int  # test functions that ran
+    nowhere: int  # functions that ran and stand in no file as they are: made by `exec` and the like
+    changed: list[str]  # files that were edited while the tests ran; nothing is said about them
+
+
+def describe(runs: Iterable[Run], root: Path) -> Sighting:
+    """Find the definitions that ran, in the files as they are now.
+
+    Args:
+        runs: of all processes of one test run.
+        root: of the project; paths are counted from here.
+    """
+    return _Describing(root).whole(list(runs))
+
+
+class _Describing:
+    """One run being described."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
+        self._files: dict[str, _File | None] = {}
+        self._changed: set[str] = set()
+        self._nowhere: set[Code] = set()
+        self._calls: dict[End, set[Seen]] = {}
+        self._tests: dict[End, tuple[list[bool], set[End]]] = {}
+        self._functions: set[End] = set()
+
+    def whole(self, runs: list[Run]) -> Sighting:
+        for run in runs:
+            self._take(run)
+        observations = [
+            Observation("runtime", EdgeKind.CALLS, subject, tuple(sorted(seen))) for subject, seen in sorted(self._calls.items())
+        ]
+        for subject, (passed, reached) in sorted(self._tests.items()):
+            seen = tuple(Seen(end, NO_SITE) for end in sorted(reached) if end != subject)
+            observations.append(Observation("runtime", EdgeKind.TESTS, subject, seen, len(passed) if all(passed) else 0))
+        return Sighting(observations, len(self._functions), len(self._tests), len(self._nowhere), sorted(self._changed))
+
+    def _take(self, run: Run) -> None:
+        codes = {key: Code(*row) for key, row in run.codes.items()}
+        ends = {key: self._end(code, run.stamps) for key, code in codes.items()}
+        self._functions.update(end for key, end in ends.items() if end is not None and codes[key].is_function)
+        for callee, caller, line in run.callers:
+            src, dst = ends[caller], ends[callee]
+            # A comprehension or a lambda is part of the function it is written in; that it runs is no call of that function.
+            if src is None or dst is None or codes[callee].qualname.rpartition(".")[2].startswith("<"):
+                continue
+            self._calls.setdefault(src, set()).add(Seen(dst, self._offset(codes[caller], src, line)))
+        for row in run.tests:
+            test = ItemRun(Code(*row[0]) if row[0] is not None else None, *row[1:])
+            subject = self._end(test.code or Code(test.path, MODULE_QUALNAME, 1, False), run.stamps)
+            if subject is not None:
+                passed, reached = self._tests.setdefault(subject, ([], set()))
+                passed.append(test.is_whole)
+                reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
+
+    def _offset(self, caller: Code, src: End, line: int) -> int:
+        """Line of a call from the first line of the definition it is written in."""
+        file = self._files[caller.path]
+        return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
+
+    def _end(self, code: Code, stamps: dict[str, tuple[int, int]]) -> End | None:
+        if code.path not in self._files:
+            self._files[code.path] = self._file(code.path, stamps.get(code.path))
+        file = self._files[code.path]
+        found = file.definition(code) if file is not None else None
+        if found is None and file is not None and code.is_function:
+            self._nowhere.add(code)
+        return found
+
+    def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
+        """The definitions of a file; None when it is none of the project's, or not what ran any more."""
+        absolute = os.path.realpath(name)
+        if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
+            return None
+        path = absolute[len(self._root) :].replace(os.sep, "/")
+        try:
+            data = Path(absolute).read_bytes()
+        except OSError:
+            self._changed.add(path)
+            return None
+        if met is not None and stamp(absolute) != met:
+            self._changed.add(path)
+            return None
+        return _File(path, extract(path, to_utf8(data, "python").source, "python", content_hash(data)).definitions)
+
+
+class _File:
+    """The definitions of one file, to be found by what Python knows of their code."""
+
+    def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
+        self._path = path
+        self._named: dict[str, list[Definition]] = {}
+        for one in definitions:
+            if one.kind != "variable":
+                self._named.setdefault(one.qualname, []).append(one)
+        self._lines = {self._as_end(one): one.start_line for twins in self._named.values() for one in twins}
+
+    def first_line(self, end: End) -> int:
+        """Of a definition of this file."""
+        return self._lines[end]
+
+    def definition(self, code: Code) -> End | None:
+        """What a code object was made of, or is a part of; None when it stands nowhere in the file."""
+        for name, is_own in _names(code.qualname):
+            twins = self._named.get(name, [])
+            for one in twins:
+                if is_own and (one.kind in _FUNCTIONS) == code.is_function and one.start_line == code.line:
+                    return self._as_end(one)
+            around = [one for one in twins if one.start_line <= code.line <= one.end_line]
+            if around and (not is_own or not code.is_function):
+                return self._as_end(around[-1])
+        return None
+
+    def _as_end(self, one: Definition) -> End:
+        return End(self._path, one.qualname, one.kind, one.ordinal, one.body_hash)
+
+
+def _names(qualname: str) -> Iterator[tuple[str, bool]]:
+    """Qualified names as the graph has them, from the code's own outwards to the first that is no lambda or comprehension."""
+    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    is_own = True
+    while parts and parts[-1].startswith("<") and parts[-1] != MODULE_QUALNAME:
+        parts.pop()
+        is_own = False
+    yield ".".join(parts) or MODULE_QUALNAME, is_own

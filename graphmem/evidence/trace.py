@@ -1,0 +1,79 @@
+"""The file a recorded test run leaves behind: one line that says what it is, then compressed JSON.
+
+A definition stands in it once and is meant by its number. The compression's checksum tells a file that was cut; unknown
+keys are passed over, so later versions may add some.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.errors import EvidenceError
+from graphmem.evidence.observations import End, Observation, Reading, Seen
+from graphmem.model import EdgeKind
+
+MAGIC: Final = b"graphmem trace "
+VERSION: Final = 1
+SUFFIX: Final = ".trace"
+MAX_BYTES: Final = 1 << 30  # unpacked; a run of a hundred thousand tests stays below
+_KINDS: Final = (EdgeKind.CALLS, EdgeKind.TESTS)
+
+
+def write(path: Path, observations: list[Observation], origin: Mapping[str, str]) -> None:
+    """Write a run, whole or not at all."""
+    numbers: dict[End, int] = {}
+    rows = []
+    for one in observations:
+        seen = [value for step in one.seen for value in (numbers.setdefault(step.end, len(numbers)), step.offset)]
+        rows.append([_KINDS.index(EdgeKind(one.kind)), numbers.setdefault(one.subject, len(numbers)), one.runs, seen])
+    said = {"origin": dict(origin), "definitions": list(numbers), "observations": rows}
+    data = zlib.compress(json.dumps(said, separators=(",", ":")).encode(), 6)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
+    draft.write_bytes(b"%s%d\n" % (MAGIC, VERSION) + data)
+    draft.replace(path)
+
+
+def read(path: Path) -> Reading:
+    """The run a file holds.
+
+    Raises:
+        EvidenceError: it cannot be read, is none, is cut or damaged, or is of a later version.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EvidenceError(f"{path} cannot be read: {error.strerror}; name the file again", path=str(path), reason="unreadable") from error
+    head, _, body = data.partition(b"\n")
+    if not head.startswith(MAGIC):
+        raise EvidenceError(f"{path} is no trace of a test run; make one with `pytest --graphmem`", path=str(path), reason="format")
+    if head != b"%s%d" % (MAGIC, VERSION):
+        version = head[len(MAGIC) :].decode("ascii", "replace")
+        raise EvidenceError(
+            f"{path} is a trace of version {version}, this graphmem reads {VERSION}; record it again", path=str(path), reason="version"
+        )
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(body, MAX_BYTES)
+        if not unpacking.eof:
+            raise ValueError("it ends too early" if not unpacking.unconsumed_tail else f"it is over {MAX_BYTES >> 20} MB")
+        said = json.loads(text)
+        ends = [End(*row) for row in said["definitions"]]
+        observations = [_observation(row, ends) for row in said["observations"]]
+        origin = {str(key): str(value) for key, value in said["origin"].items()}
+    except (zlib.error, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"{path} is damaged ({error}); record it again with `pytest --graphmem`", path=str(path), reason="damaged"
+        ) from error
+    return Reading(observations, None, origin, ())
+
+
+def _observation(row: Any, ends: list[End]) -> Observation:
+    kind, subject, runs, flat = row
+    seen = tuple(Seen(ends[number], int(offset)) for number, offset in zip(flat[::2], flat[1::2], strict=True))
+    return Observation("runtime", _KINDS[kind], ends[subject], seen, int(runs))
