@@ -321,3 +321,256 @@ class IndexSummary:
     seconds: dict[str, float]  # wall by stage, in order
     cpu_seconds: float  # of this process and its workers
     peak_memory_mb: float
+
+
+# ---- memories
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAnchor:
+    """What a memory is about, and how that has fared since."""
+
+    id: str  # of the node
+    label: str  # File | Symbol | External | Module
+    name: str  # `path:qualname`, path or module; the id of what the index does not know
+    role: str  # about | target | impacts
+    confidence: float
+    anchor: str  # valid | moved | suspect | orphaned
+    commit_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRelation:
+    """A link to another memory, seen from one end."""
+
+    id: str  # of the other memory
+    short_id: str
+    title: str
+    status: str
+    kind: str  # required_with | conflicts_with | validates | supersedes | derived_from
+    outgoing: bool  # False: the other memory points here
+    confidence: float
+    auto: bool  # found by graphmem, not said by anybody
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """A memory with everything a reader needs to trust it. Times are ISO 8601 in UTC, "" for never."""
+
+    id: str
+    short_id: str
+    type: str
+    title: str
+    citation: str
+    content: str
+    confidence: float
+    confidence_in_use: float  # faded by time, lowered where disputed or where its code changed
+    importance: float
+    strength: int
+    source: str
+    trust: float  # of the source, in ranking
+    scope: str
+    visibility: str
+    status: str  # candidate | confirmed | pinned | superseded | deprecated
+    needs_review: bool
+    user_verified: bool
+    disputed: bool
+    contaminated: bool
+    tags: list[str]
+    created_at: str
+    updated_at: str
+    last_accessed_at: str
+    valid_from: str
+    valid_to: str
+    stale_at: str
+    deprecated_at: str
+    injected_count: int
+    used_count: int
+    confirmed_count: int
+    origin: str  # user | repository | agent | tool | web
+    half_life_days: float | None  # None: never fades
+    commit_sha: str
+    work_unit: dict[str, Any] | None
+    details: dict[str, Any] | None
+    files: list[str]  # paths it names, sorted
+    about: list[MemoryAnchor]
+    relations: list[MemoryRelation]
+    sessions: list[str]  # in which it was learnt or confirmed
+    aliases: list[str]  # other ids the same text was given under
+    embedded: bool  # has a vector of the model in use
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of one text that was to be remembered."""
+
+    id: str  # of the memory that now says it
+    short_id: str
+    outcome: str  # added | duplicate | consolidated | replaced | superseded | conflicting
+    given_id: str  # the caller's own id, "" when none was given
+    others: list[str]  # ids of the memories it met: the duplicate, the one it replaced, the ones it contradicts
+    redacted: list[str]  # kinds of secrets that were taken out, sorted
+    unresolved: list[str]  # names in it that fit several symbols, and so were not linked
+    note: str = ""  # one sentence when the outcome is not `added`
+
+
+@dataclass(frozen=True, slots=True)
+class RememberAnswer:
+    """A memory as it now is, and what became of the text."""
+
+    memory: MemoryInfo
+    result: Remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An item of a bulk write that was not taken."""
+
+    index: int  # 0-based
+    given_id: str
+    message: str
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RememberManyAnswer:
+    """What one bulk write did, in the order of its items."""
+
+    results: list[Remembered]  # of the items that were taken
+    refused: list[Refusal]
+    counts: dict[str, int]  # outcome -> items
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A page of memories and how many there are."""
+
+    memories: list[MemoryInfo]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A memory between its neighbours in time, oldest first."""
+
+    before: list[MemoryInfo]
+    memory: MemoryInfo
+    after: list[MemoryInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """A memory that wants a person's eye, and why."""
+
+    memory: MemoryInfo
+    reasons: list[str]  # needs_review | disputed | conflict | suspect | orphaned | contaminated | stale
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    """A page of the review queue, most pressing first."""
+
+    items: list[ReviewItem]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a removal took."""
+
+    ids: list[str]
+    hard: bool  # True: gone from graph and journal; False: kept, out of search
+    dry_run: bool
+    kept: list[str] = field(default_factory=list)  # ids that were in question and stay: they have another origin as well
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """A memory that pruning retires, and the rule."""
+
+    id: str
+    short_id: str
+    title: str
+    rule: str  # half_lives | ttl | limit | size | policy
+    action: str  # deprecate | remove
+
+
+@dataclass(frozen=True, slots=True)
+class PruneAnswer:
+    """What pruning did, or with a dry run would do."""
+
+    pruned: list[Pruned]
+    kept: int  # live memories afterwards
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildAnswer:
+    """What came of making every memory from the journal alone."""
+
+    memories: int
+    restored: int  # that the graph had lost or had otherwise
+    removed: int  # that the journal does not know
+    notes: list[str]  # what of the journal could not be read, one sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One line of the audit: who did what to which memory."""
+
+    number: int
+    at: str
+    actor: str
+    action: str  # add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …
+    memory_id: str  # "" when it is about no single one
+    before: str  # fingerprint
+    after: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """A page of the audit, newest first."""
+
+    entries: list[AuditEntry]
+    total: int  # entries that are kept
+    head: str  # hash of the newest entry, which seals all before it
+    sound: bool  # False when an entry was changed or taken out; `notes` says where
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TermAlias:
+    """Words a search for a term also looks for."""
+
+    term: str
+    means: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretsFound:
+    """A memory in which a later scan found a secret; never the secret."""
+
+    id: str
+    short_id: str
+    kinds: list[str]
+    fields: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanAnswer:
+    """What a scan of everything stored found, and whether it was taken out."""
+
+    scanned: int
+    found: list[SecretsFound]
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAnswer:
+    """What deleting everything deleted."""
+
+    memories: int
+    sessions: int
+    files: list[str]  # names of files that are gone

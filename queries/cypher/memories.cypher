@@ -25,3 +25,11 @@ ORDER BY label, target_id
 MATCH (s:Symbol {id: $symbol_id})<-[e:ABOUT]-(m:Memory)
 RETURN m.id AS id, m.title AS title, m.status AS status, m.confidence AS confidence, e.role AS role, e.anchor AS anchor
 ORDER BY id
+
+// name: named_files()
+// Files that memories name and the index has not seen.
+// returns: id STRING, path STRING
+MATCH (f:File)<-[:ABOUT]-(:Memory)
+WHERE f.stale_at IS NOT NULL
+RETURN DISTINCT f.id AS id, f.path AS path
+ORDER BY id

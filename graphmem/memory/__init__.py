@@ -1,0 +1,1 @@
+"""Memories: one write path for every source, their life, and the journal that is their truth."""

@@ -1,0 +1,476 @@
+"""The memories of one project: the one place that writes them.
+
+A write goes: redact, validate, plan (`write`), journal, graph, projection; only then is the caller told. The journal is the truth:
+what it has and the database does not is replayed when the book is opened, and before the next write after one that failed half-way.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
+from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError, SecretError
+from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
+from graphmem.memory.clock import Clock, SystemClock
+from graphmem.memory.describe import Describer
+from graphmem.memory.journal import Journal, Line
+from graphmem.memory.life import Policy
+from graphmem.memory.records import Event, Replay, bodies_of, plain, restated
+from graphmem.memory.redact import find, is_mostly_secret, redact_all
+from graphmem.memory.similar import thresholds_of
+from graphmem.memory.text import contextual_text
+from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
+from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from graphmem.embedding.base import Embedder
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore, Knowledge
+
+FOLDER: Final = "memories"  # of the journal, in the index directory
+META: Final = "memory_journal"  # store meta: number and hash of the last entry the graph has
+ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
+MANY_ITEMS: Final = 100_000  # of one bulk write
+# What of an item may hold words of people, and so secrets. Names of things are not looked into: an id must stay what it is.
+_WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
+
+_log = logging.getLogger(__name__)
+
+
+class MemoryBook:
+    """Memories of one open index. Any thread may call it; writes take turns.
+
+    Args:
+        store: the open database.
+        projections: what searches and look-ups run on.
+        data_dir: the index directory.
+        clock: tells the time.
+        embedder: the model for new vectors, or None; asked when one is needed.
+        policy: limits of pruning.
+        on_change: told after each write what changed.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        projections: Projections,
+        data_dir: Path,
+        *,
+        clock: Clock | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
+        policy: Policy | None = None,
+        on_change: Callable[[KnowledgeDelta], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.projections = projections
+        self.clock = clock or SystemClock()
+        self.policy = policy or Policy()
+        self.on_change = on_change
+        self.notes: list[str] = []  # for `doctor`
+        self._data_dir = data_dir
+        self.embedder = embedder
+        self._turn = threading.RLock()
+        self._behind = False  # the journal has what the graph does not
+        self._paths: dict[str, str] | None = None
+        self.journal = Journal(data_dir / FOLDER)
+        self.catch_up()
+
+    # ---- writing
+
+    def remember(self, item: Mapping[str, Any], actor: str = "") -> RememberAnswer:
+        """Keep one; see `MemoryVerbs.remember`."""
+        model = item.get("embedding_model")
+        with self.writing():
+            one = self.draft(item, "agent_explicit", self._dim(model) if item.get("vector") is not None else None)
+            plan = self._plan([one], self._model_of(model, [one]))
+            self._write_plan(plan, actor)
+            result = plan.results[0]
+            row = self.index().row(result.id)
+            assert row is not None  # noqa: S101 - the plan has just put it there
+            return RememberAnswer(self.describer().info(row), result)
+
+    def remember_many(
+        self,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        source: str = "imported",
+        embedding_model: str | None = None,
+        skip_invalid: bool = False,
+        actor: str = "",
+    ) -> RememberManyAnswer:
+        """Keep many in one write; see `MemoryVerbs.remember_many`."""
+        begun = perf_counter()
+        listed = _listed(items)
+        with self.writing():
+            dim = self._dim(embedding_model) if any(isinstance(one, Mapping) and one.get("vector") is not None for one in listed) else None
+            drafts: list[Draft] = []
+            refused: list[Refusal] = []
+            seen: dict[str, int] = {}
+            for place, item in enumerate(listed):
+                try:
+                    one = self.draft(item, source, dim)
+                    if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
+                        raise refuse("id", repr(one.given_id), "an id belongs to one memory", f"Item {first} has it already.")
+                    drafts.append(one)
+                except BadInputError as error:
+                    if not skip_invalid:
+                        raise type(error)(f"item {place}: {error.message}", **{**error.facts, "index": place}) from error
+                    given = item.get("id", "") if isinstance(item, Mapping) else ""
+                    refused.append(Refusal(place, str(given or ""), error.message, dict(error.facts)))
+            plan = self._plan(drafts, self._model_of(embedding_model, drafts), "import" if source == "imported" else "add")
+            self._write_plan(plan, actor)
+        return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
+
+    def commit(
+        self,
+        delta: KnowledgeDelta,
+        events: Sequence[Event],
+        before: Mapping[str, MemoryRow],
+        actor: str,
+        vectors: pa.Table | None = None,
+        meta: Mapping[str, str] | None = None,
+        **extra: Any,
+    ) -> None:
+        """One accepted write: journal, graph, projection. The caller holds `writing`.
+
+        Raises:
+            JournalError, DiskFullError: nothing was kept.
+            GraphMemError: it is in the journal and will be in the graph when that works again.
+        """
+        if delta.is_empty and not events:
+            return
+        head = self.journal.append(bodies_of(delta, events, before, self.clock.now(), actor, **extra))
+        try:
+            generation = self.store.apply_knowledge(delta, vectors, {**(meta or {}), META: f"{head.number}:{head.sum}"})
+        except BaseException:
+            self._behind = True
+            raise
+        self.projections.refresh_knowledge(generation, delta, vectors)
+        if self._paths is not None:
+            self._paths.update((file.id, file.path) for file in delta.files)
+        if self.on_change is not None:
+            self.on_change(delta)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The right to write, with graph and journal level."""
+        with self._turn:
+            if self._behind:
+                self.catch_up()
+            yield
+
+    # ---- reading
+
+    def index(self) -> MemoryIndex:
+        """The memories, as of the last accepted write."""
+        return self.projections.memories()
+
+    def view(self) -> GraphView | None:
+        """The code graph; None when nothing is indexed."""
+        return self.projections.graph() if self.store.generation() else None
+
+    def describer(self) -> Describer:
+        """Describes memories as of now."""
+        return Describer(self.index(), self.view(), self.clock.now(), self.paths())
+
+    def row(self, memory_id: str) -> MemoryRow:
+        """A memory by id, short id, or the beginning of a short id that fits one.
+
+        Raises:
+            MemoryNotFoundError, AmbiguousMemoryError: what was typed fits none, or several.
+        """
+        index = self.index()
+        wanted = memory_id.strip() if isinstance(memory_id, str) else ""
+        row = index.row(wanted)
+        if row is None and (known := index.by_short_id(wanted.lower())):
+            row = index.row(known)
+        if row is None and len(wanted) >= 3:
+            fitting = index.short_ids(wanted.lower())
+            if len(fitting) > 1:
+                rows = [one for short in fitting[:20] if (one := index.row(index.by_short_id(short) or "")) is not None]
+                raise AmbiguousMemoryError(
+                    f"{wanted!r} begins the ids of {len(fitting)} memories ({', '.join(fitting[:5])}); give more of it",
+                    id=wanted,
+                    candidates=[{"id": one.id, "short_id": one.short_id, "title": one.title} for one in rows],
+                )
+            row = index.row(index.by_short_id(fitting[0]) or "") if fitting else None
+        if row is None:
+            raise MemoryNotFoundError(f"there is no memory {wanted[:80]!r}; `graphmem memory list` shows what there is", id=wanted[:200])
+        return row
+
+    def paths(self) -> dict[str, str]:
+        """Paths of the files that memories name and the graph does not know, by id."""
+        if self._paths is None:
+            self._paths = {row["id"]: row["path"] for row in self.store.read("named_files")}
+        return self._paths
+
+    # ---- journal and graph
+
+    def catch_up(self) -> None:
+        """Bring the graph level with the journal: replay what it missed, restate what the journal lost."""
+        with self._turn:
+            self.notes = list(self.journal.notes)
+            mark = self.store.meta().get(META, "")
+            number = int(mark.partition(":")[0] or 0)
+            head = self.journal.head
+            if number < head.number:
+                known = self.store.knowledge() if number else None
+                replay = Replay(known).take(self.journal.entries(after=number))
+                delta = replay.delta()
+                self._apply(delta, head.number, head.sum, {ALIASES: _json(replay.aliases)} if replay.aliases else {})
+                self.notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
+            elif number > head.number or self.journal.damaged:
+                self._restate(number)
+            elif head.number and (stored := self._count()) != (told := self._told()):
+                self.notes.append(f"the database has {stored} memories and the journal {told}; all were made again from the journal")
+                self.make_again()
+            self.journal.damaged = False
+            self._behind = False
+
+    def make_again(self) -> tuple[int, int, int]:
+        """Make every memory from the journal alone: (memories, restored, removed). The caller holds `writing` or opens the book."""
+        truth = Replay().take(self.journal.entries())
+        known = self.store.knowledge()
+        stored = {row.id: row for row in known.memories}
+        delta = truth.delta()
+        gone = sorted(stored.keys() - truth.memories.keys())
+        relations = {(row.src, row.dst, row.kind) for row in known.relates}
+        delta = delta._replace(
+            memories=[_with_vector(row, stored.get(row.id)) for row in truth.memories.values()],
+            removed_memories=gone,
+            removed_relates=sorted(relations - truth.relates.keys()),
+        )
+        restored = sum(_differs(row, stored.get(row.id)) for row in truth.memories.values())
+        self._apply(delta, self.journal.head.number, self.journal.head.sum, {ALIASES: _json(truth.aliases)})
+        return len(truth.memories), restored, len(gone)
+
+    def erase(self, ids: set[str], actor: str) -> None:
+        """Take every word of these memories out of the journal, for good. Their entries stay, empty. The caller holds `writing`."""
+
+        def change(line: Line) -> Line | None:
+            if line.get("memory") not in ids:
+                return _without_ends(line, ids)
+            return {name: line[name] for name in ("at", "op", "memory", "removed", "count") if name in line} | {"note": "erased"}
+
+        self._rewrite(change, f"{len(ids)} memories were removed for good", actor)
+
+    def clean_journal(self, actor: str) -> None:
+        """Take secrets that today's rules find out of every entry. The caller holds `writing`."""
+
+        def change(line: Line) -> Line | None:
+            clean: Line = redact_all({name: line[name] for name in ("row", "set", "note", "alias") if name in line}, [])
+            return {**line, **clean}
+
+        self._rewrite(change, "secrets were taken out of earlier entries", actor)
+
+    def _rewrite(self, change: Callable[[Line], Line | None], note: str, actor: str) -> None:
+        at = self.clock.now().isoformat()
+        self.journal.rewrite(change, {"at": at, "actor": actor, "op": "rewrite", "note": note, "count": len(self.index())})
+        head = self.journal.head
+        self.store.set_meta({META: f"{head.number}:{head.sum}"})
+
+    def forget_everything(self, ids: Sequence[str], actor: str) -> list[str]:
+        """Delete all memories and begin a new journal; returns names of files that are gone. The caller holds `writing`."""
+        # The journal first says that all is gone: whatever happens after this, no memory comes back.
+        self.commit(KnowledgeDelta(removed_memories=sorted(ids)), [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
+        files = self.journal.delete()
+        self.store.set_meta({META: ""})
+        at = self.clock.now().isoformat()
+        head = self.journal.append(
+            [{"at": at, "actor": actor, "op": "delete_all", "note": f"{len(ids)} memories were deleted", "count": 0}]
+        )
+        self.store.set_meta({META: f"{head.number}:{head.sum}"})
+        return files
+
+    def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
+        """The contextual text of a memory: what is embedded.
+
+        Args:
+            row: of the memory.
+            about: its links; default those it has.
+            files: that the links name and nobody knows yet.
+        """
+        view, describer = self.view(), self.describer()
+        named = {file.id: file.path for file in files}
+        links = self.index().about(row.id) if about is None else about
+        paths = sorted({named.get(link.target_id) or describer.name(link) for link in links if link.label == "File"})
+        modules = sorted({info.module for path in paths if view is not None and (info := view.file_info(path)) is not None and info.module})
+        return contextual_text(row.content, row.type, paths, modules)
+
+    def embed_soon(self) -> None:
+        """Have vectors made of what has none, in the background."""
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        self.journal.close()
+
+    def _apply(self, delta: KnowledgeDelta, number: int, sum_: str, meta: Mapping[str, str]) -> None:
+        generation = self.store.apply_knowledge(delta, None, {**meta, META: f"{number}:{sum_}"})
+        self.projections.refresh_knowledge(generation, None)
+        self._paths = None
+
+    def _restate(self, number: int) -> None:
+        """Entries are lost, but the database has what they said: say it again, so that the journal alone is enough once more."""
+        known = self.store.knowledge()
+        about: dict[str, list[Any]] = {}
+        for link in known.about:
+            about.setdefault(link.memory_id, []).append(link)
+        truth = Replay().take(self.journal.entries())
+        lost = [row for row in known.memories if _differs(row, truth.memories.get(row.id))]
+        if not lost and number <= self.journal.head.number:
+            return
+        at = self.clock.now().isoformat()
+        lines: list[Line] = [
+            {
+                "at": at,
+                "op": "restate",
+                "memory": row.id,
+                "after": row.fingerprint,
+                "note": "entries of the journal were lost",
+                **restated(row, about),
+            }
+            for row in lost
+        ] or [{"at": at, "op": "restate", "note": "entries of the journal were lost"}]
+        _add_relations(lines, known, {row.id for row in lost})
+        head = self.journal.append(lines)
+        self.store.set_meta({META: f"{head.number}:{head.sum}"})
+        self.notes.append(f"{len(lost)} memories were written to the journal again from the database")
+
+    def _count(self) -> int:
+        return sum(int(row["memories"]) for row in self.store.read("memory_counts"))
+
+    def _told(self) -> int:
+        """Memories there are by the last entry that counted them."""
+        found, _ = self.journal.newest(0, 1, lambda body: "count" in body)
+        return int(found[0].body["count"]) if found else self._count()
+
+    # ---- inside
+
+    def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
+        """Redact, then validate."""
+        if not isinstance(item, Mapping):
+            raise refuse("item", f"of type {type(item).__name__}", "it is an object with a content", "Give a mapping.")
+        content = item.get("content")
+        kinds: list[str] = []
+        clean = dict(item)
+        if isinstance(content, str) and len(content) <= CONTENT_CHARACTERS * 2:
+            found = find(content)
+            if found and is_mostly_secret(content, found):
+                secret = sorted({one.kind for one in found})
+                raise SecretError(
+                    f"content is mostly a secret ({', '.join(secret)}) and is not kept; say where it is found instead",
+                    argument="content",
+                    field="content",
+                    kinds=secret,
+                )
+            for name in _WORDS:
+                if item.get(name):
+                    clean[name] = redact_all(item[name], kinds)
+        return checked(clean, root=self.store.meta().get("root", ""), dim=dim, default_source=source, redacted=kinds)
+
+    def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
+        index = self.index()
+        around = Surroundings(index, self.view(), self.project(), self.clock.now(), index.model_id, thresholds_of(index.model_id))
+        return Planner(around).plan(drafts, model, op)
+
+    def _write_plan(self, plan: Plan, actor: str) -> None:
+        vectors = None
+        if plan.vectors:
+            from graphmem.embedding.fill import vector_table
+
+            self.projections.use_model(plan.model, len(next(iter(plan.vectors.values())))) if not self.index().model_id else None
+            vectors = vector_table(list(plan.vectors), np.stack(list(plan.vectors.values())))
+        count = self._live_count(plan.delta)
+        self.commit(plan.delta, plan.events, plan.before, actor, vectors, count=count)
+
+    def _live_count(self, delta: KnowledgeDelta) -> int:
+        index = self.index()
+        new = sum(row.id not in index for row in delta.memories)
+        return len(index) + new - sum(one in index for one in delta.removed_memories)
+
+    def project(self) -> str:
+        """The project's name; decided now when nothing was indexed yet, because identities of files depend on it."""
+        name = self.store.meta().get("project", "")
+        if not name:
+            folder = self._data_dir.resolve()
+            name = (folder.parent if folder.name == ".graphmem" else folder).name or "project"
+            self.store.set_meta({"project": name})
+        return name
+
+    def _dim(self, model: Any) -> int | None:
+        """Length of a vector of that model, where it is known."""
+        if model is not None and (not isinstance(model, str) or not model):
+            raise refuse("embedding_model", repr(model)[:60], "it is the model's id", "Name the model of the vectors.")
+        embedder = self.embedder()
+        return embedder.dim if embedder is not None and model in (None, embedder.model_id) else None
+
+    def _model_of(self, model: str | None, drafts: Sequence[Draft]) -> str:
+        """Model of the drafts' vectors."""
+        sizes = {one.vector.size for one in drafts if one.vector is not None}
+        if not sizes:
+            return ""
+        if len(sizes) > 1:
+            raise refuse("vector", f"of {len(sizes)} lengths in one write", "vectors of one write are of one model", "Write them apart.")
+        embedder = self.embedder()
+        name = model or (embedder.model_id if embedder is not None else "")
+        if not name:
+            raise refuse("embedding_model", "not given", "a vector comes with its model's id", "Name the model of the vectors.")
+        return name
+
+
+def _listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+        raise refuse("items", f"of type {type(items).__name__}", "it is a list of objects", "Give a list.")
+    listed: list[Any] = []
+    for one in items:
+        listed.append(one)
+        if len(listed) > MANY_ITEMS:
+            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes {MANY_ITEMS:,}", "Write them in parts.")
+    return listed
+
+
+def _without_ends(line: Line, ids: set[str]) -> Line:
+    """An entry of another memory without its links to these."""
+    return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
+
+
+def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
+    """Sessions and links between memories, in the entries that say the memories again."""
+    first = {line["memory"]: line for line in lines if "memory" in line}
+    for link in known.relates:
+        if link.src in lost:
+            first[link.src].setdefault("relates", []).append(list(link[1:]))
+    for learnt in known.learnt:
+        if learnt.memory_id in lost:
+            first[learnt.memory_id].setdefault("learnt", []).append(list(learnt[1:]))
+    lines[0]["sessions"] = [[plain(value) for value in one] for one in known.sessions]
+
+
+def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
+    """A row from the journal keeps the vector the graph has of the same text."""
+    same = stored is not None and stored.text_hash == row.text_hash
+    return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
+
+
+def _differs(row: MemoryRow, other: MemoryRow | None) -> bool:
+    return other is None or row._replace(embedding_model="", text_hash="") != other._replace(embedding_model="", text_hash="")
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

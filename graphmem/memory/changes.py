@@ -1,0 +1,195 @@
+"""What people and agents do to a memory that is there: change, pin, verify, dispute, decide, use, forget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import Forgotten, MemoryInfo, TermAlias
+from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
+from graphmem.memory import life
+from graphmem.memory.book import ALIASES
+from graphmem.memory.records import Event
+from graphmem.memory.redact import redact
+from graphmem.memory.types import LIVE_STATUSES, USES
+from graphmem.memory.validate import choice, refuse, text, texts
+
+if TYPE_CHECKING:
+    from graphmem.memory.book import MemoryBook
+
+MAX_ALIASES: Final = 1_000
+MAX_MEANINGS: Final = 16
+
+
+def _one(book: MemoryBook, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = "") -> MemoryInfo:
+    """Change one memory, and say so in the audit even when it was so already."""
+    with book.writing():
+        row = book.row(memory_id)
+        new = change(row)
+        if new != row:
+            new = new._replace(updated_at=book.clock.now())
+        delta = KnowledgeDelta(memories=[new] if new != row else [])
+        book.commit(delta, [Event(op, row.id, row.fingerprint, new.fingerprint, note)], {row.id: row}, actor)
+        return book.describer().info(new)
+
+
+def pin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+    """Make it permanent."""
+
+    def change(row: MemoryRow) -> MemoryRow:
+        _must_live(row, "pinned")
+        return row._replace(status="pinned", needs_review=row.needs_review and row.contaminated)
+
+    return _one(book, memory_id, "pin", actor, change)
+
+
+def unpin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+    """Make it ordinary."""
+    return _one(book, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
+
+
+def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+    """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code."""
+    with book.writing():
+        row = book.row(memory_id)
+        _must_live(row, "verified")
+        now = book.clock.now()
+        new = life.confirmed(row, now)._replace(
+            user_verified=True,
+            needs_review=False,
+            disputed=False,
+            status="pinned" if row.status == "pinned" else "confirmed",
+            stale_at=None,
+            updated_at=now,
+        )
+        view = book.view()
+        links = book.index().about(row.id)
+        fresh = links
+        if view is not None:
+            known = view.index_of
+            fresh = [
+                link._replace(body_hash=view.body_hash(known[link.target_id]) if link.body_hash else "", anchor=Anchor.VALID.value)
+                if link.target_id in known
+                else link
+                for link in links
+            ]
+        moved = fresh != links
+        delta = KnowledgeDelta(memories=[new], anchored=[row.id] if moved else [], about=fresh if moved else [])
+        book.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint)], {row.id: row}, actor)
+        return book.describer().info(new)
+
+
+def dispute(book: MemoryBook, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
+    """Mark it as doubted; still used, with less confidence."""
+    why = redact(text("reason", reason, 1_000, least=0))[0]
+    return _one(book, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
+
+
+def resolve(book: MemoryBook, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+    """Decide for one memory against another, or against all it conflicts with."""
+    why = redact(text("note", note, 1_000, least=0))[0]
+    with book.writing():
+        index, now = book.index(), book.clock.now()
+        stays = book.row(winner)
+        _must_live(stays, "the winner")
+        conflicts = [link for link in index.relates(stays.id) if link.kind == "conflicts_with"]
+        others = {link.dst if link.src == stays.id else link.src for link in conflicts}
+        losers = [book.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
+        if any(row.id == stays.id for row in losers):
+            raise refuse("loser", repr(loser), "it is another memory than the winner", "Name the one that is wrong.")
+        gone = [row for row in losers if row.status in LIVE_STATUSES]
+        new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, updated_at=now)
+        ended = {(link.src, link.dst, link.kind) for link in conflicts if {link.src, link.dst} & {row.id for row in losers}}
+        delta = KnowledgeDelta(
+            memories=[new, *(row._replace(status="superseded", valid_to=now, updated_at=now, disputed=False) for row in gone)],
+            relates=[RelatesRow(stays.id, row.id, "supersedes", 1.0, auto=False) for row in losers],
+            removed_relates=sorted(ended),
+        )
+        events = [Event("resolve", stays.id, stays.fingerprint, new.fingerprint, why)]
+        events += [Event("supersede", row.id, row.fingerprint, stays.fingerprint, f"by {stays.id}") for row in gone]
+        book.commit(delta, events, {row.id: row for row in [stays, *gone]}, actor)
+        return book.describer().info(new)
+
+
+def note_use(book: MemoryBook, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
+    """Count a use of each memory; what was shown is not thereby true."""
+    choice("use", use, tuple(USES))
+    name = text("session", session or "", 1_000, least=0, lines=False)
+    with book.writing():
+        now, index = book.clock.now(), book.index()
+        step: Callable[[MemoryRow], MemoryRow] = {
+            "injected": life.shown,
+            "used": lambda row: life.used(row, now),
+            "confirmed": lambda row: life.confirmed(row, now),
+        }[use]
+        rows = {row.id: row for row in map(book.row, ids)}
+        learnt = [LearntRow(one, name, 0, 0) for one in rows] if name and use == "confirmed" else []
+        sessions = [SessionRow(name, "", "session", "", now, None, "", "", None)] if learnt and index.session(name) is None else []
+        delta = KnowledgeDelta(memories=[step(row) for row in rows.values()], learnt=learnt, sessions=sessions)
+        if rows:
+            book.commit(delta, [Event(use, one) for one in rows], rows, actor)
+
+
+def forget(book: MemoryBook, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
+    """Take one out of search, or for good."""
+    row = book.row(memory_id)
+    return forget_many(book, [row.id], hard=hard, actor=actor, op="remove")
+
+
+def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
+    """The same for several at once."""
+    with book.writing():
+        now = book.clock.now()
+        rows = {row.id: row for row in book.index().rows(ids).values()}
+        if hard:
+            delta = KnowledgeDelta(removed_memories=sorted(rows))
+        else:
+            gone = [row for row in rows.values() if row.status != "deprecated"]
+            delta = KnowledgeDelta(
+                memories=[
+                    row._replace(status="deprecated", deprecated_at=now, valid_to=row.valid_to or now, updated_at=now) for row in gone
+                ]
+            )
+        events = [Event(op, one, row.fingerprint, "", note) for one, row in sorted(rows.items())]
+        if rows:
+            book.commit(delta, events, rows, actor, count=len(book.index()) - len(delta.removed_memories))
+        if hard and rows:
+            book.erase(set(rows), actor)
+        return Forgotten(sorted(rows), hard, dry_run=False)
+
+
+def set_alias(book: MemoryBook, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+    """Set what a search for a term also looks for."""
+    word = text("term", term, 100, lines=False).casefold()
+    others = [one for one in dict.fromkeys(map(str.casefold, texts("means", means, MAX_MEANINGS, 100))) if one != word]
+    with book.writing():
+        known = {alias.term: alias.means for alias in aliases(book)}
+        known.pop(word, None)
+        if others:
+            known[word] = others
+        if len(known) > MAX_ALIASES:
+            raise refuse("aliases", f"{len(known):,}", f"at most {MAX_ALIASES:,} are kept", "Remove some.")
+        table = json.dumps(known, ensure_ascii=False, sort_keys=True)
+        book.commit(
+            KnowledgeDelta(),
+            [Event("alias", note=f"{word}: {', '.join(others) or 'removed'}")],
+            {},
+            actor,
+            meta={ALIASES: table},
+            alias=[word, others],
+        )
+    return TermAlias(word, others)
+
+
+def aliases(book: MemoryBook) -> list[TermAlias]:
+    """Every alias, by term."""
+    table: Mapping[str, list[str]] = json.loads(book.store.meta().get(ALIASES) or "{}")
+    return [TermAlias(term, list(table[term])) for term in sorted(table)]
+
+
+def _must_live(row: MemoryRow, what: str) -> None:
+    if row.status not in LIVE_STATUSES:
+        raise refuse(
+            "id", f"a {row.status} memory", f"only a live one can be {what}", "Remember it again, or name the one that stands for it."
+        )

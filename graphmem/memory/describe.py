@@ -1,0 +1,120 @@
+"""A memory as its readers see it: the row with its links, its age and what other ids lead to it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from graphmem.answers import MemoryAnchor, MemoryInfo, MemoryRelation
+from graphmem.knowledge import AboutRow, MemoryRow
+from graphmem.memory.life import confidence_in_use, half_life_of
+from graphmem.memory.types import SOURCES
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.memories import MemoryIndex
+
+
+class Describer:
+    """Describes memories of one moment.
+
+    Args:
+        index: the memories.
+        view: the code graph; None when nothing is indexed.
+        now: confidence is that of this time.
+        paths: of files that memories name and the graph does not know, by id.
+    """
+
+    def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str]) -> None:
+        self._index = index
+        self._view = view
+        self._now = now
+        self._paths = paths
+
+    def info(self, row: MemoryRow) -> MemoryInfo:
+        """Everything about one memory."""
+        about = self._index.about(row.id)
+        relations = self._relations(row)
+        vector = self._index.vector(row.id) is not None
+        return MemoryInfo(
+            id=row.id,
+            short_id=row.short_id,
+            type=row.type,
+            title=row.title,
+            citation=row.citation,
+            content=row.content,
+            confidence=row.confidence,
+            confidence_in_use=round(confidence_in_use(row, self._now, about), 6),
+            importance=row.importance,
+            strength=row.strength,
+            source=row.source,
+            trust=SOURCES[row.source].trust,
+            scope=row.scope,
+            visibility=row.visibility,
+            status=row.status,
+            needs_review=row.needs_review,
+            user_verified=row.user_verified,
+            disputed=row.disputed,
+            contaminated=row.contaminated,
+            tags=list(row.tags),
+            created_at=_iso(row.created_at),
+            updated_at=_iso(row.updated_at),
+            last_accessed_at=_iso(row.last_accessed_at),
+            valid_from=_iso(row.valid_from),
+            valid_to=_iso(row.valid_to),
+            stale_at=_iso(row.stale_at),
+            deprecated_at=_iso(row.deprecated_at),
+            injected_count=row.injected_count,
+            used_count=row.used_count,
+            confirmed_count=row.confirmed_count,
+            origin=row.origin,
+            half_life_days=half_life_of(row),
+            commit_sha=row.commit_sha or "",
+            work_unit=_json(row.work_unit),
+            details=_json(row.details),
+            files=sorted({self.name(link) for link in about if link.label == "File"}),
+            about=[self._anchor(link) for link in about],
+            relations=relations,
+            sessions=[one.session_id for one in self._index.learnt(row.id)],
+            aliases=self._aliases(row, relations),
+            embedded=vector,
+        )
+
+    def name(self, link: AboutRow) -> str:
+        """What a person calls the target of a link; its id when nobody knows."""
+        if self._view is not None and link.target_id in self._view.index_of:
+            node = self._view.index_of[link.target_id]
+            return self._view.path(node) if link.label == "File" else self._view.info(node).ref
+        return self._index.path_of(link.target_id) or self._paths.get(link.target_id) or link.target_id
+
+    def _anchor(self, link: AboutRow) -> MemoryAnchor:
+        return MemoryAnchor(
+            link.target_id, link.label, self.name(link), link.role, link.confidence, str(link.anchor), link.commit_sha or ""
+        )
+
+    def _relations(self, row: MemoryRow) -> list[MemoryRelation]:
+        found: list[MemoryRelation] = []
+        for link in self._index.relates(row.id):
+            other = self._index.row(link.dst if link.src == row.id else link.src)
+            if other is not None:
+                found.append(
+                    MemoryRelation(
+                        other.id, other.short_id, other.title, other.status, link.kind, link.src == row.id, link.confidence, link.auto
+                    )
+                )
+        return found
+
+    def _aliases(self, row: MemoryRow, relations: list[MemoryRelation]) -> list[str]:
+        versions = self._index.rows(
+            one.id for one in relations if one.kind == "derived_from" and one.outgoing and one.status == "superseded"
+        )
+        return sorted(one.id for one in versions.values() if one.fingerprint == row.fingerprint)
+
+
+def _iso(moment: datetime | None) -> str:
+    return "" if moment is None else moment.isoformat()
+
+
+def _json(text: str | None) -> dict[str, Any] | None:
+    return None if not text else json.loads(text)

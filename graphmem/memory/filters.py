@@ -1,0 +1,102 @@
+"""Which memories a listing shows, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from graphmem.errors import BadInputError
+from graphmem.knowledge import MemoryRow
+from graphmem.memory.types import LIVE_STATUSES, SOURCES, STATUSES
+from graphmem.memory.validate import refuse, type_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuery:
+    """A filter; every field that is given must hold, lists are alternatives."""
+
+    types: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()  # default the live ones: candidate, confirmed, pinned
+    tags: tuple[str, ...] = ()  # any of them
+    files: tuple[str, ...] = ()  # about one of these paths, or of a symbol in one
+    symbols: tuple[str, ...] = ()  # about one of these nodes, by id
+    session: str = ""  # learnt there
+    origin: str = ""
+    scope: str = ""
+    visibility: str = ""
+    text: str = ""  # these words occur, without regard to case
+    min_confidence: float = 0.0
+    needs_review: bool | None = None
+    disputed: bool | None = None
+    contaminated: bool | None = None
+    user_verified: bool | None = None
+    as_of: str = ""  # ISO 8601: what was believed then, superseded ones among them
+
+    @classmethod
+    def of(cls, value: MemoryQuery | Mapping[str, Any] | None) -> MemoryQuery:
+        """From a mapping of these names.
+
+        Raises:
+            BadInputError: a name or a word that is not known.
+        """
+        if isinstance(value, MemoryQuery):
+            return value
+        known = {one.name for one in fields(cls)}
+        given = dict(value or {})
+        if unknown := sorted(set(given) - known):
+            raise refuse("filter", f"with {unknown[0]!r}", f"it has {', '.join(sorted(known))}", "Correct the name.")
+        lists = {name for name in known if isinstance(getattr(cls(), name), tuple)}
+        plain: dict[str, Any] = {}
+        for name, one in given.items():
+            if one is not None:
+                plain[name] = tuple([one] if isinstance(one, str) else one) if name in lists else one
+        query = cls(**plain)
+        for name, words, allowed in (("sources", query.sources, SOURCES), ("statuses", query.statuses, STATUSES)):
+            for word in words:
+                if word not in allowed:
+                    raise refuse(f"filter.{name}", repr(word), f"it is one of {', '.join(allowed)}", "Choose one of them.")
+        return replace(query, types=tuple(type_of(one, "") for one in query.types))
+
+    def accepts(self, row: MemoryRow) -> bool:
+        """What can be told from the row alone: all but files, symbols, session and `as_of`."""
+        return (
+            (not self.types or row.type in self.types)
+            and (not self.sources or row.source in self.sources)
+            and ((bool(self.as_of) and not self.statuses) or row.status in (self.statuses or LIVE_STATUSES))
+            and (not self.tags or not set(self.tags).isdisjoint(row.tags))
+            and (not self.origin or row.origin == self.origin)
+            and (not self.scope or row.scope == self.scope)
+            and (not self.visibility or row.visibility == self.visibility)
+            and (not self.text or self.text.casefold() in row.content.casefold() or self.text.casefold() in row.title.casefold())
+            and row.confidence >= self.min_confidence
+            and self.needs_review in (None, row.needs_review)
+            and self.disputed in (None, row.disputed)
+            and self.contaminated in (None, row.contaminated)
+            and self.user_verified in (None, row.user_verified)
+        )
+
+
+# Name -> (key, largest first); ties by id.
+SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
+    "newest": (lambda row: row.created_at, True),
+    "oldest": (lambda row: row.created_at, False),
+    "updated": (lambda row: row.updated_at, True),
+    "importance": (lambda row: row.importance, True),
+    "confidence": (lambda row: row.confidence, True),
+    "strength": (lambda row: row.strength, True),
+    "used": (lambda row: row.used_count, True),
+}
+
+
+def ordered(rows: list[MemoryRow], sort: str) -> list[MemoryRow]:
+    """Rows in a named order, ties by id.
+
+    Raises:
+        BadInputError: no such order.
+    """
+    if sort not in SORTS:
+        raise BadInputError(f"sort is {sort!r}; it is one of {', '.join(SORTS)}", argument="sort", value=sort)
+    key, reverse = SORTS[sort]
+    return sorted(sorted(rows, key=lambda row: row.id), key=key, reverse=reverse)

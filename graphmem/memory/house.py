@@ -1,0 +1,169 @@
+"""Keeping house: retire what faded, take back what came from somewhere, find secrets later, rebuild, delete everything."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
+from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.memory import life
+from graphmem.memory.changes import forget_many
+from graphmem.memory.records import Event
+from graphmem.memory.redact import redact, redact_all
+from graphmem.memory.text import fingerprint, text_hash
+from graphmem.memory.types import LIVE_STATUSES, ORIGINS
+from graphmem.memory.validate import refuse, text
+
+if TYPE_CHECKING:
+    from graphmem.memory.book import MemoryBook
+
+
+def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "") -> PruneAnswer:
+    """Retire what has faded, expired, or is too much; mark what nobody refers to."""
+    with book.writing():
+        now, index = book.clock.now(), book.index()
+        rows = list(index.all_rows())
+        retired = life.to_prune(rows, now, book.policy, _active(book))
+        gone = {one.row.id for one in retired}
+        answer = [Pruned(one.row.id, one.row.short_id, one.row.title, one.rule, one.action) for one in retired]
+        kept = sum(row.status in LIVE_STATUSES and row.id not in gone for row in rows)
+        if dry_run:
+            return PruneAnswer(answer, kept, dry_run=True)
+        away = [
+            one.row._replace(status="deprecated", deprecated_at=now, valid_to=now, updated_at=now)
+            for one in retired
+            if one.action == "deprecate"
+        ]
+        removed = [one.row.id for one in retired if one.action == "remove"]
+        marked = [
+            row._replace(stale_at=now if life.is_unreferenced(row, now) else None)
+            for row in rows
+            if row.status in LIVE_STATUSES and row.id not in gone and life.is_unreferenced(row, now) == (row.stale_at is None)
+        ]
+        delta = KnowledgeDelta(memories=[*away, *marked], removed_memories=removed)
+        events = [Event("evict", one.row.id, one.row.fingerprint, "", one.rule) for one in retired]
+        if not delta.is_empty:
+            book.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
+        if removed:
+            book.erase(set(removed), actor)
+        return PruneAnswer(answer, kept, dry_run=False)
+
+
+def retract(book: MemoryBook, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+    """Take back all that came from a session, a page (its address) or a kind of origin, with what was derived from it.
+
+    A memory that another session agreed with stays, without this session.
+    """
+    name = text("origin", origin, 1_000, lines=False)
+    with book.writing():
+        index = book.index()
+        if index.session(name) is not None:
+            sources = index.of_session(name)
+        elif name in ORIGINS:
+            sources = [row.id for row in index.all_rows() if row.origin == name]
+        else:
+            raise refuse(
+                "origin",
+                repr(name[:100]),
+                f"it is a session, a page's address, or one of {', '.join(ORIGINS)}",
+                "`graphmem memory show` names a memory's sessions.",
+            )
+        elsewhere = {one for one in sources if name not in ORIGINS and any(learnt.session_id != name for learnt in index.learnt(one))}
+        # Children point to their parents; what was made of something taken back goes with it.
+        taken = [one for one in sources if one not in elsewhere]
+        seen = set(taken)
+        while taken:
+            parent = taken.pop()
+            for link in index.relates(parent):
+                if (
+                    link.kind == "derived_from"
+                    and link.dst == parent
+                    and link.src not in seen
+                    and not _is_version(index.row(link.src), index.row(parent))
+                ):
+                    seen.add(link.src)
+                    taken.append(link.src)
+        rows = [row for row in index.rows(sorted(seen)).values() if hard or row.status != "deprecated"]
+        if dry_run:
+            return Forgotten(sorted(row.id for row in rows), hard, dry_run=True, kept=sorted(elsewhere))
+        done = forget_many(book, [row.id for row in rows], hard=hard, actor=actor, op="retract", note=f"from {name}")
+        return Forgotten(done.ids, hard, dry_run=False, kept=sorted(elsewhere))
+
+
+def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
+    """True when a parent is only an older wording that somebody else's memory took over: its words are the child's own."""
+    return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
+
+
+def rebuild(book: MemoryBook) -> RebuildAnswer:
+    """Make every memory from the journal alone."""
+    with book.writing():
+        notes = book.journal.verify()
+        memories, restored, removed = book.make_again()
+        return RebuildAnswer(memories, restored, removed, notes)
+
+
+def scan_secrets(book: MemoryBook, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+    """Look at every stored text with the rules of today; without `dry_run` what is found is taken out of graph and journal."""
+    with book.writing():
+        index, now = book.index(), book.clock.now()
+        found: list[SecretsFound] = []
+        changed: list[MemoryRow] = []
+        before: dict[str, MemoryRow] = {}
+        scanned = 0
+        for row in index.all_rows():
+            scanned += 1
+            fields: dict[str, list[str]] = defaultdict(list)
+            clean = row
+            for name in ("content", "title", "citation", "details", "work_unit"):
+                value = getattr(row, name)
+                if value:
+                    new, kinds = redact(value)
+                    if kinds:
+                        fields[name] += kinds
+                        clean = MemoryRow(**(clean._asdict() | {name: new}))
+            tags: list[str] = []
+            new_tags = tuple(redact_all(list(row.tags), tags))
+            if tags:
+                fields["tags"] += tags
+                clean = clean._replace(tags=new_tags)
+            if fields:
+                found.append(
+                    SecretsFound(row.id, row.short_id, sorted({kind for kinds in fields.values() for kind in kinds}), sorted(fields))
+                )
+                before[row.id] = row
+                changed.append(clean._replace(fingerprint=fingerprint(clean.content), updated_at=now))
+        if changed and not dry_run:
+            # The vector was made of the secret too: it is made again.
+            changed = [row._replace(text_hash=text_hash(book.text_of(row)), embedding_model="") for row in changed]
+            events = [Event("redact", row.id, "", row.fingerprint) for row in changed]
+            book.commit(KnowledgeDelta(memories=changed), events, before, actor)
+            book.clean_journal(actor)
+        return ScanAnswer(scanned, found, dry_run)
+
+
+def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnswer:
+    """Delete every memory, its vectors, the sessions' links and the journal."""
+    name = book.project()
+    if confirm != name:
+        raise refuse("confirm", repr(str(confirm)[:80]), f"it is the project's name, {name!r}", "Say it exactly to delete everything.")
+    with book.writing():
+        index = book.index()
+        ids = [row.id for row in index.all_rows()]
+        sessions = {learnt.session_id for one in ids for learnt in index.learnt(one)}
+        files = book.forget_everything(ids, actor)
+        return DeleteAnswer(len(ids), len(sessions), files)
+
+
+def _active(book: MemoryBook) -> set[str]:
+    """Memories of sessions that have begun and not ended."""
+    index = book.index()
+    return {
+        row.id
+        for row in index.all_rows()
+        if any(
+            (session := index.session(learnt.session_id)) is not None and session.kind == "agent" and session.ended_at is None
+            for learnt in index.learnt(row.id)
+        )
+    }

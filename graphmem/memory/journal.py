@@ -1,0 +1,435 @@
+"""The memories' truth: an append-only file of readable lines beside the database, on disk before anybody is told "kept".
+
+One line is one entry: what was done to one memory, by whom, when, and what changed. A line ends in the hash of what stands before it on
+the line, and names the hash of the entry before it, so a flipped byte, a torn end and a line taken out are three different findings, and
+nobody can change the past unseen. The lines of one write form a *batch*: all of it counts, or nothing.
+
+Entries are cut into segments of a thousand; the youngest four stay as they are, older ones are compressed. Nothing is ever rewritten,
+but for `rewrite`, by which a secret or a person's wish takes words out of the past, and which says so in an entry of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from graphmem.errors import DiskFullError, JournalError
+
+SEGMENT_ENTRIES: Final = 1_000
+OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them: 4,000 to 5,000 entries
+START: Final = "0" * 32  # what the first entry names as its predecessor
+
+_HASH_BYTES: Final = 16
+_TAIL: Final = re.compile(rb',"sum":"([0-9a-f]{32})"\}$')
+_NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
+
+Line = dict[str, Any]
+
+
+class Entry(NamedTuple):
+    """One line that is whole."""
+
+    number: int  # from 1
+    batch: int  # number of the first entry of its batch
+    of: int  # entries in the batch
+    sum: str
+    prev: str
+    body: Line
+
+
+class Head(NamedTuple):
+    """The newest entry."""
+
+    number: int
+    sum: str
+
+
+class _Scan(NamedTuple):
+    """What reading a segment gave."""
+
+    entries: list[Entry]
+    bad: list[bytes]  # lines that are not what was written
+    torn_at: int | None  # where in the file a last, unfinished batch begins
+
+
+class Journal:
+    """The journal of one index. One writer; use `MemoryBook` to stay the only one.
+
+    Args:
+        folder: of the segments; made when the first entry is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._begin()
+
+    def _begin(self) -> None:
+        """Look at what is on disk now."""
+        self.notes: list[str] = []  # what had to be put aside, one sentence each
+        self.damaged = False  # entries of finished batches were lost
+        self.head = Head(0, START)
+        self._file: int | None = None
+        self._path: Path | None = None
+        self._entries_here = 0
+        self._size = 0
+        self._open()
+
+    # ---- reading
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """Entries with a higher number, oldest first; those that are damaged are left out."""
+        last = after
+        for path in self._segments():
+            if (following := self._first_of_next(path)) is not None and following <= after + 1:
+                continue
+            for entry in _scan(_read(path)).entries:
+                if entry.number > last:
+                    last = entry.number
+                    yield entry
+
+    def newest(self, skip: int, limit: int, wanted: Callable[[Line], bool] | None = None) -> tuple[list[Entry], int]:
+        """A page of entries, newest first, and how many there are that are wanted."""
+        found: list[Entry] = []
+        total = 0
+        for path in reversed(self._segments()):
+            for entry in reversed(_scan(_read(path)).entries):
+                if wanted is None or wanted(entry.body):
+                    if skip <= total < skip + limit:
+                        found.append(entry)
+                    total += 1
+        return found, total
+
+    def verify(self) -> list[str]:
+        """Read everything again; one sentence for each line or stretch that is not what was written. Empty when all is sound."""
+        findings: list[str] = []
+        prev, number = START, 0
+        for path in self._segments():
+            scan = _scan(_read(path))
+            findings += [f"{path.name} has a line that does not match its hash" for _ in scan.bad]
+            for entry in scan.entries:
+                if entry.number != number + 1:
+                    findings.append(f"entries {number + 1} to {entry.number - 1} are missing before entry {entry.number} in {path.name}")
+                elif entry.prev != prev:
+                    findings.append(f"entry {number} was replaced: entry {entry.number} in {path.name} follows another one")
+                number, prev = entry.number, entry.sum
+        if self.head.number and (number, prev) != self.head:
+            findings.append(f"the journal ends at entry {number}, not at {self.head.number}")
+        return findings
+
+    # ---- writing
+
+    def append(self, bodies: Sequence[Line]) -> Head:
+        """Write one batch and return when it is on disk.
+
+        Raises:
+            DiskFullError, JournalError: nothing of it was written.
+        """
+        if not bodies:
+            return self.head
+        data, head = _encoded(bodies, self.head)
+        try:
+            if self._file is None or self._entries_here >= SEGMENT_ENTRIES:
+                self._begin_segment()
+            assert self._file is not None  # noqa: S101 - _begin_segment has opened one
+            self._write(self._file, data)
+        except OSError as error:
+            raise _refusal(self._folder, error) from error
+        self.head = head
+        self._entries_here += len(bodies)
+        self._size += len(data)
+        return head
+
+    def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
+        """Change or take out entries of the past, and add an entry that says so; returns how many changed.
+
+        Every hash is made anew. The new journal takes the old one's place in one step, a folder for a folder.
+
+        Args:
+            change: the new body of an entry, the same one, or None to keep its place with nothing in it but number and time.
+            note: body of the entry that is added.
+        """
+        changed = 0
+        new = self._folder.with_name(self._folder.name + ".new")
+        _remove_folder(new)
+        fresh = Journal(new)
+        batch: list[Line] = []
+        for entry in self.entries():
+            body = change(entry.body)
+            changed += body != entry.body
+            batch.append(body if body is not None else {"at": entry.body["at"], "op": "erased"})
+            if entry.number == entry.batch + entry.of - 1:
+                fresh.append(batch)
+                batch = []
+        fresh.append([*batch, note | {"note": f"{note.get('note', '')} (before: entry {self.head.number}, {self.head.sum})".strip()}])
+        fresh.close()
+        self.close()
+        old = self._folder.with_name(self._folder.name + ".old")
+        _remove_folder(old)
+        if self._folder.exists():
+            self._folder.rename(old)
+        new.rename(self._folder)
+        _sync_folder(self._folder.parent)
+        _remove_folder(old)
+        self._begin()
+        return changed
+
+    def compress(self) -> None:
+        """Compress segments older than the youngest five. Cheap when there are none."""
+        plain = [path for path in self._segments() if path.suffix == ".jsonl"]
+        for path in plain[: max(0, len(plain) - OPEN_SEGMENTS)]:
+            packed = path.with_name(path.name + ".gz")
+            scratch = path.with_name(path.name + ".tmp")
+            with scratch.open("wb") as out:
+                with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as zipped:
+                    zipped.write(path.read_bytes())
+                out.flush()
+                os.fsync(out.fileno())
+            scratch.replace(packed)
+            _sync_folder(self._folder)
+            path.unlink()
+
+    def delete(self) -> list[str]:
+        """Delete every segment and what was put aside; returns the files' names."""
+        self.close()
+        names = sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
+        _remove_folder(self._folder)
+        self._begin()
+        return names
+
+    def close(self) -> None:
+        """Let go of the file. Twice is once."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    # ---- inside
+
+    def _open(self) -> None:
+        """Look at the segments that are not compressed; put aside what is damaged; stand at the end."""
+        self._recover_swap()
+        if not self._folder.is_dir():
+            return
+        for scratch in self._folder.glob("*.tmp"):
+            scratch.unlink()
+        segments = self._segments()
+        for path in segments:
+            if path.suffix == ".gz" and path is not segments[-1]:
+                continue
+            scan = _scan(_read(path))
+            if scan.bad or (scan.torn_at is not None):
+                self._put_aside(path, scan, is_last=path is segments[-1])
+                scan = _scan(_read(path))
+            if scan.entries:
+                if self.head.number and scan.entries[0].number > self.head.number + 1 and not self.damaged:
+                    self.notes.append(
+                        f"entries {self.head.number + 1} to {scan.entries[0].number - 1} of the memories' journal are missing; "
+                        "what the database knows of them was kept"
+                    )
+                    self.damaged = True
+                self.head = Head(scan.entries[-1].number, scan.entries[-1].sum)
+                self._entries_here = len(scan.entries)
+        if segments and segments[-1].suffix != ".gz":
+            self._path = segments[-1]
+            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            self._size = self._path.stat().st_size
+
+    def _recover_swap(self) -> None:
+        """A `rewrite` that was interrupted between its two renames."""
+        old, new = (self._folder.with_name(self._folder.name + end) for end in (".old", ".new"))
+        if not self._folder.name.endswith(".new"):
+            if not self._folder.exists() and old.exists():
+                (new if new.exists() else old).rename(self._folder)
+            if self._folder.exists():
+                _remove_folder(old)
+                _remove_folder(new)
+
+    def _segments(self) -> list[Path]:
+        """Oldest first; a segment that is there both plain and compressed once."""
+        if not self._folder.is_dir():
+            return []
+        by_first = {}
+        for path in sorted(self._folder.iterdir(), key=lambda one: one.name, reverse=True):
+            if (first := _first_of(path)) is not None:
+                by_first[first] = path  # the plain one comes last, and wins
+        return [by_first[first] for first in sorted(by_first)]
+
+    def _first_of_next(self, path: Path) -> int | None:
+        mine = _first_of(path) or 0
+        return min((first for one in self._segments() if (first := _first_of(one) or 0) > mine), default=None)
+
+    def _begin_segment(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.close()
+        self._path = self._folder / f"journal-{self.head.number + 1:010d}.jsonl"
+        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._entries_here, self._size = 0, self._path.stat().st_size
+        _sync_folder(self._folder)
+        self.compress()
+
+    def _write(self, file: int, data: bytes) -> None:
+        try:
+            at = 0
+            while at < len(data):
+                at += os.write(file, data[at : at + (1 << 24)])
+            os.fsync(file)
+        except OSError:
+            with contextlib.suppress(OSError):  # the first refusal is the one to tell; a torn end is found when it is opened
+                os.ftruncate(file, self._size)
+                os.fsync(file)
+            raise
+
+    def _put_aside(self, path: Path, scan: _Scan, *, is_last: bool) -> None:
+        """Copy what is damaged to a file of its own, and leave in the segment what is whole."""
+        data = _read(path)
+        aside = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
+        torn = b"" if scan.torn_at is None else data[scan.torn_at :]
+        with aside.open("ab") as out:
+            for line in [*scan.bad, torn]:
+                out.write(line if not line or line.endswith(b"\n") else line + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        if torn:
+            self.notes.append(
+                f"the last {len(torn):,} bytes of {path.name} are a write that was never finished, nor acknowledged; they are now in "
+                f"{aside.name}"
+            )
+        if scan.bad:
+            self.damaged = True
+            self.notes.append(
+                f"{len(scan.bad)} entries of {path.name} did not match their hash and are now in {aside.name}; "
+                "what the database knows of them was kept"
+            )
+        kept = b"".join(_line(data, entry) for entry in scan.entries)
+        scratch = path.with_name(path.name + ".tmp")
+        with scratch.open("wb") as out:
+            out.write(gzip.compress(kept, mtime=0) if path.suffix == ".gz" else kept)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+        _sync_folder(self._folder)
+
+
+def _first_of(path: Path) -> int | None:
+    """Number of a segment's first entry; None for another file."""
+    match = _NAME.match(path.name)
+    return int(match[1]) if match else None
+
+
+def _encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
+    bodies = list(bodies)
+    number, prev = head
+    batch = number + 1
+    lines: list[bytes] = []
+    for body in bodies:
+        number += 1
+        start = orjson.dumps({"n": number, "batch": batch, "of": len(bodies), **body, "prev": prev})[:-1]
+        prev = _hash(start)
+        lines.append(start + b',"sum":"' + prev.encode() + b'"}\n')
+    return b"".join(lines), Head(number, prev)
+
+
+def _hash(start: bytes) -> str:
+    return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
+
+
+_OWN: Final = frozenset({"n", "batch", "of", "prev", "sum"})
+
+
+def _scan(data: bytes) -> _Scan:
+    entries: list[Entry] = []
+    bad: list[bytes] = []
+    places: list[int] = []
+    at = 0
+    torn_at: int | None = None
+    while at < len(data):
+        end = data.find(b"\n", at)
+        line = data[at:] if end < 0 else data[at:end]
+        entry = _entry(line)
+        if entry is not None:
+            entries.append(entry)
+            places.append(at)
+        elif end < 0:
+            torn_at = at
+        elif line:
+            bad.append(line + b"\n")
+        at = len(data) if end < 0 else end + 1
+    # A last line without its end belongs to a batch that was never finished; so does a batch whose end never came.
+    if entries and (torn_at is not None or not bad):
+        last = entries[-1]
+        if last.number != last.batch + last.of - 1 and last.number - last.batch + 1 <= last.of:
+            first = next(i for i, entry in enumerate(entries) if entry.batch == last.batch)
+            torn_at = places[first]
+            del entries[first:]
+    return _Scan(entries, bad, torn_at)
+
+
+def _entry(line: bytes) -> Entry | None:
+    tail = _TAIL.search(line)
+    if tail is None or _hash(line[: tail.start()]) != tail[1].decode():
+        return None
+    try:
+        body = orjson.loads(line)
+        return Entry(body["n"], body["batch"], body["of"], body["sum"], body["prev"], {k: v for k, v in body.items() if k not in _OWN})
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def _line(data: bytes, entry: Entry) -> bytes:
+    at = data.index(f'"sum":"{entry.sum}"}}'.encode())
+    return (
+        data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
+        if b"\n" in data[at:]
+        else data[data.rfind(b"\n", 0, at) + 1 :] + b"\n"
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, gzip.BadGzipFile) as error:
+        raise JournalError(
+            f"{path} cannot be read ({error}); put a copy in its place, or rename it to go on without it", path=str(path)
+        ) from error
+
+
+def _refusal(folder: Path, error: OSError) -> JournalError | DiskFullError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFullError("the disk is full: the memory was not kept; make room and try again", path=str(folder))
+    return JournalError(f"the memories' journal cannot be written ({error.strerror or error}): the memory was not kept", path=str(folder))
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_folder(folder: Path) -> None:
+    if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
+    """The body of an entry, empty parts left out."""
+    line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
+    line.update(payload)
+    return {name: value for name, value in line.items() if value not in ("", None, [], {})}
+
+
+def text_of(body: Mapping[str, Any], name: str) -> str:
+    """A text part of an entry, "" when it is not there."""
+    return str(body.get(name, ""))

@@ -1,0 +1,173 @@
+"""How memories fade, are used, expire and are retired: pure functions of a row and a time.
+
+Source of the constants: docs/memories.md, section "Life".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from graphmem.knowledge import AboutRow, MemoryRow
+from graphmem.memory.types import ANCHOR_FACTORS, LIVE_STATUSES, SOURCES, TYPES
+
+DISPUTED: Final = 0.8  # factor of confidence
+WEEKLY: Final = 0.95  # factor of importance for a week without access
+CANDIDATE: Final = 0.9  # factor of a candidate's importance
+USES_FOR_CONFIDENCE: Final = 5
+CONFIDENCE_STEP: Final = 0.05
+MOST_BY_USE: Final = 0.95  # confidence that use alone can give
+USES_FOR_REVIEW: Final = 10
+USES_FOR_TTL: Final = 3  # survive the time to live
+HALF_LIVES: Final = 3  # without use, and a memory is retired
+GRACE_DAYS: Final = 30  # between retirement and removal, where a policy asks for removal
+STALE_DAYS: Final = 30  # without reference: a mark is shown
+ARCHIVE: Final = 0.1  # score below which a memory is a candidate for the archive
+PRUNED_TO: Final = 0.9  # of the limit of memories
+PRUNED_TO_BYTES: Final = 0.85
+
+
+def days(since: datetime, now: datetime) -> float:
+    """Days from one time to another, not less than 0."""
+    return max(0.0, (now - since).total_seconds() / 86_400)
+
+
+def half_life_of(row: MemoryRow) -> float | None:
+    """A memory's own half-life, else its type's; None: it never fades."""
+    return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
+
+
+def last_use(row: MemoryRow) -> datetime:
+    """When it was last opened, cited, acted on or confirmed; else when it was learnt. Being shown is no use."""
+    return max(row.last_accessed_at or row.created_at, row.created_at)
+
+
+def faded(row: MemoryRow, now: datetime) -> float:
+    """Confidence × 0.5^(days since last use / half-life); pinned and never-fading ones keep theirs."""
+    half_life = half_life_of(row)
+    if half_life is None or row.status == "pinned":
+        return row.confidence
+    return float(row.confidence * 0.5 ** (days(last_use(row), now) / half_life))
+
+
+def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
+    """Confidence as ranking counts it: faded, less where disputed, less where the code it is about changed or is gone."""
+    anchors = [ANCHOR_FACTORS[str(link.anchor)] for link in about if link.body_hash]
+    return faded(row, now) * (DISPUTED if row.disputed else 1.0) * min(anchors, default=1.0)
+
+
+def importance_now(row: MemoryRow, now: datetime) -> float:
+    """Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count); a pinned one keeps its own."""
+    if row.status == "pinned":
+        return row.importance
+    factor = WEEKLY ** (days(last_use(row), now) / 7) * (CANDIDATE if row.status == "candidate" else 1.0)
+    return float(row.importance * factor * min(1.0, 0.5 + 0.05 * row.used_count))
+
+
+def archive_score(row: MemoryRow, now: datetime, relevance: float = 1.0) -> float:
+    """Relevance × e^(−age/half-life) × (1 + ln(1 + used_count)) × trust; below 0.1 a memory is a candidate for the archive."""
+    half_life = half_life_of(row)
+    fading = 1.0 if half_life is None or row.status == "pinned" else math.exp(-days(last_use(row), now) / half_life)
+    return relevance * fading * (1 + math.log1p(row.used_count)) * SOURCES[row.source].trust
+
+
+def ttl_days(row: MemoryRow) -> float | None:
+    """Days without use after which it expires; None: never."""
+    kind = TYPES[row.type]
+    if row.status == "pinned" or row.user_verified:
+        return None
+    return kind.ttl_days if row.status == "candidate" else kind.ttl_confirmed_days
+
+
+def used(row: MemoryRow, now: datetime) -> MemoryRow:
+    """After one use: counted, awake, surer after every fifth without a correction; after ten needs no review, unless contaminated."""
+    count = row.used_count + 1
+    surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
+    return row._replace(
+        used_count=count,
+        last_accessed_at=now,
+        confidence=min(MOST_BY_USE, round(row.confidence + CONFIDENCE_STEP, 6)) if surer else row.confidence,
+        needs_review=row.needs_review and not (count >= USES_FOR_REVIEW and not row.contaminated),
+    )
+
+
+def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
+    """After a person or an independent session agreed."""
+    status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
+    return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
+
+
+def shown(row: MemoryRow) -> MemoryRow:
+    """After it was shown to an agent: counted, and nothing else, so that an error is not made immortal by being repeated."""
+    return row._replace(injected_count=row.injected_count + 1)
+
+
+def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
+    """True when a stale mark is due: not used for 30 days, and of a kind that fades."""
+    return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
+
+
+class Retired(NamedTuple):
+    """A memory that pruning takes out of search, or removes."""
+
+    row: MemoryRow
+    rule: str  # half_lives | ttl | limit | size | policy
+    action: str  # deprecate | remove
+
+
+class Policy(NamedTuple):
+    """What a project asks of pruning."""
+
+    limit: int = 3_000  # memories that search may show; more, and the least important are retired
+    max_bytes: int = 0  # of their contents; 0: no limit
+    remove: bool = False  # remove for good 30 days after retirement, instead of keeping out of search
+
+
+def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
+    """What is to be retired now: faded first, then expired, then the least important above the limits. Ties by id.
+
+    Args:
+        rows: every memory.
+        now: the time.
+        policy: limits, and whether anything is ever removed.
+        active: ids of memories of sessions that are under way; never retired for want of room.
+    """
+    found: list[Retired] = []
+    live: list[MemoryRow] = []
+    for row in sorted(rows, key=lambda one: one.id):
+        if row.status not in LIVE_STATUSES:
+            gone = row.deprecated_at
+            if policy.remove and gone is not None and days(gone, now) >= GRACE_DAYS and not row.user_verified:
+                found.append(Retired(row, "policy", "remove"))
+            continue
+        idle = days(last_use(row), now)
+        half_life, ttl = half_life_of(row), ttl_days(row)
+        if row.status != "pinned" and not row.user_verified and half_life is not None and idle > HALF_LIVES * half_life:
+            found.append(Retired(row, "half_lives", "deprecate"))
+        elif ttl is not None and idle > ttl and row.used_count < USES_FOR_TTL:
+            found.append(Retired(row, "ttl", "deprecate"))
+        else:
+            live.append(row)
+    sizes = {row.id: len(row.content.encode()) for row in live}
+    total = sum(sizes.values())
+    over_bytes = policy.max_bytes and total > policy.max_bytes
+    if len(live) > policy.limit or over_bytes:
+        least = [row for row in sorted(live, key=lambda one: (importance_now(one, now), one.id)) if not _is_protected(row, now, active)]
+        count = len(live)
+        for row in least:
+            too_many = len(live) > policy.limit and count > PRUNED_TO * policy.limit
+            too_large = bool(over_bytes) and total > PRUNED_TO_BYTES * policy.max_bytes
+            if not too_many and not too_large:
+                break
+            found.append(Retired(row, "limit" if too_many else "size", "deprecate"))
+            count -= 1
+            total -= sizes[row.id]
+    return found
+
+
+def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
+    """Never retired for want of room: pinned, verified, decisions, used within a day, of an active session."""
+    recent = row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)
+    return row.status == "pinned" or row.user_verified or row.type == "decision" or recent or row.id in active

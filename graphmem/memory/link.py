@@ -1,0 +1,209 @@
+"""Which code a memory is about: files and symbols it names, found in the graph.
+
+What is written like code is looked for: `path:line`, paths, dotted names, calls, CamelCase and snake_case, anything between backticks. A
+name that fits one definition is linked; one that fits several is not guessed at, but told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.knowledge import AboutRow, Anchor, NamedFile
+from graphmem.model import file_id
+from graphmem.projection.arrays import EXTERNAL, FILE, NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+MAX_NAMES: Final = 64  # names looked up in one content
+
+_PATH: Final = re.compile(r"(?<![\w./:-])(?P<path>(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,7})(?::(?P<line>\d{1,7}))?(?![\w/])")
+_NAME: Final = re.compile(
+    r"`(?P<quoted>[^`\n]{1,120})`"
+    r"|(?P<called>\b[A-Za-z_][\w.]*)\(\)?"
+    r"|(?P<dotted>\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)"
+    r"|(?P<camel>\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b|\b[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+\b)"
+    r"|(?P<snake>\b_*[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b)"
+)
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.]*\Z")
+
+# How sure a link is, by how the code was named.
+GIVEN: Final = 1.0
+POSITION: Final = 0.95
+PATH: Final = 0.9
+QUALIFIED: Final = 0.9
+BARE: Final = 0.7
+
+_LABELS: Final = {FILE: "File", SYMBOL: "Symbol", EXTERNAL: "External"}
+
+
+class Links(NamedTuple):
+    """What a memory is about."""
+
+    about: list[AboutRow]  # without a memory's id, by target and role
+    files: list[NamedFile]  # those the index has not seen
+    paths: list[str]  # of every file among the targets, sorted
+    modules: list[str]  # of those files, sorted
+    unresolved: list[str]  # names that fit several symbols
+
+
+def link(
+    content: str, given_files: Iterable[str], given_symbols: Iterable[str], view: GraphView | None, project: str, commit_sha: str
+) -> Links:
+    """Find what a content and its caller name.
+
+    Args:
+        content: of the memory.
+        given_files: paths the caller gave; linked even when the index has not seen them.
+        given_symbols: references the caller gave: ids, `path:qualname`, qualified names.
+        view: the code graph; None when nothing is indexed.
+        project: part of a file's identity.
+        commit_sha: that the memory was learnt at, "" when not known.
+    """
+    found: dict[tuple[str, str], AboutRow] = {}
+    unseen: dict[str, NamedFile] = {}
+    paths: set[str] = set()
+    unresolved: list[str] = []
+
+    def add(node: int, role: str, confidence: float) -> None:
+        assert view is not None  # noqa: S101 - nodes come from it
+        label = _LABELS[int(view.label[node])]
+        body = view.body_hash(node) if label == "Symbol" else ""
+        row = AboutRow("", view.ids[node], label, role, confidence, body, commit_sha, Anchor.VALID.value)
+        known = found.get((row.target_id, role))
+        if known is None or known.confidence < confidence:
+            found[row.target_id, role] = row
+        if label == "File":
+            paths.add(view.path(node))
+
+    for path in given_files:
+        node = view.file_node(path) if view is not None else None
+        if node is not None:
+            add(node, "about", GIVEN)
+            continue
+        key = file_id(project, path)
+        unseen[key] = NamedFile(key, path)
+        paths.add(path)
+        found[key, "about"] = AboutRow("", key, "File", "about", GIVEN, "", commit_sha, Anchor.ORPHANED.value)
+    if view is not None:
+        for ref in given_symbols:
+            nodes = resolve(view, ref)
+            if len(nodes) == 1 or _twins(view, nodes):
+                for node in nodes:
+                    add(node, "target", GIVEN)
+            else:
+                unresolved.append(ref)
+        spans: list[tuple[int, int]] = []
+        for match in _PATH.finditer(content):
+            file = _file(view, match["path"])
+            if file is None:
+                continue
+            spans.append(match.span())
+            inner = _around(view, file, int(match["line"])) if match["line"] else None
+            if inner is not None:
+                add(inner, "about", POSITION)
+            add(file, "about", PATH)
+        for name, sure in _names(content, spans):
+            nodes = resolve(view, name)
+            if len(nodes) == 1 or _twins(view, nodes):
+                for node in nodes:
+                    add(node, "about", sure)
+            elif nodes:
+                unresolved.append(name)
+    modules = {info.module for path in paths if view is not None and (info := view.file_info(path)) is not None and info.module}
+    return Links(
+        [found[key] for key in sorted(found)],
+        [unseen[key] for key in sorted(unseen)],
+        sorted(paths),
+        sorted(modules),
+        list(dict.fromkeys(unresolved)),
+    )
+
+
+def resolve(view: GraphView, ref: str) -> list[int]:
+    """Nodes a reference fits: an id, `path:qualname`, a dotted name or the end of one, a bare name. Ascending, [] for none.
+
+    Tests and variables count only when nothing else has a bare name.
+    """
+    if ref in view.index_of:
+        return [view.index_of[ref]]
+    path, colon, name = ref.rpartition(":")
+    if colon:
+        file = _file(view, path)
+        if file is None:
+            return []
+        if name.isdigit():
+            inner = _around(view, file, int(name))
+            return [] if inner is None else [inner]
+        here = [int(node) for node in view.by_path(view.path(file)) if view.label[node] == SYMBOL]
+        return sorted(
+            [node for node in here if view.qualname(node) == name] or [node for node in here if view.qualname(node).endswith("." + name)]
+        )
+    if (file := _file(view, ref)) is not None:
+        return [file]
+    nodes = [int(node) for node in view.by_name(ref.rpartition(".")[2]) if view.label[node] == SYMBOL]
+    if "." in ref:
+        exact = [node for node in nodes if view.qualname(node) == ref]
+        return sorted(exact or [node for node in nodes if _full(view, node) == ref or _full(view, node).endswith("." + ref)])
+    plain = [node for node in nodes if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
+    return sorted([node for node in plain if not view.is_test[node]] or plain or nodes)
+
+
+def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
+    """Names in a content with how sure a link by them is, each once, in order."""
+    names: dict[str, float] = {}
+    for match in _NAME.finditer(content):
+        if any(start <= match.start() < end for start, end in spans):
+            continue
+        name = match[match.lastgroup or 0].strip().removesuffix("()").strip(".")
+        if _IDENTIFIER.match(name) and len(name) > 2:
+            names.setdefault(name, QUALIFIED if "." in name else BARE)
+        if len(names) >= MAX_NAMES:
+            break
+    return list(names.items())
+
+
+def _file(view: GraphView, path: str) -> int | None:
+    """A file by its path, or by the end of its path when only one ends so."""
+    path = path.removeprefix("./")
+    exact = view.file_node(path)
+    if exact is not None or "." not in path:
+        return exact
+    ends = [one for one in _by_last_part(view).get(path.rpartition("/")[2], ()) if one.endswith("/" + path)]
+    return view.file_node(ends[0]) if len(ends) == 1 else None
+
+
+_last_parts: tuple[int, int, dict[str, list[str]]] = (0, -1, {})  # of one graph: its identity, its generation, its paths by last part
+
+
+def _by_last_part(view: GraphView) -> dict[str, list[str]]:
+    global _last_parts
+    if _last_parts[:2] != (id(view), view.generation):
+        parts: dict[str, list[str]] = {}
+        for path in view.paths:
+            parts.setdefault(path.rpartition("/")[2], []).append(path)
+        _last_parts = (id(view), view.generation, parts)
+    return _last_parts[2]
+
+
+def _around(view: GraphView, file: int, line: int) -> int | None:
+    """The innermost definition around a line."""
+    around = [
+        int(node)
+        for node in view.by_path(view.path(file))
+        if view.label[node] == SYMBOL and view.start_line[node] <= line <= view.end_line[node] and NODE_KINDS[view.kind[node]] != "module"
+    ]
+    return min(around, key=lambda node: (int(view.end_line[node] - view.start_line[node]), -int(view.start_line[node]), node), default=None)
+
+
+def _full(view: GraphView, node: int) -> str:
+    number = int(view.path_index[node])
+    module = str(view.arrays.paths.module[number].as_py()) if number >= 0 else ""
+    return f"{module}.{view.qualname(node)}" if module else view.qualname(node)
+
+
+def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
+    """Definitions that share path and name: overloads, a property and its setter."""
+    return len({(view.path(node), view.qualname(node)) for node in nodes}) == 1

@@ -1,0 +1,154 @@
+"""Looking at memories: one, a page, their neighbours in time, what wants review, what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import AuditEntry, AuditPage, MemoryInfo, MemoryPage, ReviewItem, ReviewQueue, Timeline
+from graphmem.knowledge import MemoryRow
+from graphmem.memory import life
+from graphmem.memory.filters import MemoryQuery, ordered
+from graphmem.memory.journal import Entry, Line, text_of
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.validate import moment, path, refuse
+from graphmem.model import file_id
+
+if TYPE_CHECKING:
+    from graphmem.memory.book import MemoryBook
+
+MAX_PAGE: Final = 1_000
+MAX_NEIGHBOURS: Final = 100
+# Why a person should look, most pressing first.
+REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated", "needs_review", "stale")
+
+
+def memory(book: MemoryBook, memory_id: str) -> MemoryInfo:
+    """One memory; another id of the same text leads to the one that is kept."""
+    row = book.row(memory_id)
+    if row.status == "superseded":
+        index = book.index()
+        for link in index.relates(row.id):
+            kept = index.row(link.src) if link.kind == "derived_from" and link.dst == row.id else None
+            if kept is not None and kept.fingerprint == row.fingerprint:
+                row = kept
+                break
+    return book.describer().info(row)
+
+
+def memories(book: MemoryBook, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
+    """A page of the memories that pass."""
+    _check_page(limit, offset)
+    wanted = MemoryQuery.of(query)
+    rows = ordered([row for row in _candidates(book, wanted) if wanted.accepts(row)], sort)
+    describe = book.describer().info
+    return MemoryPage([describe(row) for row in rows[offset : offset + limit]], len(rows))
+
+
+def timeline(book: MemoryBook, memory_id: str, n: int) -> Timeline:
+    """A memory and the live ones learnt before and after it."""
+    if not 0 <= n <= MAX_NEIGHBOURS:
+        raise refuse("n", n, f"it is 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
+    row = book.row(memory_id)
+    index = book.index()
+    ids = index.timeline(row.id, n, n)
+    rows = index.rows(ids)
+    describe = book.describer().info
+    at = ids.index(row.id)
+    infos = [describe(rows[one]) for one in ids if one in rows]
+    return Timeline(infos[:at], infos[at], infos[at + 1 :])
+
+
+def review_queue(book: MemoryBook, limit: int, offset: int) -> ReviewQueue:
+    """What wants a person's eye, most pressing reason first, then by importance."""
+    _check_page(limit, offset)
+    now, index = book.clock.now(), book.index()
+    found = [
+        ((REASONS.index(reasons[0]), -life.importance_now(row, now), row.id), row, reasons)
+        for row in index.all_rows()
+        if row.status in LIVE_STATUSES and (reasons := reasons_of(book, row))
+    ]
+    found.sort(key=lambda one: one[0])
+    describe = book.describer().info
+    return ReviewQueue([ReviewItem(describe(row), reasons) for _, row, reasons in found[offset : offset + limit]], len(found))
+
+
+def reasons_of(book: MemoryBook, row: MemoryRow) -> list[str]:
+    """Why a memory wants review, most pressing first; [] when it does not."""
+    index = book.index()
+    anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
+    conflict = any(
+        link.kind == "conflicts_with"
+        and (other := index.row(link.dst if link.src == row.id else link.src)) is not None
+        and other.status in LIVE_STATUSES
+        for link in index.relates(row.id)
+    )
+    holds = {
+        "disputed": row.disputed,
+        "conflict": conflict,
+        "orphaned": "orphaned" in anchors,
+        "suspect": "suspect" in anchors,
+        "contaminated": row.contaminated and not row.user_verified,
+        "needs_review": row.needs_review,
+        "stale": row.stale_at is not None,
+    }
+    return [reason for reason in REASONS if holds[reason]]
+
+
+def audit(book: MemoryBook, memory_id: str | None, limit: int, offset: int) -> AuditPage:
+    """What was done, newest first, with a look at the whole record."""
+    _check_page(limit, offset)
+    wanted = None
+    if memory_id is not None:
+        row_id = memory_id if book.index().row(memory_id) is not None or len(memory_id) > 12 else book.row(memory_id).id
+
+        def wanted(body: Line) -> bool:
+            return body.get("memory") == row_id
+
+    found, total = book.journal.newest(offset, limit, wanted)
+    notes = book.journal.verify()
+    return AuditPage([_entry(one) for one in found], total, book.journal.head.sum, not notes, notes)
+
+
+def _entry(entry: Entry) -> AuditEntry:
+    body = entry.body
+    return AuditEntry(
+        entry.number,
+        text_of(body, "at"),
+        text_of(body, "actor"),
+        text_of(body, "op"),
+        text_of(body, "memory"),
+        text_of(body, "before"),
+        text_of(body, "after"),
+        text_of(body, "note"),
+    )
+
+
+def _candidates(book: MemoryBook, query: MemoryQuery) -> list[MemoryRow]:
+    """Rows that pass what links and time say."""
+    index = book.index()
+    ids: set[str] | None = None
+    if query.session:
+        ids = set(index.of_session(query.session))
+    if query.files or query.symbols:
+        targets = set(query.symbols)
+        root = book.store.meta().get("root", "")
+        paths = {path("filter.files", one, root) for one in query.files}
+        targets |= {file_id(book.project(), one) for one in paths}
+        view = book.view()
+        if view is not None:
+            targets |= {view.ids[int(node)] for one in paths for node in view.by_path(one)}
+        about = {one for target in targets for one in index.about_target(target)}
+        ids = about if ids is None else ids & about
+    rows = list(index.all_rows()) if ids is None else list(index.rows(sorted(ids)).values())
+    if query.as_of:
+        then = moment("filter.as_of", query.as_of)
+        rows = [row for row in rows if row.valid_from <= then and (row.valid_to is None or row.valid_to > then)]
+    return rows
+
+
+def _check_page(limit: int, offset: int) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise refuse("limit", limit, f"it is 1 to {MAX_PAGE:,}", "Ask for a page.")
+    if offset < 0:
+        raise refuse("offset", offset, "it is 0 or more", "Count from 0.")

@@ -1,0 +1,237 @@
+"""When two texts say the same, and when the opposite.
+
+The same: more than seven tenths of their words, or a cosine above the model's measured threshold, *and* no fact in each that the other
+lacks: a number, a path or a name that differs makes two statements of one sentence. The opposite: sentences about the same things of
+which one affirms what the other denies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from math import ceil
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from graphmem.embedding.base import F32
+from graphmem.projection.text import STOP_WORDS, normalise
+
+OVERLAP: Final = 0.70  # of distinct words: |both| / |either|
+_FEWEST_WORDS: Final = 4  # with fewer, a common phrase would be a duplicate of another
+_TOPIC: Final = 0.5  # of the words that remain without the polar ones: the same things are spoken of
+_BLOCK: Final = 512  # rows a matrix product
+
+
+class Thresholds(NamedTuple):
+    """Cosines of one model, measured by `benchmarks/near_duplicates.py` on labelled pairs."""
+
+    duplicate: float  # from here on two texts say the same
+    topic: float  # from here on they speak of the same
+    pairs: int  # labelled pairs it was measured on
+
+
+class Similarity(NamedTuple):
+    """How near two texts are."""
+
+    overlap: float
+    cosine: float | None  # None when one has no vector of the model
+
+
+@lru_cache(maxsize=1)
+def thresholds() -> dict[str, Thresholds]:
+    """Model id, without precision and length, to its thresholds; `default` for any other."""
+    table = json.loads((files("graphmem.memory") / "thresholds.json").read_text(encoding="utf-8"))
+    return {model: Thresholds(row["duplicate"], row["topic"], row["pairs"]) for model, row in table["models"].items()}
+
+
+def thresholds_of(model_id: str) -> Thresholds:
+    """The thresholds of a model; those of the specification for one that was not measured."""
+    table = thresholds()
+    exact = table.get(model_id)
+    return exact or next((row for name, row in table.items() if model_id.startswith(name)), table["default"])
+
+
+# ---- words
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The distinct words that carry meaning, as the word index has them."""
+    words = normalise(text).split()
+    return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared words of all words (Jaccard)."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both) if both else 0.0
+
+
+_FACT: Final = re.compile(
+    r"`[^`\n]{1,80}`|\"[^\"\n]{1,60}\"|[\w.-]*[/\\][\w./\\-]+|\b\d+(?:[.,:]\d+)*%?|\b[A-Za-z]+\w*(?:[._]\w+)+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b"
+    r"|\b[A-Z]{2,}\b"
+)
+
+
+def facts_of(text: str) -> frozenset[str]:
+    """What makes a statement this one: numbers, names as code has them, paths, quotations, abbreviations."""
+    return frozenset(found.strip("`\"'.,").casefold() for found in _FACT.findall(text))
+
+
+def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
+    """True when one of two texts may stand for both."""
+    mine, theirs = facts_of(one), facts_of(other)
+    if mine - theirs and theirs - mine:
+        return False
+    if near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS:
+        return True
+    return near.cosine is not None and near.cosine > model.duplicate
+
+
+# ---- polarity
+
+_NEGATORS: Final = frozenset(
+    """
+    not never no don't doesn't didn't shouldn't mustn't can't cannot won't isn't aren't wasn't without avoid avoids avoided nor neither stop
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+_OPPOSITES: Final = tuple(
+    (frozenset(yes.split()), frozenset(no.split()))
+    for yes, no in (
+        ("always", "never"),
+        ("enable enables enabled enabling", "disable disables disabled disabling"),
+        ("add adds added adding", "remove removes removed removing drop drops dropped delete deletes deleted"),
+        (
+            "allow allows allowed permit permits permitted",
+            "forbid forbids forbidden deny denies denied disallow disallowed prohibit prohibited ban banned",
+        ),
+        ("include includes included", "exclude excludes excluded"),
+        ("safe", "unsafe dangerous"),
+        ("required mandatory", "optional unnecessary unneeded"),
+        ("prefer prefers preferred", "avoid avoids discourage discouraged"),
+        ("supported supports works", "unsupported broken fails"),
+        ("keep keeps", "remove removes drop drops discard discards"),
+        ("sync synchronous", "async asynchronous"),
+        ("true", "false"),
+        ("accept accepts accepted", "reject rejects rejected refuse refuses refused"),
+        ("mutable", "immutable"),
+        ("public", "private"),
+    )
+)
+_DENYING: Final = frozenset().union(_NEGATORS, *(no for _, no in _OPPOSITES))
+_AFFIRMING: Final = frozenset(
+    """
+    always must should shall do does use uses used using can may is are was be has have will ever only just please want
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+).union(*(yes for yes, _ in _OPPOSITES))
+_POLAR: Final = _DENYING | _AFFIRMING
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+|,?\s+\bbut\b\s+")
+_INSTEAD: Final = re.compile(r"\b(?:instead of|rather than|in place of|and not|, not)\b", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"[\w./-]*\w(?:[’']t)?")
+
+
+class _Claim(NamedTuple):
+    topic: frozenset[str]
+    affirms: bool
+    polar: frozenset[str]
+
+
+def opposed(one: str, other: str) -> bool:
+    """True when a sentence of one text denies what a sentence of the other affirms, of the same things."""
+    theirs = _claims(other)
+    return any(_deny(mine, their) for mine in _claims(one) for their in theirs)
+
+
+def _deny(one: _Claim, other: _Claim) -> bool:
+    if one.affirms == other.affirms or not one.topic or not other.topic:
+        return False
+    return overlap(one.topic, other.topic) >= _TOPIC
+
+
+@lru_cache(maxsize=4096)
+def _claims(text: str) -> tuple[_Claim, ...]:
+    claims: list[_Claim] = []
+    for sentence in _SENTENCE.split(text[:2_000]):
+        for place, part in enumerate(_INSTEAD.split(sentence)):
+            tokens = [token.replace("’", "'").casefold().strip(".") for token in _TOKEN.findall(part)]
+            polar = frozenset(token for token in tokens if token in _POLAR)
+            # Two denials affirm; `never` and what it denies are one.
+            denials = sum(token in _DENYING for token in tokens) + place
+            topic = frozenset(
+                word
+                for token in tokens
+                if token not in _POLAR
+                for word in [token.removesuffix("s")]
+                if word not in STOP_WORDS and len(word) > 1
+            )
+            claims.append(_Claim(topic, denials % 2 == 0, polar))
+    return tuple(claims)
+
+
+# ---- many at once
+
+
+class OverlapJoin:
+    """Finds every pair of texts above the overlap without comparing all: two sets that overlap enough share one of their first words.
+
+    Words are ordered from long to short, as long ones are rare; which order it is changes the work and not the result.
+
+    Source: Bayardo, Ma, Srikant 2007 (prefix filtering).
+    """
+
+    def __init__(self) -> None:
+        self._postings: dict[str, list[int]] = defaultdict(list)
+        self._sets: list[frozenset[str]] = []
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+    def add(self, words: frozenset[str]) -> None:
+        """One more text; its number is how many there were before."""
+        for word in self._prefix(words):
+            self._postings[word].append(len(self._sets))
+        self._sets.append(words)
+
+    def near(self, words: frozenset[str]) -> Iterator[tuple[int, float]]:
+        """(number, overlap) of the texts above the threshold, by number."""
+        n = len(words)
+        candidates = {number for word in self._prefix(words) for number in self._postings.get(word, ())}
+        for number in sorted(candidates):
+            size = len(self._sets[number])
+            if OVERLAP * n < size < n / OVERLAP and (found := overlap(words, self._sets[number])) > OVERLAP:
+                yield number, found
+
+    @staticmethod
+    def _prefix(words: frozenset[str]) -> list[str]:
+        if len(words) < _FEWEST_WORDS:
+            return []
+        return sorted(words, key=lambda word: (-len(word), word))[: len(words) - ceil(OVERLAP * len(words)) + 1]
+
+
+def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
+    """For each row of `new`, the nearest rows of `known` and of the rows of `new` before it, as (number, cosine).
+
+    Rows of `known` are numbered first, those of `new` after them. Exact, in blocks.
+
+    Args:
+        new: float32 (n, dim), unit length.
+        known: float32 (m, dim), unit length.
+        least: smallest cosine.
+        keep: at most so many each, nearest first, ties by number.
+    """
+    everything = np.concatenate([known, new]) if len(known) else new
+    found: list[list[tuple[int, float]]] = []
+    for start in range(0, len(new), _BLOCK):
+        block = new[start : start + _BLOCK]
+        cosines = block @ everything[: len(known) + start + len(block)].T
+        rows, columns = np.nonzero(cosines >= least)
+        hits: list[list[tuple[int, float]]] = [[] for _ in range(len(block))]
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            if column < len(known) + start + row:
+                hits[row].append((column, float(cosines[row, column])))
+        found += [sorted(one, key=lambda hit: (-hit[1], hit[0]))[:keep] for one in hits]
+    return found

@@ -1,0 +1,81 @@
+"""What is made of a memory's words: fingerprint, ids, title, citation, the text that is embedded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import uuid
+from collections.abc import Container, Iterable, Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Final
+
+TITLE_CHARACTERS: Final = 80
+CITATION_CHARACTERS: Final = 40
+_SHORTEST_ID: Final = 4
+_SENTENCE_ENDS: Final = (". ", "! ", "? ", "; ", "\n")
+
+_lock = threading.Lock()
+_last = 0  # (milliseconds << 12 | counter) of the last id
+
+
+def uuid7(moment: datetime) -> str:
+    """A UUID that sorts by time, and by order of creation within a millisecond.
+
+    Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section 6.2).
+    """
+    global _last
+    wanted = int(moment.timestamp() * 1000) << 12
+    with _lock:
+        _last = wanted if wanted > _last or wanted < _last - (1 << 24) else _last + 1  # another time altogether starts its own count
+        stamp = _last
+    random = int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)
+    return str(uuid.UUID(int=(stamp >> 12 & (1 << 48) - 1) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62 | random))
+
+
+def fingerprint(content: str) -> str:
+    """Hash of the content in lower case, white space folded, trimmed: equal for the same thing said twice."""
+    return hashlib.blake2b(" ".join(content.casefold().split()).encode(), digest_size=16).hexdigest()
+
+
+def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
+    """The shortest beginning of sha256(content), of at least four digits, that nobody has yet."""
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts that are both kept
+    return next((digest[:n] for n in range(_SHORTEST_ID, len(digest)) if digest[:n] not in taken), digest)
+
+
+def clipped(text: str, characters: int) -> str:
+    """At most that many characters, cut between words where there are any, with an ellipsis."""
+    if len(text) <= characters:
+        return text
+    cut = text[: characters - 1]
+    at = cut.rfind(" ")
+    return (cut[:at] if at > characters // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def title_of(content: str) -> str:
+    """The first sentence, on one line, at most 80 characters."""
+    text = content.strip()
+    ends = [at + 1 for end in _SENTENCE_ENDS if (at := text.find(end)) > 0]
+    return clipped(" ".join(text[: min(ends, default=len(text))].split()).rstrip(".;"), TITLE_CHARACTERS)
+
+
+def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
+    """What an inline chip shows: file and day, else the title's beginning; at most 40 characters."""
+    if files:
+        day = f" · {created_at:%Y-%m-%d}"
+        return clipped(PurePosixPath(files[0]).name, CITATION_CHARACTERS - len(day)) + day
+    return clipped(title, CITATION_CHARACTERS)
+
+
+def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
+    """What is embedded: `Files: … | Module: … | Type: …` before the content; parts that are empty are left out."""
+    parts = [("Files", ", ".join(files)), ("Module", ", ".join(modules)), ("Type", type_)]
+    return " | ".join(f"{name}: {value}" for name, value in parts if value) + "\n" + content
+
+
+def text_hash(contextual: str) -> str:
+    """Key of a vector: blake2b-128 of the contextual text."""
+    return hashlib.blake2b(contextual.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,205 @@
+"""The kinds of memory and of source, as tables: what differs between designs is a row here, never a module.
+
+A memory's type decides how fast it fades and how long it is kept; its source how far it is trusted and how it starts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class Extra(NamedTuple):
+    """One typed extra of a memory type, a key of `details`."""
+
+    name: str
+    kind: str  # text | number | count | time | texts | steps: rows of validate.EXTRA_KINDS
+    required: bool = False
+
+
+class MemoryType(NamedTuple):
+    """How memories of one type live."""
+
+    name: str
+    half_life_days: float | None  # None: confidence never fades
+    ttl_days: float | None  # without use; None: for ever
+    ttl_confirmed_days: float | None  # the same once it is confirmed
+    holds: str
+    extras: tuple[Extra, ...] = ()
+
+
+def _type(
+    name: str, half_life: float | None, ttl: float | None, holds: str, *extras: Extra, confirmed: float | str | None = "same"
+) -> tuple[str, MemoryType]:
+    return name, MemoryType(name, half_life, ttl, ttl if isinstance(confirmed, str) else confirmed, holds, extras)
+
+
+TYPES: Final[dict[str, MemoryType]] = dict(
+    [
+        _type("gotcha", 60, 30, "a trap, a non-obvious constraint, a warning", confirmed=180),
+        _type(
+            "decision",
+            None,
+            90,
+            "an architectural decision and why",
+            Extra("rationale", "text"),
+            Extra("alternatives", "texts"),
+            confirmed=None,
+        ),
+        _type("preference", 90, 365, "a coding or tooling preference"),
+        _type("pattern", 180, 180, "a reusable implementation pattern or convention"),
+        _type("requirement", None, None, "a requirement, functional or not"),
+        _type("error_pattern", 60, 90, "a recurring error and its fix", Extra("error_fingerprint", "text"), Extra("fix", "text")),
+        _type("module_insight", 90, 21, "what a module is for, a discovery about it", confirmed=180),
+        _type(
+            "prefetch_pattern",
+            60,
+            90,
+            "files read together always (over 80 % of sessions) or often (over 50 %)",
+            Extra("always_read", "texts"),
+            Extra("often_read", "texts"),
+            Extra("module", "text"),
+            Extra("sessions", "count"),
+        ),
+        _type("work_state", 7, 14, "partial work, for continuing later"),
+        _type(
+            "causal_dependency",
+            120,
+            180,
+            "file A must change when B does",
+            Extra("from", "text", required=True),
+            Extra("to", "text", required=True),
+            Extra("support", "count"),
+            Extra("confidence", "number"),
+        ),
+        _type(
+            "task_calibration",
+            180,
+            365,
+            "actual over planned steps of a module",
+            Extra("module", "text"),
+            Extra("methodology", "text"),
+            Extra("actual", "number"),
+            Extra("planned", "number"),
+            Extra("ratio", "number"),
+            Extra("samples", "count"),
+        ),
+        _type(
+            "e2e_observation",
+            30,
+            60,
+            "a fact about the behaviour of a user interface",
+            Extra("kind", "text"),  # precondition, timing, ui_behavior, test_sequence, mcp_gotcha
+        ),
+        _type(
+            "dead_end",
+            90,
+            90,
+            "an approach tried and abandoned",
+            Extra("approach", "text"),
+            Extra("why_failed", "text"),
+            Extra("alternative", "text"),
+            Extra("task", "text"),
+        ),
+        _type("work_unit_outcome", 90, 180, "the result of a unit of work"),
+        _type(
+            "workflow_recipe",
+            120,
+            180,
+            "steps for a kind of task",
+            Extra("task_pattern", "text"),
+            Extra("steps", "steps"),
+            Extra("success_count", "count"),
+            Extra("last_validated_at", "time"),
+        ),
+        _type("context_cost", 60, 90, "token cost of working in a module", Extra("module", "text"), Extra("tokens", "count")),
+        _type("fact", 30, 180, "a plain fact about the codebase, the stack, an entity"),
+        _type("correction", 365, None, "the user said that we had it wrong"),
+        _type("observation", 7, 21, "a low-confidence inference"),
+    ]
+)
+
+# Names that other tools use, accepted on input.
+TYPE_ALIASES: Final[dict[str, str]] = {
+    "architecture": "decision",
+    "warning": "gotcha",
+    "discovery": "module_insight",
+    "error": "error_pattern",
+    "bugfix": "error_pattern",
+    "stack": "fact",
+    "entity": "fact",
+    "general": "fact",
+    "conventions": "pattern",
+    "file_change": "work_unit_outcome",
+    "change": "work_unit_outcome",
+    "feature": "work_unit_outcome",
+    "refactor": "work_unit_outcome",
+    "task_progress": "work_state",
+}
+
+# Tried in this order; the first whose word occurs decides.
+_CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name)
+    for words, name in (
+        (r"fix(?:e[sd])?|fixing|bugs?|errors?|crash(?:e[sd]|ing)?", "error_pattern"),
+        (r"decid(?:e[sd]?|ing)|chose|chosen|decisions?", "decision"),
+        (r"found|discover(?:s|ed|y)?|learn(?:s|ed|t)?", "module_insight"),
+        (
+            r"add(?:s|ed|ing)?|new|features?|creat(?:e[sd]?|ing)|refactor(?:s|ed|ing)?|restructur(?:e[sd]?|ing)|chang(?:e[sd]?|ing)|updat(?:e[sd]?|ing)|modif(?:y|ies|ied)",
+            "work_unit_outcome",
+        ),
+        (r"always|never|prefer(?:s|red)?", "preference"),
+    )
+)
+
+
+def classify(content: str) -> str:
+    """The type a text has by its words; `observation` when none of them says."""
+    return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), "observation")
+
+
+class Source(NamedTuple):
+    """Who brought a memory, and how far that is trusted."""
+
+    name: str
+    trust: float  # factor in ranking
+    status: str  # a memory starts as
+    needs_review: bool
+    confidence: float  # when the caller gives none
+    origin: str  # likewise
+
+
+SOURCES: Final[dict[str, Source]] = {
+    row.name: row
+    for row in (
+        Source("user_taught", 1.4, "confirmed", False, 0.95, "user"),
+        Source("agent_explicit", 1.2, "confirmed", False, 0.85, "agent"),
+        Source("qa_auto", 1.1, "candidate", False, 0.75, "tool"),
+        Source("mcp_auto", 1.0, "candidate", True, 0.7, "tool"),
+        Source("commit_auto", 1.0, "candidate", False, 0.75, "repository"),
+        Source("imported", 1.0, "confirmed", False, 0.8, "repository"),
+        Source("observer_inferred", 0.85, "candidate", False, 0.6, "agent"),
+    )
+}
+
+# From trusted to tainted: a memory is as tainted as its most tainted ancestor.
+ORIGINS: Final = ("user", "repository", "agent", "tool", "web")
+CONTAMINATING: Final = frozenset({"web"})  # words of strangers: fenced when shown, never promoted without a person
+
+SCOPES: Final = ("global", "module", "work_unit", "session")
+VISIBILITIES: Final = ("personal", "project", "team", "organization")
+STATUSES: Final = ("candidate", "confirmed", "pinned", "superseded", "deprecated")
+LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those that search shows
+ROLES: Final = ("about", "target", "impacts")
+RELATIONS: Final = ("required_with", "conflicts_with", "validates", "supersedes", "derived_from")
+ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect": 0.8, "orphaned": 0.8}  # of confidence in ranking
+
+DEFAULT_IMPORTANCE: Final = 0.5
+
+# How use is reported: shown to an agent; opened, cited or acted on; agreed with by a person or an independent session.
+USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count", "confirmed": "confirmed_count"}
+
+
+def more_tainted(one: str, other: str) -> str:
+    """The more tainted of two origins."""
+    return max(one, other, key=ORIGINS.index)

@@ -1,0 +1,117 @@
+"""Changing a memory's words or properties. Its words are never overwritten: a new content is a new version of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import MemoryInfo
+from graphmem.knowledge import KnowledgeDelta, RelatesRow
+from graphmem.memory.link import link
+from graphmem.memory.records import Event
+from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.validate import refuse
+from graphmem.memory.write import Taken
+
+if TYPE_CHECKING:
+    from graphmem.memory.book import MemoryBook
+
+# What may be changed; the rest belongs to the write path, to use, or to the verbs that decide.
+FIELDS: Final = (
+    "content",
+    "title",
+    "type",
+    "tags",
+    "related_files",
+    "symbols",
+    "confidence",
+    "importance",
+    "details",
+    "work_unit",
+    "scope",
+    "visibility",
+    "half_life_days",
+)
+
+
+def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
+    """Change fields of a memory; see `MemoryVerbs.update_memory`.
+
+    The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by
+    `supersedes`, so that "what did we believe then" has an answer.
+    """
+    if unknown := sorted(set(changes) - set(FIELDS)):
+        raise refuse("field", repr(unknown[0])[:60], f"it is one of {', '.join(FIELDS)}", "Correct the name.")
+    with book.writing():
+        row = book.row(memory_id)
+        if row.status not in LIVE_STATUSES:
+            raise refuse("id", f"a {row.status} memory", "only a live one can be changed", "Name the one that stands for it.")
+        if not changes:
+            return book.describer().info(row)
+        now = book.clock.now()
+        same: dict[str, Any] = {
+            "content": row.content,
+            "type": row.type,
+            "tags": list(row.tags),
+            "confidence": row.confidence,
+            "importance": row.importance,
+            "scope": row.scope,
+            "visibility": row.visibility,
+            "half_life_days": row.half_life_days,
+            "details": None if row.details is None or "type" in changes else json.loads(row.details),
+            "work_unit": None if row.work_unit is None else json.loads(row.work_unit),
+            "source": row.source,
+            "origin": row.origin,
+        }
+        draft = book.draft({**same, **changes}, row.source)
+        new_words = draft.content != row.content
+        title = draft.title if "title" in changes or new_words else row.title
+        if new_words and "title" not in changes:
+            title = title_of(draft.content)
+        index = book.index()
+        links = index.about(row.id)
+        delta = KnowledgeDelta()
+        if new_words or {"related_files", "symbols"} & changes.keys():
+            describer = book.describer()
+            files = (
+                draft.files
+                if "related_files" in changes
+                else [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
+            )
+            symbols = draft.symbols if "symbols" in changes else [one.target_id for one in links if one.role == "target"]
+            found = link(draft.content, files, symbols, book.view(), book.project(), row.commit_sha or "")
+            links = [one._replace(memory_id=row.id) for one in found.about]
+            delta = delta._replace(anchored=[row.id], about=links, files=found.files)
+        new = row._replace(
+            content=draft.content,
+            fingerprint=fingerprint(draft.content),
+            title=title,
+            type=draft.type,
+            tags=draft.tags,
+            confidence=draft.confidence,
+            importance=draft.importance,
+            details=draft.details,
+            work_unit=draft.work_unit,
+            scope=draft.scope,
+            visibility=draft.visibility,
+            half_life_days=draft.half_life_days,
+            citation=citation_of(title, draft.files, row.created_at) if new_words or "title" in changes else row.citation,
+            updated_at=now,
+        )
+        key = text_hash(book.text_of(new, links, delta.files))
+        if key != row.text_hash:
+            new = new._replace(text_hash=key, embedding_model="")
+        rows = [new]
+        events = [Event("update", row.id, row.fingerprint, new.fingerprint, ", ".join(sorted(changes)))]
+        if new_words:
+            version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
+            version = version._replace(short_id=short_id(version.content, version.id, Taken(index)))
+            new = new._replace(valid_from=now, user_verified=False)
+            rows = [new, version]
+            delta = delta._replace(relates=[RelatesRow(row.id, version.id, "supersedes", 1.0, auto=False)])
+            events.append(Event("supersede", version.id, "", version.fingerprint, f"by {row.id}"))
+        book.commit(delta._replace(memories=rows), events, {row.id: row}, actor, count=len(index) + len(rows) - 1)
+        book.embed_soon()
+        return book.describer().info(new)

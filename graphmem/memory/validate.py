@@ -1,0 +1,326 @@
+"""What may be remembered: every field with its limit, checked before anything is written.
+
+A refusal names the field, the limit and what came; of a content it tells the length, never the words.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.embedding.base import F32
+from graphmem.errors import BadInputError
+from graphmem.memory.text import TITLE_CHARACTERS, clipped, title_of
+from graphmem.memory.types import CONTAMINATING, DEFAULT_IMPORTANCE, ORIGINS, SCOPES, SOURCES, TYPE_ALIASES, TYPES, VISIBILITIES, classify
+
+CONTENT_CHARACTERS: Final = 8_000
+MAX_TAGS: Final = 64
+TAG_CHARACTERS: Final = 64
+MAX_FILES: Final = 256
+PATH_CHARACTERS: Final = 1_024
+MAX_LINKS: Final = 256
+ID_CHARACTERS: Final = 200
+DETAILS_BYTES: Final = 16_384
+MAX_DEPTH: Final = 6  # of nested details
+MAX_HALF_LIFE_DAYS: Final = 36_500.0
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+
+# C0 and C1 controls but for tab and line ends: they hide text from a reader, or end it for a parser.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
+
+
+class Draft(NamedTuple):
+    """A memory as the caller means it, complete and checked, before it has met the others."""
+
+    content: str
+    type: str
+    title: str
+    source: str
+    origin: str
+    scope: str
+    visibility: str
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+    symbols: tuple[str, ...]
+    confidence: float
+    importance: float
+    details: str | None
+    work_unit: str | None
+    session: str
+    commit_sha: str | None
+    created_at: datetime | None  # None: now
+    half_life_days: float | None
+    contaminated: bool
+    derived_from: tuple[str, ...]
+    required_with: tuple[str, ...]
+    given_id: str
+    vector: F32 | None
+    redacted: tuple[str, ...]
+
+
+def refuse(field: str, came: Any, limit: str, hint: str) -> BadInputError:
+    """The error of a field: what came, what may come, what to do."""
+    return BadInputError(f"{field} is {came}; {limit}. {hint}", argument=field, field=field, limit=limit, value=came)
+
+
+def _shown(value: Any) -> str:
+    return clipped(repr(value), 60)
+
+
+def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
+    """A string of so many characters without controls or halves of characters; line ends become those of Unix."""
+    if not isinstance(value, str):
+        raise refuse(field, f"of type {type(value).__name__}", "it is a text", "Give a string.")
+    if len(value) > most:
+        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are kept", "Say it shorter, or in several memories.")
+    if _SURROGATE.search(value):
+        raise refuse(field, "a text with half a character (a lone surrogate)", "it is valid Unicode", "Decode it correctly and try again.")
+    if at := _CONTROL.search(value):
+        raise refuse(
+            field,
+            f"a text with the control character U+{ord(at.group()):04X} at {at.start()}",
+            "it is readable text",
+            "Take it out and try again.",
+        )
+    clean: str = value.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not lines and "\n" in clean:
+        clean = " ".join(clean.split())
+    if len(clean) < least:
+        raise refuse(field, "empty", f"it has {least} to {most:,} characters", "Say something.")
+    return clean
+
+
+def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
+    """One word of a closed list."""
+    if not isinstance(value, str) or value not in allowed:
+        raise refuse(field, _shown(value), f"it is one of {', '.join(allowed)}", "Choose one of them.")
+    return value
+
+
+def type_of(value: Any, content: str) -> str:
+    """A type by its own name or another tool's; by the content's words when there is none."""
+    if value is None or value == "":
+        return classify(content)
+    if isinstance(value, str):
+        name = value.strip().lower().replace("-", "_").replace(" ", "_")
+        name = TYPE_ALIASES.get(name, name)
+        if name in TYPES:
+            return name
+    raise refuse("type", _shown(value), f"it is one of {', '.join(TYPES)}", "Choose one, or leave it out.")
+
+
+def number(field: str, value: Any, low: float, high: float) -> float:
+    """A finite number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
+        raise refuse(field, _shown(value), f"it is a number from {low:g} to {high:g}", "Give one of those.")
+    return float(value)
+
+
+def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
+    """Distinct strings, in their order."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise refuse(field, f"of type {type(value).__name__}", "it is a list of texts", "Give a list.")
+    if len(value) > most:
+        raise refuse(field, f"a list of {len(value):,}", f"at most {most} are kept", "Give fewer.")
+    return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
+
+
+def path(field: str, value: Any, root: str) -> str:
+    """A path in the project, from its root, with '/'.
+
+    An absolute path is taken when it lies below the root; one that leads out of the project is refused.
+    """
+    given = text(field, value, PATH_CHARACTERS, lines=False)
+    name = given.replace("\\", "/") if _DRIVE.match(given) or ("\\" in given and "/" not in given) else given
+    if name.startswith(("/", "~")) or _DRIVE.match(name):
+        below = root.rstrip("/") + "/"
+        if not root or not name.startswith(below):
+            raise refuse(field, _shown(given), "paths are inside the project, from its root", "Name it from the project's root.")
+        name = name.removeprefix(below)
+    parts = [part for part in PurePosixPath(name).parts if part != "."]
+    if ".." in parts or not parts:
+        raise refuse(field, _shown(given), "paths are inside the project, from its root", "Name it from the project's root.")
+    return "/".join(parts)
+
+
+def moment(field: str, value: Any) -> datetime:
+    """An aware time in UTC, from a datetime or ISO 8601; a time without a zone is taken as UTC only in text that names none."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise refuse(field, _shown(value), "it is a time in ISO 8601", "Write 2026-01-31T12:00:00Z.") from None
+        value = value.replace(tzinfo=UTC) if value.tzinfo is None else value
+    if not isinstance(value, datetime):
+        raise refuse(field, _shown(value), "it is a time", "Give a datetime, or ISO 8601.")
+    if value.tzinfo is None:
+        raise refuse(field, "a time without a zone", "it is aware", "Give it a time zone.")
+    if not EARLIEST <= value <= LATEST:
+        raise refuse(field, value.isoformat(), f"it lies from {EARLIEST.year} to {LATEST.year}", "Give a time of this age.")
+    return value.astimezone(UTC)
+
+
+def vector_of(value: Any, dim: int | None) -> F32:
+    """A finite float32 vector, not zero, of the model's dimension."""
+    try:
+        vector = np.asarray(value, np.float32)
+    except (TypeError, ValueError):
+        raise refuse("vector", f"of type {type(value).__name__}", "it is a list of numbers", "Give the model's output.") from None
+    if vector.ndim != 1 or not vector.size or (dim is not None and vector.size != dim):
+        wanted = f"{dim} numbers" if dim is not None else "a list of numbers"
+        raise refuse("vector", f"of shape {vector.shape}", f"it is {wanted}", "Embed with the model you named.")
+    if not np.isfinite(vector).all() or not vector.any():
+        raise refuse("vector", "not finite, or zero", "every number is finite and one is not zero", "Embed the text again.")
+    return vector
+
+
+def _step(value: Any) -> bool:
+    keys = {"order": int, "description": str, "file": str, "line": int}
+    return isinstance(value, Mapping) and all(key in keys and isinstance(inner, keys[key]) for key, inner in value.items())
+
+
+# Of the typed extras: what a value must be, in words and as a test.
+EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "text": ("a text", lambda value: isinstance(value, str)),
+    "number": ("a finite number", lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)),
+    "count": ("a whole number from 0", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0),
+    "time": ("a time in ISO 8601", lambda value: isinstance(value, str) and moment("time", value) is not None),
+    "texts": ("a list of texts", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),
+    "steps": ("a list of {order, description, file, line}", lambda value: isinstance(value, list) and all(map(_step, value))),
+}
+
+
+def details_of(value: Any, type_: str) -> str | None:
+    """The typed extras as JSON, by the schema of their type; names the schema does not know are refused where it names any."""
+    if value is None:
+        return None
+    encoded = encoded_json("details", value)
+    schema = {extra.name: extra for extra in TYPES[type_].extras}
+    if missing := sorted(name for name, extra in schema.items() if extra.required and name not in value):
+        raise refuse("details", f"without {', '.join(missing)}", f"a {type_} has {', '.join(schema)}", "Add what is missing.")
+    if schema and (extra := sorted(set(value) - set(schema))):
+        raise refuse(
+            "details",
+            f"with {', '.join(map(_shown, extra))}",
+            f"a {type_} has {', '.join(schema)}",
+            "Leave the others out, or put them in the content.",
+        )
+    for name, inner in value.items():
+        if name in schema:
+            words, fits = EXTRA_KINDS[schema[name].kind]
+            if not fits(inner):
+                raise refuse(f"details.{name}", _shown(inner), f"it is {words}", "Correct it.")
+    return encoded
+
+
+def encoded_json(field: str, value: Any) -> str:
+    """A mapping as JSON with sorted keys, small, shallow, without NaN, controls or halves of characters."""
+    if not isinstance(value, Mapping):
+        raise refuse(field, f"of type {type(value).__name__}", "it is an object", "Give a mapping.")
+    _plain(field, value, MAX_DEPTH)
+    encoded = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if len(encoded.encode()) > DETAILS_BYTES:
+        raise refuse(field, f"{len(encoded.encode()):,} bytes of JSON", f"at most {DETAILS_BYTES:,} are kept", "Keep what matters.")
+    return encoded
+
+
+def _plain(field: str, value: Any, depth: int) -> None:
+    if depth < 0:
+        raise refuse(field, "nested too deep", f"at most {MAX_DEPTH} levels are kept", "Make it flatter.")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            text(f"{field} key", key, 100, lines=False)
+            _plain(field, inner, depth - 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _plain(field, inner, depth - 1)
+    elif isinstance(value, str):
+        text(field, value, DETAILS_BYTES, least=0)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise refuse(field, str(value), "numbers are finite", "Leave it out.")
+    elif value is not None and not isinstance(value, (bool, int, float)):
+        raise refuse(field, f"with a {type(value).__name__}", "it holds JSON values", "Convert it.")
+
+
+_KNOWN: Final = frozenset(Draft._fields) - {"files", "given_id", "redacted"} | {"id", "related_files", "embedding_model"}
+
+
+def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
+    """Check one item (names as of `GraphMem.remember`), already without secrets.
+
+    Args:
+        item: what the caller gave.
+        root: the project's root, "" when it is not known.
+        dim: of the model that its vector is said to be of; None when any will do.
+        default_source: when the item names none.
+        redacted: kinds of the secrets that were taken out.
+
+    Raises:
+        BadInputError: the first field that cannot be.
+    """
+    if unknown := sorted(set(item) - _KNOWN):
+        raise refuse("item", f"with {_shown(unknown[0])}", f"it has {', '.join(sorted(_KNOWN))}", "Correct the name.")
+
+    def given(name: str, default: Any = None) -> Any:
+        value = item.get(name)
+        return default if value is None else value
+
+    content = text("content", item.get("content"), CONTENT_CHARACTERS)
+    kind = type_of(item.get("type"), content)
+    source = SOURCES[choice("source", given("source", default_source), tuple(SOURCES))]
+    origin = choice("origin", given("origin", source.origin), ORIGINS)
+    contaminated = given("contaminated", False)
+    if not isinstance(contaminated, bool):
+        raise refuse("contaminated", _shown(contaminated), "it is true or false", "Give one of them.")
+    half_life = item.get("half_life_days")
+    work_unit = item.get("work_unit")
+    return Draft(
+        content=content,
+        type=kind,
+        title=title_of(content) if not given("title", "") else text("title", item["title"], TITLE_CHARACTERS, lines=False),
+        source=source.name,
+        origin=origin,
+        scope=choice("scope", given("scope", "global"), SCOPES),
+        visibility=choice("visibility", given("visibility", "project"), VISIBILITIES),
+        tags=texts("tags", given("tags", ()), MAX_TAGS, TAG_CHARACTERS),
+        files=tuple(dict.fromkeys(path("related_files", one, root) for one in _list("related_files", given("related_files", ())))),
+        symbols=texts("symbols", given("symbols", ()), MAX_LINKS, 1_000),
+        confidence=number("confidence", given("confidence", source.confidence), 0, 1),
+        importance=number("importance", given("importance", DEFAULT_IMPORTANCE), 0, 1),
+        details=details_of(item.get("details"), kind),
+        work_unit=None if work_unit is None else encoded_json("work_unit", work_unit),
+        session=text("session", given("session", ""), ID_CHARACTERS * 5, least=0, lines=False),
+        commit_sha=text("commit_sha", given("commit_sha", ""), 64, least=0, lines=False) or None,
+        created_at=None if item.get("created_at") is None else moment("created_at", item["created_at"]),
+        half_life_days=None if half_life is None else number("half_life_days", half_life, 0.01, MAX_HALF_LIFE_DAYS),
+        contaminated=contaminated or origin in CONTAMINATING,
+        derived_from=texts("derived_from", given("derived_from", ()), MAX_LINKS, ID_CHARACTERS),
+        required_with=texts("required_with", given("required_with", ()), MAX_LINKS, ID_CHARACTERS),
+        given_id=_given_id(item.get("id")),
+        vector=None if item.get("vector") is None else vector_of(item["vector"], dim),
+        redacted=tuple(sorted(set(redacted))),
+    )
+
+
+def _list(field: str, value: Any) -> Sequence[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise refuse(field, f"of type {type(value).__name__}", "it is a list of paths", "Give a list.")
+    if len(value) > MAX_FILES:
+        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are kept", "Name the ones that matter.")
+    return value
+
+
+def _given_id(value: Any) -> str:
+    if value is None:
+        return ""
+    return text("id", str(value) if isinstance(value, int) and not isinstance(value, bool) else value, ID_CHARACTERS, lines=False)

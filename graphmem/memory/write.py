@@ -1,0 +1,572 @@
+"""The one write path: what becomes of texts that somebody wants kept, worked out before anything is written.
+
+exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the difference all of it makes, with what to tell the
+caller and the audit; the book writes it to the journal and then to the graph. Redaction and validation come before (redact, validate).
+
+What meets whom, by rows of `verdict`:
+
+* *exact duplicate*: the memory that is there gains strength and importance; tags, links and sessions are united.
+* *near duplicate*: one of the two stands for both; the other stays as a version (`derived_from`), superseded. Texts that came with ids of
+  their own are somebody's own notes and stay apart, linked by `validates`.
+* *contradiction*: a person's word, then trust, then evidence decides; without any, both stay and say so (`conflicts_with`).
+* Words of strangers (contaminated) confirm nothing and replace nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.answers import Remembered
+from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.memory.link import Links, link
+from graphmem.memory.records import Event
+from graphmem.memory.similar import OverlapJoin, Similarity, Thresholds, near_rows, opposed, overlap, says_the_same, words_of
+from graphmem.memory.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
+from graphmem.memory.types import LIVE_STATUSES, SOURCES, more_tainted
+from graphmem.memory.validate import Draft, refuse
+
+if TYPE_CHECKING:
+    from graphmem.embedding.base import F32
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.memories import MemoryIndex
+
+BOOST: Final = 0.1  # of importance, by an exact duplicate
+MANY: Final = 32  # drafts from which pairs are found by one join instead of a look-up each
+_LOOK: Final = 16  # nearest memories that are judged
+_KEPT_LINKS: Final = 3  # near duplicates a memory with an id of its own is linked to
+
+
+class Plan(NamedTuple):
+    """What a write changes and what there is to say about it."""
+
+    delta: KnowledgeDelta
+    events: list[Event]
+    before: dict[str, MemoryRow]  # rows of the delta as they were
+    results: list[Remembered]  # one for each draft, in order
+    vectors: dict[str, F32]  # text hash -> vector of `model`
+    model: str
+    texts: dict[str, str]  # memory id -> contextual text, of memories that have no vector yet
+
+
+class Met(NamedTuple):
+    """A memory that a draft resembles."""
+
+    row: MemoryRow
+    near: Similarity
+
+
+class Surroundings(NamedTuple):
+    """What a plan is made against."""
+
+    memories: MemoryIndex
+    view: GraphView | None
+    project: str
+    now: datetime
+    model: str  # of the vectors in the index, "" when there are none
+    thresholds: Thresholds
+
+
+class Planner:
+    """Plans one write of one or many drafts. Changes nothing by itself.
+
+    Args:
+        around: memories, graph, time.
+    """
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._index = around.memories
+        self._rows: dict[str, MemoryRow] = {}  # new and changed
+        self._before: dict[str, MemoryRow] = {}
+        self._by_fingerprint: dict[str, list[str]] = {}
+        self._taken: dict[str, str] = {}  # short id -> memory
+        self._about: dict[str, list[AboutRow]] = {}
+        self._files: dict[str, NamedFile] = {}
+        self._relates: dict[tuple[str, str, str], RelatesRow] = {}
+        self._sessions: dict[str, SessionRow] = {}
+        self._learnt: dict[tuple[str, str], LearntRow] = {}
+        self._events: list[Event] = []
+        self._vectors: dict[str, F32] = {}
+        self._vector_of: dict[str, F32] = {}
+        self._texts: dict[str, str] = {}
+        self._model = ""
+
+    def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
+        """What becomes of drafts, taken one after the other.
+
+        Args:
+            drafts: checked and without secrets.
+            model: of their vectors.
+            op: word of the audit for a memory that is added.
+        """
+        self._model = model
+        found = self._near_many(drafts) if len(drafts) >= MANY else None
+        results: list[Remembered] = []
+        for place, draft in enumerate(drafts):
+            near: dict[str, float | None] | None = None
+            if found is not None:  # places of earlier drafts have become ids by now
+                near = {results[one].id if isinstance(one, int) else one: cosine for one, cosine in found[place].items()}
+            results.append(self._one(draft, near, op))
+        return self._finish(results)
+
+    # ---- one draft
+
+    def _one(self, draft: Draft, near: dict[str, float | None] | None, op: str) -> Remembered:
+        print_ = fingerprint(draft.content)
+        if draft.given_id and (known := self._row(draft.given_id)) is not None:
+            if known.fingerprint == print_:
+                return self._told(known, "duplicate", draft, [known.id], "it is there already under this id")
+            raise refuse("id", repr(draft.given_id), "an id belongs to one memory", "Use update_memory to change it, or another id.")
+        links = link(draft.content, draft.files, draft.symbols, self._around.view, self._around.project, draft.commit_sha or "")
+        for one in draft.derived_from:
+            if self._row(one) is None:
+                raise refuse("derived_from", repr(one), "it names memories that are there", "Correct the id.")
+        for one in draft.required_with:
+            if self._row(one) is None:
+                raise refuse("required_with", repr(one), "it names memories that are there", "Correct the id.")
+        draft = self._tainted(draft)
+        same = self._same(draft, print_)
+        if same is not None:
+            return self._again(same, draft, links)
+        met = self._met(draft, near)
+        row = self._new_row(draft, links, print_)
+        verdict = self._verdict(row, draft, links, met)
+        self._keep(verdict.row, draft, links)
+        self._events.append(Event(op, row.id, "", row.fingerprint, verdict.note))
+        for change in verdict.changed:
+            self._change(change)
+        for relation in verdict.relations:
+            self._relates[relation.src, relation.dst, relation.kind] = relation
+        self._events += verdict.events
+        stands = verdict.stands
+        return self._told(self._row(stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
+
+    def _tainted(self, draft: Draft) -> Draft:
+        """As tainted as the most tainted ancestor."""
+        origin, contaminated = draft.origin, draft.contaminated
+        for one in draft.derived_from:
+            parent = self._row(one)
+            if parent is not None:
+                origin, contaminated = more_tainted(origin, parent.origin), contaminated or parent.contaminated
+        return draft._replace(origin=origin, contaminated=contaminated)
+
+    def _same(self, draft: Draft, print_: str) -> MemoryRow | None:
+        """The live memory that says exactly this, in the same scope, to the same people."""
+        ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
+        rows = (self._row(one) for one in dict.fromkeys(ids))
+        return next(
+            (
+                row
+                for row in rows
+                if row is not None and row.status in LIVE_STATUSES and (row.scope, row.visibility) == (draft.scope, draft.visibility)
+            ),
+            None,
+        )
+
+    def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
+        """The same said once more."""
+        now = self._around.now
+        note = "the same was known already"
+        if draft.contaminated and not row.contaminated:
+            note = "the same was known already; words of strangers do not confirm it"
+        else:
+            changed = row._replace(
+                importance=min(1.0, round(row.importance + BOOST, 6)),
+                strength=row.strength + 1,
+                updated_at=now,
+                tags=tuple(dict.fromkeys([*row.tags, *draft.tags])),
+                confirmed_count=row.confirmed_count + (draft.source == "user_taught"),
+            )
+            if draft.source == "user_taught":  # a person says it: that is what a review would ask for
+                changed = changed._replace(
+                    user_verified=True, needs_review=False, status="confirmed" if row.status == "candidate" else row.status
+                )
+            self._change(changed)
+            self._unite_links(row.id, links)
+            self._learn(row.id, draft)
+            self._events.append(Event("update", row.id, row.fingerprint, row.fingerprint, note))
+        if draft.given_id:  # another id of the same text stays findable by it
+            alias = self._new_row(draft, links, row.fingerprint)
+            self._keep(alias._replace(status="superseded", valid_to=now), draft, Links([], [], [], [], []))
+            self._relates[row.id, alias.id, "derived_from"] = RelatesRow(row.id, alias.id, "derived_from", 1.0, auto=True)
+            self._events.append(Event("add", alias.id, "", alias.fingerprint, f"another id of {row.id}"))
+            note = f"the same is kept as {row.id}; this id leads to it"
+        return self._told(row, "duplicate", draft, [row.id], note, links)
+
+    # ---- meeting others
+
+    def _met(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
+        """Live memories that resemble a draft, nearest first."""
+        words = words_of(draft.content)
+        cosines: dict[str, float] = {}
+        ids: list[str] = []
+        vector = self._comparable(draft)
+        if near is not None:
+            ids = list(near)
+            cosines = {one: cosine for one, cosine in near.items() if cosine is not None}
+        else:
+            ids = [one for one, _ in self._index.words(draft.content, _LOOK)]
+            ids += [one for one, row in self._rows.items() if row.status in LIVE_STATUSES]
+            if vector is not None:
+                cosines = dict(self._index.near(vector, _LOOK, self._around.thresholds.topic))
+                ids += cosines
+                cosines |= self._index.cosines(vector, [one for one in ids if one not in cosines])
+        found: list[Met] = []
+        for one in dict.fromkeys(ids):
+            row = self._row(one)
+            if row is None or row.status not in LIVE_STATUSES or row.scope != draft.scope:
+                continue
+            if one not in cosines and vector is not None and one in self._vector_of:
+                cosines[one] = _cosine(vector, self._vector_of[one])
+            found.append(Met(row, Similarity(overlap(words, words_of(row.content)), cosines.get(one))))
+        return sorted(found, key=lambda met: (-max(met.near.overlap, met.near.cosine or 0.0), met.row.id))[:_LOOK]
+
+    def _verdict(self, row: MemoryRow, draft: Draft, links: Links, met: list[Met]) -> _Verdict:
+        limits = self._around.thresholds
+        mine = {link.target_id for link in links.about}
+        relations: list[RelatesRow] = [RelatesRow(row.id, one, "derived_from", 1.0, auto=False) for one in draft.derived_from]
+        relations += [RelatesRow(row.id, one, "required_with", 1.0, auto=False) for one in draft.required_with]
+        verdict = _Verdict(row, row.id, "added", [], relations, [], [], "")
+        linked = 0
+        for one in met:
+            other = one.row
+            on_topic = one.near.overlap >= 0.5 or (one.near.cosine or 0.0) >= limits.topic
+            if other.id in draft.derived_from or other.visibility != row.visibility:
+                continue
+            if on_topic and opposed(row.content, other.content):
+                shared = mine & {link.target_id for link in self._links_of(other.id)}
+                if shared or row.type == other.type or "correction" in (row.type, other.type):
+                    verdict = self._contradict(verdict, other, draft, one.near)
+                continue
+            if not says_the_same(row.content, other.content, one.near, limits):
+                continue
+            likeness = round(max(one.near.overlap, one.near.cosine or 0.0), 4)
+            if row.contaminated != other.contaminated:
+                continue
+            if draft.given_id or _is_of_somebody(other):
+                if linked < _KEPT_LINKS:
+                    linked += 1
+                    verdict.relations.append(RelatesRow(row.id, other.id, "validates", likeness, auto=True))
+                continue
+            if verdict.outcome == "added":
+                verdict = self._consolidate(verdict, other, links, draft, likeness)
+        return verdict
+
+    def _consolidate(self, verdict: _Verdict, other: MemoryRow, links: Links, draft: Draft, likeness: float) -> _Verdict:
+        """One of two texts that say nearly the same stands for both."""
+        now, row = self._around.now, verdict.row
+        trust = SOURCES[row.source].trust - SOURCES[other.source].trust
+        fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
+        new_wins = not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
+        winner, loser = (row, other) if new_wins else (other, row)
+        united = winner._replace(
+            strength=other.strength + 1,
+            importance=max(row.importance, other.importance),
+            confidence=max(row.confidence, other.confidence),
+            updated_at=now,
+            tags=tuple(dict.fromkeys([*winner.tags, *loser.tags])),
+            origin=more_tainted(row.origin, other.origin),
+            contaminated=row.contaminated or other.contaminated,
+            injected_count=other.injected_count,
+            used_count=other.used_count,
+            confirmed_count=other.confirmed_count,
+            last_accessed_at=other.last_accessed_at,
+            status="confirmed" if "confirmed" in (winner.status, loser.status) and winner.status == "candidate" else winner.status,
+        )
+        version = loser._replace(status="superseded", valid_to=now, updated_at=now)
+        relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
+        note = f"nearly the same as {other.id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
+        self._unite_links(winner.id, links if not new_wins else Links(self._links_of(other.id), [], [], [], []))
+        self._learn(winner.id, draft)
+        if new_wins:
+            for learnt in self._index.learnt(other.id):
+                self._learnt[winner.id, learnt.session_id] = learnt._replace(memory_id=winner.id)
+        return verdict._replace(
+            row=united if new_wins else version,
+            stands=winner.id,
+            outcome="consolidated",
+            others=[*verdict.others, other.id],
+            relations=[*verdict.relations, relation],
+            changed=[*verdict.changed, version if new_wins else united],
+            events=[*verdict.events, Event("compact", winner.id, other.fingerprint, winner.fingerprint, note)],
+            note=note,
+        )
+
+    def _contradict(self, verdict: _Verdict, other: MemoryRow, draft: Draft, near: Similarity) -> _Verdict:
+        """Two texts that cannot both be true: who stays."""
+        now, row = self._around.now, verdict.row
+        likeness = round(max(near.overlap, near.cosine or 0.0), 4)
+        wins = None if draft.given_id else self._winner(row, other)
+        if wins is None or verdict.outcome in ("superseded", "consolidated"):
+            relation = RelatesRow(row.id, other.id, "conflicts_with", likeness, auto=True)
+            note = verdict.note or f"it contradicts {other.id}; both stay until somebody decides"
+            outcome = "conflicting" if verdict.outcome == "added" else verdict.outcome
+            return verdict._replace(
+                outcome=outcome, others=[*verdict.others, other.id], relations=[*verdict.relations, relation], note=note
+            )
+        if wins:
+            loser = other._replace(status="superseded", valid_to=now, updated_at=now)
+            note = f"it contradicts {other.id} and takes its place: {self._why(row, other)}"
+            return verdict._replace(
+                outcome="replaced",
+                others=[*verdict.others, other.id],
+                relations=[*verdict.relations, RelatesRow(row.id, other.id, "supersedes", likeness, auto=True)],
+                changed=[*verdict.changed, loser],
+                events=[*verdict.events, Event("supersede", other.id, other.fingerprint, row.fingerprint, f"by {row.id}")],
+                note=note,
+            )
+        note = f"it contradicts {other.id}, which stays: {self._why(other, row)}"
+        return verdict._replace(
+            row=row._replace(status="superseded", valid_to=now),
+            stands=other.id,
+            outcome="superseded",
+            others=[*verdict.others, other.id],
+            relations=[*verdict.relations, RelatesRow(other.id, row.id, "supersedes", likeness, auto=True)],
+            events=[*verdict.events, Event("supersede", row.id, row.fingerprint, other.fingerprint, f"by {other.id}")],
+            note=note,
+        )
+
+    def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
+        """True when the new memory stays, False when the old one does, None when nothing decides."""
+        said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
+        if said and (row.type == "correction" or not known):
+            return True
+        if known and not said:
+            return False
+        if row.contaminated != other.contaminated:
+            return None if row.contaminated else True
+        if other.status == "pinned":
+            return None
+        mine, theirs = SOURCES[row.source].trust, SOURCES[other.source].trust
+        if mine != theirs:
+            return mine > theirs
+        return True if self._changed_since(other) or row.source == "qa_auto" else None
+
+    def _why(self, winner: MemoryRow, loser: MemoryRow) -> str:
+        if winner.source == "user_taught" and loser.source != "user_taught":
+            return "a person's word"
+        if SOURCES[winner.source].trust != SOURCES[loser.source].trust:
+            return "its source is trusted more"
+        return "the code has changed since" if self._changed_since(loser) else "it is the newer one, with evidence"
+
+    def _changed_since(self, row: MemoryRow) -> bool:
+        return any(link.anchor in (Anchor.SUSPECT, Anchor.ORPHANED) and link.body_hash for link in self._links_of(row.id))
+
+    # ---- many drafts
+
+    def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
+        """The memories (by id) and earlier drafts (by place) each draft is near to, with the cosine where that said so."""
+        join = OverlapJoin()
+        known: list[str | int] = []
+        for one in self._index.ids():
+            row = self._index.row(one)
+            if row is not None:
+                known.append(one)
+                join.add(words_of(row.content))
+        stored = [one for one in known if isinstance(one, str)]
+        found: list[dict[str | int, float | None]] = []
+        for place, draft in enumerate(drafts):
+            words = words_of(draft.content)
+            found.append({known[number]: None for number, _ in join.near(words)})
+            join.add(words)
+            known.append(place)
+        embedded = [place for place, draft in enumerate(drafts) if self._comparable(draft) is not None]
+        if embedded:
+            vectors = {one: vector for one in stored if (vector := self._index.vector(one)) is not None}
+            new = np.stack([_unit(self._comparable(drafts[place])) for place in embedded])
+            old = np.stack(list(vectors.values())) if vectors else np.zeros((0, new.shape[1]), np.float32)
+            numbered: list[str | int] = [*vectors, *embedded]
+            for place, hits in zip(embedded, near_rows(new, old, self._around.thresholds.topic, _LOOK), strict=True):
+                found[place].update({numbered[number]: cosine for number, cosine in hits})
+        return found
+
+    def _comparable(self, draft: Draft) -> F32 | None:
+        """The draft's vector, if it is of the model the others have."""
+        return draft.vector if draft.vector is not None and self._model == self._around.model else None
+
+    # ---- rows
+
+    def _row(self, memory_id: str) -> MemoryRow | None:
+        return self._rows.get(memory_id) or self._index.row(memory_id)
+
+    def _new_row(self, draft: Draft, links: Links, print_: str) -> MemoryRow:
+        now = self._around.now
+        source = SOURCES[draft.source]
+        created = draft.created_at or now
+        memory_id = draft.given_id or uuid7(created)
+        short = short_id(draft.content, memory_id, Taken(self._index, self._taken))
+        self._taken[short] = memory_id
+        contextual = contextual_text(draft.content, draft.type, links.paths, links.modules)
+        key = text_hash(contextual)
+        status = "candidate" if draft.contaminated and draft.source != "user_taught" else source.status
+        return MemoryRow(
+            id=memory_id,
+            short_id=short,
+            fingerprint=print_,
+            type=draft.type,
+            title=draft.title,
+            citation=citation_of(draft.title, draft.files, created),
+            content=draft.content,
+            confidence=draft.confidence,
+            importance=draft.importance,
+            strength=1,
+            source=draft.source,
+            scope=draft.scope,
+            visibility=draft.visibility,
+            status=status,
+            needs_review=source.needs_review or (draft.contaminated and draft.source != "user_taught"),
+            user_verified=False,
+            disputed=False,
+            contaminated=draft.contaminated,
+            tags=draft.tags,
+            created_at=created,
+            updated_at=now,
+            last_accessed_at=None,
+            valid_from=created,
+            valid_to=None,
+            stale_at=None,
+            deprecated_at=None,
+            injected_count=0,
+            used_count=0,
+            confirmed_count=0,
+            origin=draft.origin,
+            half_life_days=draft.half_life_days,
+            commit_sha=draft.commit_sha,
+            work_unit=draft.work_unit,
+            details=draft.details,
+            text_hash=key,
+            embedding_model=self._model if draft.vector is not None else "",
+        )
+
+    def _keep(self, row: MemoryRow, draft: Draft, links: Links) -> None:
+        """Take a new row into the plan."""
+        self._rows[row.id] = row
+        self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
+        if links.about:
+            self._about[row.id] = _united(self._about.get(row.id, []), [one._replace(memory_id=row.id) for one in links.about])
+        self._files.update((file.id, file) for file in links.files)
+        self._learn(row.id, draft)
+        if draft.vector is not None:
+            self._vectors[row.text_hash] = draft.vector
+            self._vector_of[row.id] = draft.vector
+        elif row.status in LIVE_STATUSES:
+            self._texts[row.id] = contextual_text(draft.content, draft.type, links.paths, links.modules)
+
+    def _change(self, row: MemoryRow) -> None:
+        if row.id not in self._rows and row.id not in self._before:
+            before = self._index.row(row.id)
+            if before is not None:
+                self._before[row.id] = before
+        self._rows[row.id] = row
+
+    def _links_of(self, memory_id: str) -> list[AboutRow]:
+        return self._about.get(memory_id) or self._index.about(memory_id)
+
+    def _unite_links(self, memory_id: str, links: Links) -> None:
+        """Add links to those a memory has."""
+        if links.about:
+            known = self._links_of(memory_id)
+            united = _united(known, [one._replace(memory_id=memory_id) for one in links.about])
+            if united != known:
+                self._about[memory_id] = united
+            self._files.update((file.id, file) for file in links.files)
+
+    def _learn(self, memory_id: str, draft: Draft) -> None:
+        """Note the session a memory comes from."""
+        if not draft.session:
+            return
+        if draft.session not in self._sessions and self._index.session(draft.session) is None:
+            page = "://" in draft.session
+            self._sessions[draft.session] = SessionRow(
+                draft.session,
+                "",
+                "page" if page else "session",
+                draft.session if page else "",
+                self._around.now,
+                None,
+                draft.commit_sha or "",
+                "",
+                None,
+            )
+        self._learnt[memory_id, draft.session] = LearntRow(memory_id, draft.session, 0, 0)
+
+    def _told(
+        self, row: MemoryRow, outcome: str, draft: Draft, others: Sequence[str] = (), note: str = "", links: Links | None = None
+    ) -> Remembered:
+        return Remembered(
+            row.id,
+            row.short_id,
+            outcome,
+            draft.given_id,
+            list(dict.fromkeys(others)),
+            list(draft.redacted),
+            links.unresolved if links is not None else [],
+            note,
+        )
+
+    def _finish(self, results: list[Remembered]) -> Plan:
+        delta = KnowledgeDelta(
+            memories=list(self._rows.values()),
+            anchored=list(self._about),
+            about=[one for links in self._about.values() for one in links],
+            files=[self._files[key] for key in sorted(self._files)],
+            relates=[self._relates[key] for key in sorted(self._relates)],
+            sessions=[self._sessions[key] for key in sorted(self._sessions)],
+            learnt=[self._learnt[key] for key in sorted(self._learnt)],
+        )
+        return Plan(delta, self._events, self._before, results, self._vectors, self._model, self._texts)
+
+
+class _Verdict(NamedTuple):
+    row: MemoryRow  # the new memory, as it will be
+    stands: str  # id of the memory that says it from now on
+    outcome: str
+    others: list[str]
+    relations: list[RelatesRow]
+    changed: list[MemoryRow]
+    events: list[Event]
+    note: str
+
+
+class Taken:
+    """Short ids in use."""
+
+    def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
+        self._index = index
+        self._more = more
+
+    def __contains__(self, short: object) -> bool:
+        return short in self._more or self._index.by_short_id(str(short)) is not None
+
+
+def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
+    """Links by target and role; of two the one that is surer."""
+    links: dict[tuple[str, str], AboutRow] = {}
+    for one in [*known, *more]:
+        key = one.target_id, one.role
+        if key not in links or links[key].confidence < one.confidence:
+            links[key] = one
+    return [links[key] for key in sorted(links)]
+
+
+def _is_of_somebody(row: MemoryRow) -> bool:
+    """True for a memory whose id a caller gave: ours are UUIDs of version 7."""
+    return not (len(row.id) == 36 and row.id[14] == "7" and row.id.count("-") == 4)
+
+
+def _unit(vector: Any) -> F32:
+    return np.asarray(vector, np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def _cosine(one: F32, other: F32) -> float:
+    return float(_unit(one) @ _unit(other))
+
+
+def outcome_counts(results: Sequence[Remembered]) -> dict[str, int]:
+    """How many of each outcome, by name."""
+    return dict(sorted(Counter(result.outcome for result in results).items()))

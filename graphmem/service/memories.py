@@ -1,0 +1,239 @@
+"""The verbs of memories, the same for every door. They check, call the one write path, and answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphmem.memory import changes as changing
+from graphmem.memory import house, read
+from graphmem.memory.update import update
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from graphmem.answers import (
+        AuditPage,
+        DeleteAnswer,
+        Forgotten,
+        MemoryInfo,
+        MemoryPage,
+        PruneAnswer,
+        RebuildAnswer,
+        RememberAnswer,
+        RememberManyAnswer,
+        ReviewQueue,
+        ScanAnswer,
+        TermAlias,
+        Timeline,
+    )
+    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.filters import MemoryQuery
+
+
+class MemoryVerbs:
+    """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
+
+    _book: MemoryBook
+
+    # ---- writing
+
+    def remember(
+        self,
+        content: str,
+        type: str | None = None,  # noqa: A002 - the word of the domain
+        *,
+        title: str | None = None,
+        source: str = "agent_explicit",
+        origin: str | None = None,
+        scope: str = "global",
+        visibility: str = "project",
+        tags: Sequence[str] = (),
+        related_files: Sequence[str] = (),
+        symbols: Sequence[str] = (),
+        confidence: float | None = None,
+        importance: float | None = None,
+        details: Mapping[str, Any] | None = None,
+        work_unit: Mapping[str, Any] | None = None,
+        session: str | None = None,
+        commit_sha: str | None = None,
+        created_at: datetime | str | None = None,
+        half_life_days: float | None = None,
+        contaminated: bool | None = None,
+        derived_from: Sequence[str] = (),
+        required_with: Sequence[str] = (),
+        id: str | None = None,  # noqa: A002
+        vector: Sequence[float] | None = None,
+        embedding_model: str | None = None,
+        actor: str = "",
+    ) -> RememberAnswer:
+        """Keep a piece of knowledge. On disk when this returns; its vector may follow.
+
+        Args:
+            content: 1 to 8,000 characters; 500 or fewer are best.
+            type: a key of `memory.types.TYPES`, or a name other tools use; default by its words.
+            title: default the first sentence.
+            source: who says so; a key of `memory.types.SOURCES`.
+            origin: where the words come from; default the source's.
+            scope: global, module, work_unit or session.
+            visibility: personal, project, team or organization.
+            tags: at most 64.
+            related_files: paths in the project; those the index has not seen are linked when they appear.
+            symbols: references of what it is about, besides those named in the content.
+            confidence: 0 to 1; default the source's.
+            importance: 0 to 1.
+            details: typed extras of its type.
+            work_unit: methodology, hierarchy, label.
+            session: the run, commit or page it was learnt in.
+            commit_sha: the commit it was learnt at.
+            created_at: aware time or ISO 8601; default now.
+            half_life_days: instead of the type's.
+            contaminated: the words of strangers had a part in it; default by origin and by what it is derived from.
+            derived_from: ids of memories it was made of.
+            required_with: ids of memories that belong with it.
+            id: your own id; default a UUIDv7.
+            vector: of the contextual text, with `embedding_model`.
+            embedding_model: model id of `vector`.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError: `field`, `limit` and `value` say what cannot be.
+            SecretError: it is mostly a secret; `kinds` names which.
+        """
+        item = {name: value for name, value in locals().items() if name not in ("self", "actor")}
+        return self._book.remember(item, actor=actor)
+
+    def remember_many(
+        self,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        source: str = "imported",
+        embedding_model: str | None = None,
+        skip_invalid: bool = False,
+        actor: str = "",
+    ) -> RememberManyAnswer:
+        """Keep many at once: one entry in the journal, one transaction. Nothing is kept when one of them cannot be.
+
+        Items with ids of their own keep them: those that say nearly the same stay apart, linked by `validates`; of those
+        that say exactly the same one stays, and the others' ids lead to it.
+
+        Args:
+            items: arguments of `remember`, by name; `vector` may be among them.
+            source: of items that name none.
+            embedding_model: of their vectors.
+            skip_invalid: leave out what cannot be taken, and say which.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError, SecretError: as for `remember`; `index` is the item's place from 0.
+        """
+        return self._book.remember_many(items, source=source, embedding_model=embedding_model, skip_invalid=skip_invalid, actor=actor)
+
+    def update_memory(self, id: str, *, actor: str = "", **changes: Any) -> MemoryInfo:  # noqa: A002
+        """Change fields of a memory; `memory.update.FIELDS` names them. A changed content is a new version: the old one stays.
+
+        Raises:
+            MemoryNotFoundError, BadInputError, SecretError.
+        """
+        return update(self._book, id, changes, actor=actor)
+
+    def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
+        """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
+        return changing.forget(self._book, id, hard=hard, actor=actor)
+
+    def pin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Always of use: never fades, never pruned."""
+        return changing.pin(self._book, id, actor=actor)
+
+    def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """An ordinary confirmed memory again."""
+        return changing.unpin(self._book, id, actor=actor)
+
+    def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """A person says that it is true: confirmed, out of the review queue, its anchors taken as of today."""
+        return changing.verify(self._book, id, actor=actor)
+
+    def dispute(self, id: str, reason: str = "", actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Somebody says that it is not true: still used, with less confidence and a badge, until somebody resolves it."""
+        return changing.dispute(self._book, id, reason=reason, actor=actor)
+
+    def resolve_conflict(self, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+        """A steward decides: the winner stays, the loser (or all it conflicts with) is superseded; a dispute ends."""
+        return changing.resolve(self._book, winner, loser, note=note, actor=actor)
+
+    def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> None:
+        """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with)."""
+        changing.note_use(self._book, ids, use, session=session)
+
+    def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+        """Words that a search for a term also looks for; none removes the alias."""
+        return changing.set_alias(self._book, term, means, actor=actor)
+
+    # ---- reading
+
+    def memory(self, id: str) -> MemoryInfo:  # noqa: A002
+        """A memory by id or short id; another id of the same text leads to it as well.
+
+        Raises:
+            MemoryNotFoundError: there is none; AmbiguousMemoryError: several begin so.
+        """
+        return read.memory(self._book, id)
+
+    def memories(
+        self, query: MemoryQuery | Mapping[str, Any] | None = None, sort: str = "newest", limit: int = 50, offset: int = 0
+    ) -> MemoryPage:
+        """A page of the memories that pass a filter.
+
+        Args:
+            query: see `memory.filters.MemoryQuery`; default every live one.
+            sort: newest, oldest, updated, importance, confidence, strength or used.
+            limit: 1 to 1,000.
+            offset: of the page.
+        """
+        return read.memories(self._book, query, sort, limit, offset)
+
+    def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
+        """A memory with the `n` that were learnt before and after it."""
+        return read.timeline(self._book, id, n)
+
+    def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
+        """Memories that want a person's eye: disputed, contradicting, about code that changed or is gone, unreviewed, contaminated."""
+        return read.review_queue(self._book, limit, offset)
+
+    def aliases(self) -> list[TermAlias]:
+        """What searches also look for, by term."""
+        return changing.aliases(self._book)
+
+    def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
+        """Who did what, newest first, and whether the record is whole."""
+        return read.audit(self._book, memory, limit, offset)
+
+    # ---- keeping house
+
+    def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
+        """Retire what has faded, expired, or is too much."""
+        return house.prune(self._book, dry_run=dry_run, actor=actor)
+
+    def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+        """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
+        return house.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
+
+    def rebuild_memories(self) -> RebuildAnswer:
+        """Make every memory anew from the journal alone."""
+        return house.rebuild(self._book)
+
+    def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+        """Look for secrets in everything stored; without `dry_run` they are taken out of graph and journal."""
+        return house.scan_secrets(self._book, dry_run=dry_run, actor=actor)
+
+    def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
+        """Delete every memory, session and journal, for good.
+
+        Args:
+            confirm: the project's name, as `project()` says it.
+            actor: who does this.
+
+        Raises:
+            BadInputError: `confirm` is not it.
+        """
+        return house.delete_all(self._book, confirm, actor=actor)
