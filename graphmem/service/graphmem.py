@@ -31,6 +31,7 @@ from graphmem.errors import (
 )
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.pipeline import Indexer, IndexOptions
+from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress, symbol_id
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -41,6 +42,7 @@ from graphmem.projection.projections import Projections
 from graphmem.search.pipeline import Request, search
 from graphmem.service import diffs
 from graphmem.service.exporting import export
+from graphmem.service.memories import MemoryVerbs
 from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, ProgressHub
 from graphmem.service.stale import StaleFiles
@@ -65,7 +67,7 @@ DEFAULT_LIMIT: Final = 1000
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem:
+class GraphMem(MemoryVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -85,6 +87,7 @@ class GraphMem:
         self._stale = StaleFiles()
         self._hub = ProgressHub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish)
+        self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._watch_note = ""
@@ -136,6 +139,7 @@ class GraphMem:
         self._hub.close()
         if self._run is not None:
             self._run.join()
+        self._book.close()
         self._projections.close()
         for kept in (self._cache, self._inputs):
             if kept is not None:
