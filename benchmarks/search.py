@@ -81,7 +81,7 @@ def main() -> int:
         vectors = VectorIndex(embedder.model_id, embedder.dim)
         for at in range(0, len(embedded), 8):
             vectors.add(hashes[at : at + 8], embedder.encode(embedded[at : at + 8]))
-        shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), lambda damaged: None)
+        shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), None, "", lambda damaged: None)
         bare = shot._replace(vectors=None, vectors_note="switched off")
         names = [info.qualname for info in view.infos(np.flatnonzero(view.label == 1)[:20_000]) if info.qualname != "<module>"]
         plain = PlainBM25(shot)

@@ -249,13 +249,14 @@ def main() -> int:
     options.add_argument("--changes", type=Path)
     options.add_argument("--mirrors", type=Path)
     options.add_argument("--docstrings", type=Path)
+    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
     options.add_argument("--ways", default="", help="regular expression: only the ways whose name it finds, and the default")
     arguments = options.parse_args()
     cases = list(changes(arguments.changes, arguments.mirrors, arguments.work)) if arguments.changes else []
     cases += list(docstrings(arguments.docstrings, arguments.work)) if arguments.docstrings else []
     if not cases:
         options.error("give --changes with --mirrors, or --docstrings")
-    chosen = choose()
+    chosen = choose(folder=arguments.models)
     if chosen.embedder is None:
         options.error(chosen.reason)
     embedder = Remembered(chosen.embedder)

@@ -9,10 +9,10 @@ kept packed and unpacked when somebody asks for it, because a search looks at a 
 from __future__ import annotations
 
 import marshal
-import sqlite3
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -20,14 +20,13 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
-from graphmem.projection.text import STOP_WORDS, normalise, query_words
-from graphmem.projection.vectors import F32, Bool, best_rows, matrix_of, products, unit_rows
-from graphmem.projection.words import affordable
+from graphmem.projection.postings import Postings
+from graphmem.projection.text import query_words
+from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, products, unit_rows
 from graphmem.store.base import Knowledge
 
 RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, and out of search unless asked for
 
-_WEIGHTS: Final = "1.0, 1.0"  # BM25 weights of title and of the rest
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _TIMES: Final = tuple(MemoryRow._fields.index(name) for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))
@@ -50,6 +49,19 @@ class Moment(NamedTuple):
     id: str
     gap_s: float  # seconds between the two
     together: bool  # learnt in one session
+
+
+class Found(NamedTuple):
+    """Candidates of a query, and what is needed to weigh others beside them."""
+
+    ids: set[str]
+    words: dict[str, float]  # BM25 of those that have any of the words
+    dense: dict[str, float]  # cosine of those that have a vector
+    best_words: float  # of all memories that pass
+    lowest: float  # cosine of the farthest of all memories that pass
+    highest: float
+    unknown: list[str]  # words that no memory has
+    score: Callable[[str], bool] = lambda one: False  # add another memory's scores; False when it does not pass
 
 
 class MemoryIndex:
@@ -87,12 +99,7 @@ class MemoryIndex:
         self._ended = np.zeros(0, np.int64)
         self._matrix: F32 = np.zeros((0, 0), np.float32)
         self._has_vector = np.zeros(0, np.bool_)
-        self._rows_with: dict[str, int] = {}
-        self._words = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._words.execute(
-            "CREATE VIRTUAL TABLE words USING fts5(title, text, content='', "
-            "tokenize='porter unicode61 remove_diacritics 2 tokenchars ''_''')"
-        )
+        self._words = Postings()
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge, model_id: str = "", vectors: pa.Table | None = None) -> MemoryIndex:
@@ -118,6 +125,10 @@ class MemoryIndex:
         if vectors is not None:
             index.use_model(model_id, vectors)
         return index
+
+    def reading(self) -> AbstractContextManager[bool]:
+        """Several questions about one state: no patch comes between them."""
+        return self._lock
 
     # ---- rows
 
@@ -251,10 +262,7 @@ class MemoryIndex:
                 return []
             rows = np.flatnonzero(self._mask(only or MemoryFilter()) & self._has_vector[: len(self._id_at)])
             cosines = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
-            rows, cosines = rows[cosines >= min_cosine], cosines[cosines >= min_cosine]
-            rows, cosines = best_rows(rows, cosines, limit)
-            found = [(self._id_at[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
-        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
+            return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
         """Cosine of a vector with those of these memories; those without one are left out."""
@@ -276,36 +284,55 @@ class MemoryIndex:
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Memories that have words of a query: (id, BM25), best first, ties by id.
 
-        The query is normalised as the memories were; stop words count only when there is nothing else, and words in very many
-        memories are left out beside rarer ones.
+        The query is normalised as the memories were; stop words count only when there is nothing else.
 
         Args:
             query: any text.
             limit: memories wanted.
             only: which memories; every live one when None.
         """
-        return self.words_of(query_words(query), limit, only)[0]
-
-    def words_of(self, words: Sequence[str], limit: int, only: MemoryFilter | None = None) -> tuple[list[tuple[str, float]], list[str]]:
-        """The same for words that are normalised already, and the words that were left out."""
-        wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         with self._lock:
-            counts = {word: self._count(word) for word in wanted}
-            used, left_out = affordable({word: count for word, count in counts.items() if count})
-            if not used:
-                return [], left_out
+            scores = self._words.scores(query_words(query), len(self._id_at)).scores
+            rows = np.flatnonzero(self._mask(only or MemoryFilter()) & (scores > 0))
+            return self._best(rows, scores[rows], limit)
+
+    def find(self, words: Sequence[str], vector: F32 | None, depth: int, only: MemoryFilter | None = None) -> Found:
+        """Candidates of both paths at once, each with what the other path says of it.
+
+        Args:
+            words: of the query, normalised.
+            vector: of the query; None to go without vectors.
+            depth: candidates of each path.
+            only: which memories; every live one when None.
+        """
+        with self._lock:
+            n = len(self._id_at)
             mask = self._mask(only or MemoryFilter())
-            match = " OR ".join(f'"{word}"' for word in used)
-            sql = f"SELECT rowid, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?"  # noqa: S608
-            asked = limit + 1
-            while True:
-                rows = self._words.execute(sql, (match, asked)).fetchall()
-                found = [(self._id_at[slot], score) for slot, score in rows if mask[slot]]
-                # Beyond those that fill the answer, one that is worse: ties are broken by id, not by the place in the table.
-                if len(rows) < asked or (len(found) > limit and found[limit - 1][1] > rows[-1][1]):
-                    break
-                asked *= 4
-        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit], left_out
+            worded = self._words.scores(words, n)
+            rows = np.flatnonzero(mask & (worded.scores > 0))
+            ids = dict.fromkeys(one for one, _ in self._best(rows, worded.scores[rows], depth))
+            best_words = float(worded.scores[rows].max()) if len(rows) else 0.0
+            cosines, lowest, highest = np.zeros(n, np.float32), 0.0, 0.0
+            near = np.flatnonzero(mask & self._has_vector[:n]) if vector is not None and self._matrix.shape[1] else rows[:0]
+            if vector is not None and len(near):
+                cosines[near] = values = products(self._matrix, np.asarray(vector, np.float32), near, n)
+                ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
+                lowest, highest = float(values.min()), float(values.max())
+            found = Found(set(ids), {}, {}, best_words, lowest, highest, worded.unknown)
+
+            def score(one: str) -> bool:
+                slot = self._slot_of.get(one)
+                if slot is None or not mask[slot]:
+                    return False
+                if worded.scores[slot] > 0:
+                    found.words[one] = float(worded.scores[slot])
+                if len(near) and self._has_vector[slot]:
+                    found.dense[one] = float(cosines[slot])
+                return True
+
+            for one in ids:
+                score(one)
+            return found._replace(score=score)
 
     # ---- changing
 
@@ -356,6 +383,10 @@ class MemoryIndex:
                     self._matrix[slot] = unit[i]
                     self._has_vector[slot] = True
 
+    def has_text(self, text_hash: str) -> bool:
+        """True when a memory has the text with this hash."""
+        return text_hash in self._slots_of_text
+
     def missing_vectors(self) -> list[str]:
         """Ids of live memories that have no vector of the model in use, newest first."""
         with self._lock:
@@ -385,11 +416,11 @@ class MemoryIndex:
             mask &= ~self._stale[:n]
         return mask
 
-    def _count(self, word: str) -> int:
-        """Memories that have a word; remembered until the next patch."""
-        if word not in self._rows_with:
-            self._rows_with[word] = self._words.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
-        return self._rows_with[word]
+    def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
+        """The best of some slots: (id, score), best first, ties by id."""
+        rows, scores = best_rows(rows, scores, limit)
+        found = [(self._id_at[row], float(score)) for row, score in zip(rows, scores, strict=True)]
+        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
     def _place(self, memory_id: str) -> int | None:
         slot = self._slot_of.get(memory_id)
@@ -416,13 +447,13 @@ class MemoryIndex:
             if slot is None:
                 slot = self._free.pop()
                 self._slot_of[one], self._id_at[slot] = slot, one
-                new.append((slot, *words))
+                new.append((slot, words))
             else:
                 before = _unpack(self._packed[slot])
                 self._drop_keys(before, slot, keep_vector=before.text_hash == row.text_hash)
                 if (was := _searched(before)) != words:
-                    old.append((slot, *was))
-                    new.append((slot, *words))
+                    old.append((slot, was))
+                    new.append((slot, words))
             self._packed[slot] = _pack(row)
             self._by_fingerprint.setdefault(row.fingerprint, []).append(one)
             self._by_short_id[row.short_id] = one
@@ -440,7 +471,8 @@ class MemoryIndex:
         else:
             for time in times:
                 insort(self._timeline, time)
-        self._write_words(old, new)
+        self._words.remove(old)
+        self._words.add(new)
 
     def _forget(self, ids: Sequence[str]) -> None:
         """Take memories out, with their links."""
@@ -450,7 +482,7 @@ class MemoryIndex:
             if slot is None:
                 continue
             row = _unpack(self._packed[slot])
-            old.append((slot, *_searched(row)))
+            old.append((slot, _searched(row)))
             self._drop_keys(row, slot, keep_vector=False)
             self._anchor_one(one, [])
             for link in list(self._relates.get(one, {}).values()):
@@ -461,7 +493,7 @@ class MemoryIndex:
             self._id_at[slot], self._packed[slot] = "", b""
             self._used[slot] = self._live[slot] = False
             self._free.append(slot)
-        self._write_words(old, [])
+        self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
         """Take a row out of what finds it by key, and out of time."""
@@ -472,15 +504,6 @@ class MemoryIndex:
         del self._timeline[bisect_left(self._timeline, (_micros(row.created_at), row.id))]
         if not keep_vector:
             self._has_vector[slot] = False
-
-    def _write_words(self, old: list[tuple[int, str, str]], new: list[tuple[int, str, str]]) -> None:
-        """Change the word index; FTS5 wants exactly the words back that went in."""
-        if old or new:
-            self._words.execute("BEGIN")
-            self._words.executemany("INSERT INTO words(words, rowid, title, text) VALUES ('delete', ?, ?, ?)", old)
-            self._words.executemany("INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)", new)
-            self._words.execute("COMMIT")
-            self._rows_with.clear()
 
     def _make_room(self, count: int) -> None:
         """Free slots for so many more memories."""
@@ -531,12 +554,11 @@ class MemoryIndex:
                 del self._relates[end]
 
 
-def _searched(row: MemoryRow) -> tuple[str, str]:
-    """The words of the title, and of what the title does not already say."""
-    content = row.content
+def _searched(row: MemoryRow) -> str:
+    """The text that is searched by words: the title where it says what the content does not, content and tags."""
     opening = row.title.removesuffix("…").rstrip()
-    rest = content[len(opening) :] if content.startswith(opening) else content
-    return normalise(row.title), normalise(" ".join([rest, *row.tags]))
+    parts = [row.content, *row.tags]
+    return "\n".join(parts if row.content.lstrip().startswith(opening) else [row.title, *parts])
 
 
 def _drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:

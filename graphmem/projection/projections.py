@@ -11,19 +11,23 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from graphmem._heap import give_back
 from graphmem.errors import GraphMemError, StoreClosedError
+from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
 from graphmem.projection.graph import GraphView
-from graphmem.projection.vectors import F32, VectorIndex
+from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.store.base import GraphStore
 
@@ -45,6 +49,8 @@ class Snapshot(NamedTuple):
     vectors: VectorIndex | None
     vectors_note: str  # why `vectors` is None
     covered: tuple[int, int]  # chunks with a vector, chunks
+    memories: MemoryIndex | None
+    memories_note: str  # why `memories` is None
     report_damage: Callable[[WordIndex], None]  # tell that a word index turned out to be damaged
 
 
@@ -88,14 +94,20 @@ class Projections:
         self._vectors: VectorIndex | None = None
         self._hashes = _ChunkHashes(())
         self._words_note = "the word index is being opened"
+        self._memories: MemoryIndex | None = None
+        self._memories_note = "the memories are being read"
+        self._memories_failure: Exception | None = None
         self._failure: Exception | None = None
         self._unsaved = False
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # there, or failed
         self._settled = threading.Event()  # both
+        self._memories_settled = threading.Event()
+        self._learning = threading.Lock()  # of following a write of layer 3
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
         self._jobs.put(self._load)
+        self._jobs.put(self._load_memories)
         self._worker.start()
 
     # ---- reading
@@ -128,12 +140,28 @@ class Projections:
                 self._vectors,
                 "" if self._vectors is not None else "no vectors yet",
                 (self._hashes.covered, self._hashes.total),
+                self._memories,
+                "" if self._memories is not None else self._memories_note,
                 self._damaged,
             )
 
+    def memories(self) -> MemoryIndex:
+        """Layer 3 as of the last accepted write; waits while it is being read.
+
+        Raises:
+            GraphMemError: it could not be read.
+        """
+        self._memories_settled.wait()
+        if self._memories is None:
+            raise GraphMemError(f"The memories could not be read from the database: {self._memories_failure}") from self._memories_failure
+        return self._memories
+
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until graph and words are there or have failed; False when the time is up."""
-        return self._settled.wait(timeout_s)
+        """Wait until graph, words and memories are there or have failed; False when the time is up."""
+        begun = time.monotonic()
+        if not self._settled.wait(timeout_s):
+            return False
+        return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
         """One sentence about what is not ready; empty when all is."""
@@ -144,13 +172,16 @@ class Projections:
     def status(self) -> dict[str, Any]:
         """What is there, of which generation, how large; for `doctor`."""
         with self._state:
-            graph, words, vectors = self._graph, self._words, self._vectors
+            graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
             return {
                 "graph": {"generation": graph.generation, "bytes": graph.nbytes, **graph.counts} if graph else {"note": self.note()},
                 "words": {"generation": words.generation, "file": words.path.name} if words else {"note": self._words_note},
                 "vectors": {"model": vectors.model_id, "dim": vectors.dim, "rows": len(vectors), "chunks_covered": self._hashes.covered}
                 if vectors
                 else {"note": "no vectors yet"},
+                "memories": {"generation": memories.generation, "rows": len(memories), "with_vector": memories.covered()[0]}
+                if memories is not None
+                else {"note": self._memories_note},
             }
 
     # ---- changing
@@ -190,6 +221,25 @@ class Projections:
                 self._unsaved = True
             self._jobs.put(new_graph.warm)  # and then the worker saves, when it has been quiet for a while
 
+    def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:
+        """Follow a write of layer 3: patch with the delta, or read everything anew when there is none or it does not fit.
+
+        Returns when readers see it.
+
+        Args:
+            generation: of the store's knowledge after the write.
+            delta: what it changed since the generation before it.
+            vectors: (text_hash, vector) that came with it; kept when they are of the model in use.
+        """
+        index = self.memories()
+        with self._learning:
+            if index.generation >= generation:
+                return
+            if delta is None or index.generation != generation - 1:
+                self._read_memories()
+                return
+            index.patch(delta, vectors, generation)
+
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
         """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds.
 
@@ -203,14 +253,19 @@ class Projections:
         with self._state:
             if self._vectors is not None and self._vectors.model_id == model_id and dim in (None, self._vectors.dim):
                 return True
-        self._settled.wait()
+        self.wait()
         stored = self._store.vectors(model_id)
-        if stored.num_rows:
-            vectors = VectorIndex.from_table(model_id, stored.schema.field("vector").type.list_size, stored)
-        elif dim is not None:
-            vectors = VectorIndex(model_id, dim)
-        else:
+        if not stored.num_rows and dim is None:
             return False
+        memories = self._memories
+        if memories is not None:
+            memories.use_model(model_id, stored)
+        vectors = VectorIndex(model_id, dim or stored.schema.field("vector").type.list_size)
+        if stored.num_rows:
+            hashes = stored["text_hash"].to_pylist()
+            code = [i for i, key in enumerate(hashes) if memories is None or not memories.has_text(key)]
+            table = stored if len(code) == len(hashes) else stored.take(code)
+            vectors.add([hashes[i] for i in code], matrix_of(table).reshape(-1, vectors.dim))
         with self._state:
             self._vectors = vectors
             self._hashes.count(vectors)
@@ -224,6 +279,10 @@ class Projections:
             fresh = [key for key in dict.fromkeys(hashes) if key not in self._vectors]
             self._vectors.add(hashes, vectors)
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
+
+    def add_memory_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
+        """The same for vectors of memories."""
+        self.memories().add_vectors(hashes, vectors)
 
     def covered(self) -> tuple[int, int]:
         """(chunks with a vector, chunks)."""
@@ -278,11 +337,17 @@ class Projections:
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
                 _log.exception("a projection could not be kept up")
                 with self._state:
-                    self._failure = error
-                    self._words_note = f"the word index could not be built: {error}"
+                    if job == self._load_memories:
+                        self._memories_failure = error
+                        self._memories_note = f"the memories could not be read: {error}"
+                    else:
+                        self._failure = error
+                        self._words_note = f"the word index could not be built: {error}"
             finally:
                 self._graph_settled.set()
                 self._settled.set()
+                if job == self._load_memories:
+                    self._memories_settled.set()
 
     def _load(self) -> None:
         """Open what was saved; make the rest from the store."""
@@ -295,6 +360,21 @@ class Projections:
         else:
             with self._writing:
                 self._rebuild()
+
+    def _load_memories(self) -> None:
+        with self._learning:
+            self._read_memories()
+        self._memories_settled.set()
+
+    def _read_memories(self) -> None:
+        """Make the memories anew from the store, with the vectors of the model in use."""
+        index = MemoryIndex.from_knowledge(self._store.knowledge())
+        with self._state:
+            vectors = self._vectors
+        if vectors is not None:
+            index.use_model(vectors.model_id, self._store.vectors(vectors.model_id))
+        with self._state:
+            self._memories = index
 
     def _rebuild(self) -> None:
         """Make graph and words from the store, the graph first; readers keep the old bundle until then."""

@@ -38,48 +38,6 @@ WORDS = [
 EMBEDDER = HashedEmbedder()
 
 
-def memory(one: str, content: str, **changes) -> MemoryRow:
-    row = MemoryRow(
-        id=one,
-        short_id=stable_id(content)[:8],
-        fingerprint=stable_id("fp", content),
-        type="fact",
-        title=content[:40],
-        citation=content[:20],
-        content=content,
-        confidence=0.8,
-        importance=0.5,
-        strength=1,
-        source="user_taught",
-        scope="global",
-        visibility="project",
-        status="confirmed",
-        needs_review=False,
-        user_verified=False,
-        disputed=False,
-        contaminated=False,
-        tags=(),
-        created_at=NOON,
-        updated_at=NOON,
-        last_accessed_at=None,
-        valid_from=NOON,
-        valid_to=None,
-        stale_at=None,
-        deprecated_at=None,
-        injected_count=0,
-        used_count=0,
-        confirmed_count=0,
-        origin="user",
-        half_life_days=None,
-        commit_sha=None,
-        work_unit=None,
-        details=None,
-        text_hash=stable_id("text", content),
-        embedding_model=EMBEDDER.model_id,
-    )
-    return row._replace(**changes)
-
-
 def vectors_of(rows) -> pa.Table:
     texts = {row.text_hash: row.content for row in rows}
     return vector_table(list(texts), EMBEDDER.encode(list(texts.values())))
@@ -92,7 +50,8 @@ def asked(text: str):
 class Book:
     """The memories as a store would hold them, changed at random together with an index."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, memory) -> None:
+        self.memory = memory
         self.random = random.Random(seed)
         self.memories: dict[str, MemoryRow] = {}
         self.about: dict[str, list[AboutRow]] = {}
@@ -117,7 +76,7 @@ class Book:
         fresh = []
         for _ in range(chance.randrange(1, 8)):
             self.made += 1
-            fresh.append(memory(f"m{self.made}", self.content(), created_at=self.moment(), type=chance.choice(["fact", "gotcha"])))
+            fresh.append(self.memory(f"m{self.made}", self.content(), created_at=self.moment(), type=chance.choice(["fact", "gotcha"])))
         for one in removed:
             del self.memories[one]
             self.about.pop(one, None)
@@ -185,8 +144,8 @@ def everything(index: MemoryIndex, book: Book) -> dict:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_writes_the_index_equals_one_made_anew(seed):
-    book = Book(seed)
+def test_after_any_writes_the_index_equals_one_made_anew(seed, memory):
+    book = Book(seed, memory)
     index = MemoryIndex()
     index.use_model(EMBEDDER.model_id, vectors_of([]))
     for _ in range(25):
@@ -197,8 +156,8 @@ def test_after_any_writes_the_index_equals_one_made_anew(seed):
     assert everything(index, book) == everything(anew, book)
 
 
-def test_near_is_the_exact_answer():
-    book = Book(3)
+def test_near_is_the_exact_answer(memory):
+    book = Book(3, memory)
     for _ in range(30):
         book.step()
     index = MemoryIndex.from_knowledge(book.knowledge(30), EMBEDDER.model_id, vectors_of(book.memories.values()))
@@ -211,7 +170,7 @@ def test_near_is_the_exact_answer():
     assert {one for one, _ in near} == {one for one, value in cosines.items() if value >= 0.2}
 
 
-def test_retired_memories_are_found_only_when_asked_for():
+def test_retired_memories_are_found_only_when_asked_for(memory):
     old = memory("old", "the cache is flushed hourly", status="superseded", valid_to=NOON + timedelta(days=1))
     new = memory("new", "the cache is flushed daily", created_at=NOON + timedelta(days=1))
     index = MemoryIndex.from_knowledge(Knowledge(1, [new, old], [], [], [], []), EMBEDDER.model_id, vectors_of([old, new]))
@@ -223,7 +182,7 @@ def test_retired_memories_are_found_only_when_asked_for():
     assert [one for one, _ in index.near(asked("cache flushed"), 5, only=then)] == ["old"]
 
 
-def test_neighbours_in_time_say_how_far_and_whether_they_were_learnt_together():
+def test_neighbours_in_time_say_how_far_and_whether_they_were_learnt_together(memory):
     rows = [memory(f"m{n}", f"turn {n} of the talk", created_at=NOON + timedelta(seconds=60 * n * n)) for n in range(4)]
     index = MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], [LearntRow("m1", "s", 0, 1), LearntRow("m2", "s", 1, 2)]))
     assert index.timeline("m1", 5, 1) == ["m0", "m1", "m2"]
@@ -231,7 +190,7 @@ def test_neighbours_in_time_say_how_far_and_whether_they_were_learnt_together():
     assert index.moments("nobody") == index.timeline("nobody", 1, 1) == []
 
 
-def test_a_memory_without_a_vector_is_still_found_by_words_and_named_as_missing():
+def test_a_memory_without_a_vector_is_still_found_by_words_and_named_as_missing(memory):
     rows = [memory("a", "retry the socket"), memory("b", "retry the parser")]
     index = MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], []), EMBEDDER.model_id, vectors_of(rows[:1]))
     assert [one for one, _ in index.words("retry parser", 5)] == ["b", "a"]
@@ -241,7 +200,7 @@ def test_a_memory_without_a_vector_is_still_found_by_words_and_named_as_missing(
     assert index.near(asked("retry the parser"), 1)[0][0] == "b"
 
 
-def test_words_that_no_query_should_hold_do_no_harm():
+def test_words_that_no_query_should_hold_do_no_harm(memory):
     index = MemoryIndex.from_knowledge(Knowledge(1, [memory("a", 'say "OR" NEAR( * \x00 title:x')], [], [], [], []))
     for query in ('"', "OR", "NEAR(", "title:x", "*", "", "\x00", "\ud800"):
         index.words(query, 5)

@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.embedding.fill import vector_table
 from graphmem.errors import GraphMemError
+from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import GRAPH_FILE, Projections
@@ -229,12 +230,17 @@ def test_what_cannot_be_read_is_said_and_not_swallowed(world, tmp_path, caplog):
         def tables(self):
             raise GraphMemError("the disk is on fire")
 
+        def knowledge(self):
+            raise GraphMemError("the memories are ashes")
+
     projections = Projections(Broken(), tmp_path)
     assert projections.wait(30)
     assert "the disk is on fire" in projections.note()
     assert "the disk is on fire" in caplog.text
     with pytest.raises(GraphMemError, match="the disk is on fire"):
         projections.graph()
+    with pytest.raises(GraphMemError, match="the memories are ashes"):
+        projections.memories()
     projections.close()
 
 
@@ -284,3 +290,28 @@ def test_deltas_that_change_nothing_move_the_generation_on(world, opened, tmp_pa
 def test_vector_tables_have_the_type_of_the_store():
     table = vector_table(["a"], np.ones((1, 3), np.float32))
     assert table.schema.field("vector").type == pa.list_(pa.float32(), 3)
+
+
+def test_memories_follow_the_store_and_are_read_again_when_a_write_was_missed(opened, memory):
+    store, projections = opened()
+    rows = [memory(f"m{n}", f"the cache number {n} is flushed hourly") for n in range(3)]
+    for n, row in enumerate(rows):
+        delta = KnowledgeDelta(memories=[row], anchored=[row.id])
+        generation = store.apply_knowledge(delta)
+        if n != 1:  # the second write is not told
+            projections.refresh_knowledge(generation, delta)
+    index = projections.memories()
+    assert [row.id for row in index.all_rows()] == ["m0", "m1", "m2"]
+    assert index.generation == store.knowledge_generation() == 3
+    assert projections.status()["memories"] == {"generation": 3, "rows": 3, "with_vector": 0}
+
+
+def test_vectors_of_memories_and_of_code_go_where_each_is_searched(opened, memory):
+    store, projections = opened()
+    row = memory("m", "the cache is flushed hourly")
+    store.put_vectors("model", 4, vector_table(["code", row.text_hash], np.eye(2, 4, dtype=np.float32)))
+    delta = KnowledgeDelta(memories=[row], anchored=["m"])
+    projections.refresh_knowledge(store.apply_knowledge(delta), delta)
+    assert projections.use_model("model")
+    assert projections.vector_hashes() == {"code"}
+    assert projections.memories().near(np.eye(2, 4, dtype=np.float32)[1], 5) == [("m", 1.0)]

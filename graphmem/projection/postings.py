@@ -1,0 +1,151 @@
+"""Words of short texts: an inverted index in memory, scored by BM25 for all texts at once.
+
+Chunks of code lie in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. For memories, sentences of a
+few dozen words, a weaker normalisation by length and a factor for the share of the query that a text covers find more
+(docs/decisions/0006-fusion.md), so they have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
+
+Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model
+as Lucene had it, weighted by inverse document frequency.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.projection.text import STOP_WORDS, normalise, query_words
+
+F32 = npt.NDArray[np.float32]
+
+_K1: Final = 0.9
+_B: Final = 0.25
+_COVERAGE: Final = 0.5  # power of the share of the query's weight that a text has
+_MAX_COUNT: Final = 65_535
+_MAX_KNOWN: Final = 400_000  # stems remembered; emptied above
+
+
+class WordScores(NamedTuple):
+    """BM25 of every slot, 0 where a text has none of the words."""
+
+    scores: F32
+    words: list[str]  # of the query that some text has
+    unknown: list[str]  # that none has
+
+
+class Stemmer:
+    """Word forms to stems by the Porter stemmer that is inside SQLite. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        tokenizer = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
+        self._db.execute(f"CREATE VIRTUAL TABLE form USING fts5(word, content='', columnsize=0, tokenize='{tokenizer}')")
+        self._db.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(form, instance)")
+        self._known: dict[str, str] = {}
+
+    def __call__(self, words: Iterable[str]) -> dict[str, str]:
+        """Stem of each word; a word the tokenizer takes apart or does not know stands for itself."""
+        known = self._known
+        wanted = list(dict.fromkeys(words))
+        fresh = [word for word in wanted if word not in known]
+        if fresh:
+            if len(known) + len(fresh) > _MAX_KNOWN:
+                known.clear()
+                fresh = wanted
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT INTO form(rowid, word) VALUES (?, ?)", enumerate(fresh))
+            known.update((word, word) for word in fresh)
+            # Words are normalised: each is one token but for odd ones, whose last part would stand for the whole.
+            known.update((fresh[row], term) for term, row, place in self._db.execute("SELECT term, doc, offset FROM stem") if place == 0)
+            self._db.execute("INSERT INTO form(form) VALUES ('delete-all')")
+            self._db.execute("COMMIT")
+        return {word: known[word] for word in wanted}
+
+
+class Postings:
+    """Texts by slot number. Not thread-safe: the owner holds its lock."""
+
+    def __init__(self) -> None:
+        self._stem = Stemmer()
+        self._slots: dict[str, array[int]] = {}
+        self._counts: dict[str, array[int]] = {}
+        self._length: F32 = np.zeros(0, np.float32)
+        self._texts = 0
+        self._words = 0.0
+
+    def add(self, texts: Sequence[tuple[int, str]]) -> None:
+        """Take in (slot, text) of slots that are free."""
+        if not texts:
+            return
+        split = [(slot, normalise(text).split()) for slot, text in texts]
+        stem = self._stem(word for _, words in split for word in words)
+        highest = max(slot for slot, _ in split)
+        if highest >= len(self._length):
+            grown = np.zeros(max(highest + 1, len(self._length) * 3 // 2), np.float32)
+            grown[: len(self._length)] = self._length
+            self._length = grown
+        for slot, words in split:
+            for word, count in Counter(map(stem.__getitem__, words)).items():
+                slots = self._slots.get(word)
+                if slots is None:
+                    slots = self._slots[word] = array("i")
+                    self._counts[word] = array("H")
+                slots.append(slot)
+                self._counts[word].append(min(count, _MAX_COUNT))
+            self._length[slot] = len(words)
+            self._texts += 1
+            self._words += len(words)
+
+    def remove(self, texts: Sequence[tuple[int, str]]) -> None:
+        """Take out what `add` took in; the texts must be the same."""
+        for slot, text in texts:
+            words = normalise(text).split()
+            stem = self._stem(words)
+            for word in dict.fromkeys(map(stem.__getitem__, words)):
+                place = self._slots[word].index(slot)
+                # The last one takes the place: the order says nothing.
+                for column in (self._slots[word], self._counts[word]):
+                    last = column.pop()
+                    if place < len(column):
+                        column[place] = last
+                if not self._slots[word]:
+                    del self._slots[word], self._counts[word]
+            self._length[slot] = 0
+            self._texts -= 1
+            self._words -= len(words)
+
+    def scores(self, words: Sequence[str], size: int) -> WordScores:
+        """BM25 of normalised words for the slots below `size`, times a power of the share of the query a text covers.
+
+        Stop words count only when there is nothing else. Cost: one pass over the texts that have each word.
+        """
+        wanted = [word for word in words if word not in STOP_WORDS] or list(words)
+        stem = self._stem(wanted)
+        terms: dict[str, str] = {}
+        for word in wanted:
+            terms.setdefault(stem[word], word)
+        known = [term for term in terms if term in self._slots]
+        total = np.zeros(size, np.float32)
+        covered = np.zeros(size, np.float32)
+        asked = 0.0
+        norm = _K1 * (1 - _B + _B * self._length / max(self._words / max(self._texts, 1), 1.0))
+        for term in sorted(known):
+            slots = np.frombuffer(self._slots[term], np.int32)
+            counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
+            idf = math.log(1 + (self._texts - len(slots) + 0.5) / (len(slots) + 0.5))
+            total[slots] += idf * (_K1 + 1) * counts / (counts + norm[slots])
+            covered[slots] += idf
+            asked += idf
+        if asked:
+            total *= (covered / asked) ** _COVERAGE
+        return WordScores(total, [terms[term] for term in known], [word for term, word in terms.items() if term not in self._slots])
+
+    def scores_of(self, query: str, size: int) -> WordScores:
+        """The same for a text as it is written."""
+        return self.scores(query_words(query), size)
