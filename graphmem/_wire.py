@@ -46,7 +46,20 @@ _NAMES: dict[tuple[type, str], str] = {
     (answers.SearchAnswer, "state"): "indexState",
     (answers.Subgraph, "state"): "indexState",
 }
-_GLOBAL_IDS = {(answers.SymbolInfo, "id"), (answers.FileInfo, "id"), (answers.SearchHit, "id"), (answers.ImpactHit, "target")}
+_GLOBAL_IDS = {
+    (answers.SymbolInfo, "id"),
+    (answers.FileInfo, "id"),
+    (answers.SearchHit, "id"),
+    (answers.ImpactHit, "target"),
+    (answers.MemoryInfo, "id"),
+    (answers.MemoryAnchor, "id"),
+    (answers.MemoryRelation, "id"),
+    (answers.Remembered, "id"),
+    (answers.Pruned, "id"),
+    (answers.SecretsFound, "id"),
+    (answers.Forgotten, "ids"),
+    (answers.Forgotten, "kept"),
+}
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "BAD_INPUT": errors.BadInputError,
@@ -162,12 +175,12 @@ def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
     message = str(error.get("message", "the server refused"))
     facts: dict[str, Any] = {name: value for name, value in dict(error.get("extensions") or {}).items() if name != "code"}
     code = (error.get("extensions") or {}).get("code", "INTERNAL")
-    if code == "AMBIGUOUS":
-        candidates = [rebuild(answers.SymbolInfo, one) for one in facts.get("candidates", ())]
-        return errors.AmbiguousSymbolError(message, **{**facts, "candidates": candidates})
-    if code == "NOT_FOUND":
-        return errors.SymbolNotFoundError(message, **facts) if "ref" in facts else errors.NotIndexedError(message, **facts)
-    return _ERRORS.get(code, errors.GraphMemError)(message, **facts)
+    kind = getattr(errors, str(facts.pop("error", "")), None)
+    if not (isinstance(kind, type) and issubclass(kind, errors.GraphMemError)):
+        kind = _ERRORS.get(code, errors.GraphMemError)  # refused before a verb was called
+    if kind is errors.AmbiguousSymbolError:
+        facts["candidates"] = [rebuild(answers.SymbolInfo, one) for one in facts.get("candidates", ())]
+    return kind(message, **facts)
 
 
 def rebuild(kind: type[T], data: Mapping[str, Any]) -> T:
@@ -184,7 +197,7 @@ def rebuild(kind: type[T], data: Mapping[str, Any]) -> T:
         if enum and isinstance(value, str):
             value = value.lower().replace("_", enum)
         elif is_id:
-            value = raw_id(value)
+            value = [raw_id(one) for one in value] if isinstance(value, list) else raw_id(value)
         else:
             value = _convert(hint, value)
         values[name] = value
@@ -203,7 +216,7 @@ def _plan(kind: Any) -> tuple[tuple[str, str, Any, str, bool], ...]:
     return tuple(
         (
             field.name,
-            _NAMES.get((kind, field.name), _camel(field.name)),
+            _NAMES.get((kind, field.name), camel(field.name)),
             hints[field.name],
             _ENUMS.get((kind, field.name), ""),
             (kind, field.name) in _GLOBAL_IDS,
@@ -212,7 +225,8 @@ def _plan(kind: Any) -> tuple[tuple[str, str, Any, str, bool], ...]:
     )
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """The GraphQL name of a Python name."""
     head, *tail = name.split("_")
     return head + "".join(part.capitalize() for part in tail)
 

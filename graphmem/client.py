@@ -6,7 +6,6 @@ hides the difference: what it gives has the same verbs and answers with the same
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import threading
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from graphmem._remote import RemoteMemoryVerbs, cursor
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import (
     DiffImpact,
@@ -105,7 +105,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         )
 
 
-class RemoteGraphMem:
+class RemoteGraphMem(RemoteMemoryVerbs):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 
     Args:
@@ -246,7 +246,7 @@ class RemoteGraphMem:
         """Rows `offset` to `offset + limit` of a connection, by as many requests as its pages ask for; and the total."""
         rows: list[dict[str, Any]] = []
         while True:
-            after = _cursor(offset + len(rows) - 1) if offset + len(rows) else None
+            after = cursor(offset + len(rows) - 1) if offset + len(rows) else None
             page = self._wire.ask(operation, first=min(limit - len(rows), PAGE), after=after, **variables)[field]
             rows += [edge["node"] for edge in page["edges"]]
             if len(rows) >= limit or not page["pageInfo"]["hasNextPage"]:
@@ -301,8 +301,3 @@ class RemoteGraphMem:
             yield
         finally:
             over.set()
-
-
-def _cursor(offset: int) -> str:
-    """The cursor of the row at a 0-based offset."""
-    return base64.b64encode(f"offset:{offset}".encode()).decode("ascii")

@@ -33,9 +33,9 @@ STATUS: Final[dict[str, int]] = {
 """HTTP status of each code, for refusals outside an operation; inside one the status is 200."""
 
 PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
-    "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path"),
-    "NOT_FOUND": ("ref", "suggestions"),
-    "AMBIGUOUS": ("ref", "candidates", "total"),
+    "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path", "field", "index", "kinds"),
+    "NOT_FOUND": ("ref", "suggestions", "id"),
+    "AMBIGUOUS": ("ref", "candidates", "total", "id"),
     "LIMIT": ("limit", "allowed", "found"),
     "TIMEOUT": ("seconds",),
     "CONFLICT": ("owner",),
@@ -51,9 +51,13 @@ _CORE_LIMITS: Final = {
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """The extensions of a refusal: its code and its public facts, candidates as clients know symbols."""
+    """The extensions of a refusal: its code, its name and its public facts, candidates as clients know symbols."""
     known = PUBLIC_FACTS.get(error.code, ())
-    return {"code": error.code, **{name: _public(error.facts[name]) for name in known if name in error.facts}}
+    return {
+        "code": error.code,
+        "error": type(error).__name__,
+        **{name: _public(error.facts[name]) for name in known if name in error.facts},
+    }
 
 
 def _public(value: Any) -> Any:
@@ -61,6 +65,8 @@ def _public(value: Any) -> Any:
         return {**_camel(to_json(value)), "id": global_id(SYMBOL, value.id), "kind": value.kind.upper(), "ref": value.ref}
     if isinstance(value, (list, tuple)):
         return [_public(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _public(item) for key, item in value.items()}
     return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
 
 

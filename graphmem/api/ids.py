@@ -10,6 +10,7 @@ from graphmem.errors import BadInputError
 
 SYMBOL = "Symbol"
 FILE = "File"
+MEMORY = "Memory"
 
 
 class GlobalId(NamedTuple):
@@ -52,7 +53,7 @@ def parse_global_id(text: str) -> GlobalId:
 def as_ref(text: str) -> str:
     """A reference for the service: global ids become raw ids, everything else stays as it came."""
     parts = _decode(text)
-    return parts[1] if parts is not None and parts[0] in (SYMBOL, FILE) else text
+    return parts[1] if parts is not None and parts[0] in (SYMBOL, FILE, MEMORY) else text
 
 
 def cursor(offset: int) -> str:

@@ -2,6 +2,9 @@
 
 A client that sends `{"operationName": "Impact", "variables": {…}}` without a query means the file's;
 so does one that sends the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
+
+Files whose name begins with `_` hold one fragment each. Those an operation spreads and does not define are put after its
+own text, and the whole is what is hashed.
 """
 
 from __future__ import annotations
@@ -12,12 +15,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from graphql import GraphQLError, OperationDefinitionNode, parse
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    Visitor,
+    parse,
+    visit,
+)
 
 from graphmem._resources import data_root
 from graphmem.errors import BadInputError, QueryFileError
 
 SUFFIX = ".graphql"
+FRAGMENT = "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +97,53 @@ def load_operations() -> Operations:
     files = sorted(
         (entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")), key=lambda f: f.name
     )
-    return Operations(read_operation(file.name, file.read_text(encoding="utf-8")) for file in files)
+    texts = {file.name: file.read_text(encoding="utf-8") for file in files}
+    fragments = {name.removesuffix(SUFFIX)[len(FRAGMENT) :]: text for name, text in texts.items() if name.startswith(FRAGMENT)}
+    return Operations(read_operation(name, text, fragments) for name, text in texts.items() if not name.startswith(FRAGMENT))
 
 
-def read_operation(file: str, text: str) -> PersistedOperation:
+def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
     """The operation in a file's text.
+
+    Args:
+        file: its name.
+        text: what is in it.
+        fragments: texts by name, to put after it where they are spread.
 
     Raises:
         QueryFileError: see `load_operations`.
     """
-    try:
-        document = parse(text)
-    except GraphQLError as error:
-        line = error.locations[0].line if error.locations else 1
-        raise QueryFileError(f"{file}:{line}: {error.message}", path=file, line=line) from error
+    shared = dict(fragments or {})
+    document = _parsed(file, text)
+    while wanted := sorted(_missing(document) & shared.keys()):
+        text = "\n".join([text.rstrip("\n") + "\n", *(shared.pop(name) for name in wanted)])
+        document = _parsed(file, text)
     names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(names) != 1 or not names[0]:
         raise QueryFileError(f"{file} must hold one named operation, it holds {len(names)}", path=file, line=1)
     if f"{names[0]}{SUFFIX}" != file:
         raise QueryFileError(f"{file} defines {names[0]}; a file is called like its operation", path=file, line=1)
     return PersistedOperation(names[0], text, _sha256(text))
+
+
+def _parsed(file: str, text: str) -> DocumentNode:
+    try:
+        return parse(text)
+    except GraphQLError as error:
+        line = error.locations[0].line if error.locations else 1
+        raise QueryFileError(f"{file}:{line}: {error.message}", path=file, line=line) from error
+
+
+def _missing(document: DocumentNode) -> set[str]:
+    """Names of the fragments that are spread and not defined."""
+    spread: set[str] = set()
+
+    class Spreads(Visitor):
+        def enter_fragment_spread(self, node: FragmentSpreadNode, *_: Any) -> None:
+            spread.add(node.name.value)
+
+    visit(document, Spreads())
+    return spread - {node.name.value for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
 
 
 def _sha256(text: str) -> str:

@@ -14,7 +14,7 @@ from graphql import GraphQLError
 from strawberry.types import ExecutionContext
 
 from graphmem import answers, model
-from graphmem.api import types_index, types_report, types_symbol
+from graphmem.api import types_index, types_memory, types_report, types_symbol
 from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
@@ -22,11 +22,15 @@ from graphmem.api.documents import Documents
 from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
 from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
-from graphmem.api.ids import FILE, SYMBOL, as_ref, parse_global_id
+from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
+from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.repository import within_project
 from graphmem.api.types_symbol import Rows, rows
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, MemoryNotFoundError
+
+Found = answers.SymbolInfo | answers.FileInfo | answers.MemoryInfo
+"""What a global id may lead to."""
 
 
 def _values(chosen: Sequence[StrEnum] | None) -> list[str] | None:
@@ -38,7 +42,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query:
+class Query(MemoryQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -55,13 +59,13 @@ class Query:
 
     @resolved(types_symbol.Node | None)
     @staticmethod
-    async def node(info: Info, id: strawberry.ID) -> answers.SymbolInfo | answers.FileInfo | None:  # noqa: A002 - Relay's name
+    async def node(info: Info, id: strawberry.ID) -> Found | None:  # noqa: A002 - Relay's name
         """The object with a global id; null when it is not there any more."""
         return await _node(info, id)
 
     @resolved(list[types_symbol.Node | None], [sized_by("ids")])
     @staticmethod
-    async def nodes(info: Info, ids: list[strawberry.ID]) -> list[answers.SymbolInfo | answers.FileInfo | None]:
+    async def nodes(info: Info, ids: list[strawberry.ID]) -> list[Found | None]:
         """Objects by global id, in the order asked."""
         no_more_than(info.context.limits.targets, "ids", list(ids))
         return await asyncio.gather(*(_node(info, one) for one in ids))
@@ -199,7 +203,7 @@ class Query:
 
 
 @strawberry.type(description="Changes.")
-class Mutation:
+class Mutation(MemoryMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)
@@ -244,8 +248,13 @@ def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | 
     raise BadInputError("Give either ref, or file and line (and column)", argument="ref")
 
 
-async def _node(info: Info, text: str) -> answers.SymbolInfo | answers.FileInfo | None:
+async def _node(info: Info, text: str) -> Found | None:
     named = parse_global_id(text)
+    if named.type_name == MEMORY:
+        try:
+            return await info.context.call(info.context.service.memory, named.id)
+        except MemoryNotFoundError:
+            return None
     if named.type_name not in (SYMBOL, FILE):
         return None
     found = await info.context.loaders.symbols.load(named.id)
@@ -265,7 +274,7 @@ class Schema(strawberry.Schema):
             query=Query,
             mutation=Mutation,
             subscription=Subscription,
-            types=[types_symbol.Symbol, types_symbol.File],
+            types=[types_symbol.Symbol, types_symbol.File, types_memory.Memory],
             extensions=[lambda: Guard(self.documents)],
             execution_context_class=PlainExecutor,
         )

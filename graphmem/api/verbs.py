@@ -11,18 +11,31 @@ from types import TracebackType
 from typing import Any, Literal, Protocol
 
 from graphmem.answers import (
+    AuditPage,
+    DeleteAnswer,
     DiffImpact,
     FileInfo,
+    Forgotten,
     ImpactReport,
     IndexState,
     IndexSummary,
+    MemoryInfo,
+    MemoryPage,
     PathAnswer,
     Project,
+    PruneAnswer,
+    RebuildAnswer,
+    RememberAnswer,
+    RememberManyAnswer,
+    ReviewQueue,
+    ScanAnswer,
     SearchAnswer,
     Site,
     Subgraph,
     SymbolDetail,
     SymbolInfo,
+    TermAlias,
+    Timeline,
 )
 from graphmem.model import IndexProgress
 
@@ -133,3 +146,72 @@ class Service(Protocol):
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge, one JSON object each."""
+
+    # ---- memories; ids are full ids, short ids, or beginnings that fit one memory
+
+    @property
+    def remember(self) -> Callable[..., RememberAnswer]:
+        """Keep a piece of knowledge; the arguments are those of `RememberInput`."""
+
+    def remember_many(self, items: Sequence[Mapping[str, Any]], *, skip_invalid: bool = False, actor: str = "") -> RememberManyAnswer:
+        """Keep many in one write."""
+
+    def update_memory(self, id: str, *, actor: str = "", **changes: Any) -> MemoryInfo:  # noqa: A002
+        """Change fields of a memory."""
+
+    def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
+        """Take a memory out of search, or for good."""
+
+    def pin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Always of use."""
+
+    def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """An ordinary memory again."""
+
+    def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """A person says that it is true."""
+
+    def dispute(self, id: str, reason: str = "", actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Somebody says that it is not."""
+
+    def resolve_conflict(self, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+        """A steward decides."""
+
+    def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> None:
+        """Count what was shown, used or agreed with."""
+
+    def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+        """Words that a search for a term also looks for."""
+
+    def aliases(self) -> list[TermAlias]:
+        """All of them."""
+
+    def memory(self, id: str) -> MemoryInfo:  # noqa: A002
+        """A memory."""
+
+    def memories(self, query: Mapping[str, Any] | None = None, sort: str = "newest", limit: int = 50, offset: int = 0) -> MemoryPage:
+        """A page of those that pass a filter."""
+
+    def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
+        """A memory among its neighbours in time."""
+
+    def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
+        """Those that want a person's eye."""
+
+    def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
+        """Who did what."""
+
+    def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
+        """Retire what has faded, expired, or is too much."""
+
+    def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+        """Take back everything that came from somewhere."""
+
+    def rebuild_memories(self) -> RebuildAnswer:
+        """Make every memory anew from the journal alone."""
+
+    def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+        """Look for secrets in everything stored."""
+
+    def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
+        """Delete every memory, for good."""

@@ -27,7 +27,7 @@ def test_every_error_has_a_status_and_says_what_clients_may_see(kind):
         assert set(shaped.extensions) == {"code", "id"}
     else:
         assert shaped.message == "a sentence"
-        assert set(shaped.extensions) <= {"code", *PUBLIC_FACTS.get(kind.code, ())}
+        assert set(shaped.extensions) <= {"code", "error", *PUBLIC_FACTS.get(kind.code, ())}
 
 
 def test_shaping_an_error_again_changes_nothing():

@@ -29,12 +29,19 @@ ELSEWHERE = {
 NOT_SHOWN = {
     ("IndexState", "state"): "status",
     ("SymbolDetail", "symbol"): "id",
+    ("MemoryPage", "memories"): "edges",
+    ("MemoryPage", "total"): "totalCount",
+    ("ReviewQueue", "items"): "edges",
+    ("ReviewQueue", "total"): "totalCount",
 }
 TYPES = {
     "SymbolInfo": "Symbol",
     "SymbolDetail": "Symbol",
     "Site": "SymbolEdge",
     "FileInfo": "File",
+    "MemoryInfo": "Memory",
+    "MemoryPage": "MemoryConnection",
+    "ReviewQueue": "ReviewConnection",
 }
 
 
@@ -84,4 +91,4 @@ def test_every_field_of_an_answer_is_in_the_schema(answer: type) -> None:
 
 
 def test_types_with_an_id_are_nodes() -> None:
-    assert {type_.name for type_ in SCHEMA.get_possible_types(SCHEMA.type_map["Node"])} == {"Symbol", "File"}
+    assert {type_.name for type_ in SCHEMA.get_possible_types(SCHEMA.type_map["Node"])} == {"Symbol", "File", "Memory"}
