@@ -3,6 +3,9 @@
 One walk (see `walk`) over the edges of `weights.TRAVEL`; then the hits are sorted, tests are set apart,
 hits are grouped, and what could not be followed is counted. `total`, `by_depth` and the risk are over
 everything the walk reached; only the listed hits are cut by `limit`, and the report says so.
+
+A test whose last run is known in full is judged by that run: it is a hit where it ran a target, and where its text alone
+leads to one it is not, which a cause says.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, Walk, forwar
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
 from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
 from graphmem.errors import BadInputError
-from graphmem.model import EdgeKind
+from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL, Bool
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ MAX_DEPTH: Final = 50
 MAX_LIMIT: Final = 100_000
 MAX_POSSIBLE: Final = 50
 DEFINES: Final = (EdgeKind.DEFINES,)
+TESTS: Final = (EdgeKind.TESTS,)
+RUNNABLE: Final = frozenset({"function", "method"})
+BOUNDS: Final = ("budget", "depth", "not_run")  # causes that leave nothing out but what was asked for, or is known to be wrong
 CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})
 VERDICTS: Final = ("will break", "likely", "possible")
 WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
@@ -89,7 +95,9 @@ class Start(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState) -> ImpactReport:
+def impact(
+    view: GraphView, targets: Sequence[int], question: Question, state: IndexState, judged: Collection[str] = frozenset()
+) -> ImpactReport:
     """The impact report of some nodes and what they consist of (members of a class, symbols of a file).
 
     Args:
@@ -97,11 +105,19 @@ def impact(view: GraphView, targets: Sequence[int], question: Question, state: I
         targets: node indices, at least one.
         question: direction and bounds.
         state: shown in the report.
+        judged: ids of the tests of whose last run everything is known, and nothing has changed since.
     """
-    return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state)
+    return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state, judged)
 
 
-def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Start], question: Question, state: IndexState) -> ImpactReport:
+def united_impact(
+    view: GraphView,
+    targets: Sequence[int],
+    starts: Sequence[Start],
+    question: Question,
+    state: IndexState,
+    judged: Collection[str] = frozenset(),
+) -> ImpactReport:
     """One report over several walks: a node keeps its fewest steps and its most confident path."""
     adjacency = reverse(view) if question.direction == "dependents" else forward(view)
     values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
@@ -110,16 +126,16 @@ def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Star
         for value, start in zip(values, starts, strict=True)
     ]
     seeds = [seed for start in starts for seed in start.seeds]
-    found = _unite(walks, seeds)
+    found, not_run = _without_refuted(view, _unite(walks, seeds), starts, question, judged)
     faint = _faint(view, adjacency, list(zip(values, starts, strict=True)), found.nodes, seeds, question.min_confidence)
     tests = view.is_test[found.nodes]
     listed = _hits(view, found, question.limit, towards_seed=question.direction == "dependents")
     hits = [hit for hit in listed if not hit.symbol.is_test]
-    test_hits = [hit for hit in listed if hit.symbol.is_test]
+    test_hits = sorted((hit for hit in listed if hit.symbol.is_test), key=lambda hit: not ran_target(hit))
     truncated = len(found.nodes) > len(listed)
     possible, possible_count = _possible(view, targets) if question.direction == "dependents" else ([], 0)
-    causes = _causes(view, found, question, state, possible, possible_count, faint, truncated=truncated)
-    incomplete = any(cause.kind not in ("budget", "depth") for cause in causes)
+    causes = _causes(view, found, question, state, possible, possible_count, faint, not_run, truncated=truncated)
+    incomplete = any(cause.kind not in BOUNDS for cause in causes)
     lower = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
     others = ~tests
     return ImpactReport(
@@ -141,6 +157,11 @@ def united_impact(view: GraphView, targets: Sequence[int], starts: Sequence[Star
         truncated=truncated,
         state=state,
     )
+
+
+def ran_target(hit: ImpactHit) -> bool:
+    """Whether a hit is known to run the target, from a run of the tests."""
+    return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME
 
 
 class _Found(NamedTuple):
@@ -174,6 +195,32 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     nodes, depths, confidences, which = nodes[rows], fewest, confidences[rows], which[rows]
     order = np.lexsort((nodes, -confidences, depths))
     return _Found(nodes[order], depths[order], confidences[order], walks, which[order], cut)
+
+
+def _without_refuted(
+    view: GraphView, found: _Found, starts: Sequence[Start], question: Question, judged: Collection[str]
+) -> tuple[_Found, list[int]]:
+    """The walk without tests that are known not to run any target; and these tests, by path and line.
+
+    Only functions and methods are judged so: that a test did not run a class attribute nobody can say.
+    """
+    seeds = [seed for start in starts for seed in start.seeds]
+    follows_tests = all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)
+    if question.direction != "dependents" or not judged or not follows_tests:
+        return found, []
+    if not all(view.label[seed] == SYMBOL and NODE_KINDS[view.kind[seed]] in RUNNABLE for seed in seeds):
+        return found, []
+    nodes = found.nodes.tolist()
+    known = np.array([view.is_test[node] and view.ids[node] in judged for node in nodes], dtype=bool)
+    if not known.any():
+        return found, []
+    rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
+    refuted = known & ~np.isin(found.nodes, view.src[rows])
+    keep = ~refuted
+    left_out = found.nodes[refuted]
+    order = np.lexsort((left_out, view.start_line[left_out], view.path_index[left_out]))
+    kept = found._replace(nodes=found.nodes[keep], depths=found.depths[keep], confidences=found.confidences[keep], which=found.which[keep])
+    return kept, [int(node) for node in left_out[order]]
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
@@ -280,10 +327,15 @@ def _causes(
     possible: list[Possible],
     possible_count: int,
     faint: list[int],
+    not_run: list[int],
     *,
     truncated: bool,
 ) -> list[Cause]:
     causes: list[Cause] = []
+    if not_run:
+        examples = [view.info(node).ref for node in not_run[:5]]
+        message = "tests are left out: their text leads here, but they did not come here when they ran, and nothing they ran has changed"
+        causes.append(Cause("not_run", message, len(not_run), examples))
     if faint:
         examples = [view.info(node).ref for node in faint[:5]]
         message = f"symbols lead to a target with less confidence than {question.min_confidence:g}; a lower floor shows them"
@@ -295,7 +347,9 @@ def _causes(
     if failed:
         causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
     if state.stale_files:
-        causes.append(Cause("stale", "files have changed since the index was made", state.stale_files))
+        rests_on = {view.paths[number] for number in np.unique(view.path_index[found.nodes]).tolist() if number >= 0}
+        examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
+        causes.append(Cause("stale", "files have changed since the index was made", state.stale_files, examples))
     if found.cut_by_depth:
         causes.append(Cause("depth", f"there are more beyond depth {question.max_depth}", 0))
     if truncated:

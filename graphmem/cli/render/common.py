@@ -74,7 +74,7 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 def evidence(source: str, rule: str) -> str:
     """Who says so: the rule; the source too where it is not the syntax tree."""
-    return rule if source in {"ast", ""} else f"{rule} ({source})".strip()
+    return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 
 def state_line(state: IndexState) -> Text:

@@ -109,8 +109,12 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
         depths = sorted({hit.depth for hit in hits})
         span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
         _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
-    if report.tests:
-        _group(output, "Tests to run", "affected", report.tests, top)
+    ran = [hit for hit in report.tests if len(hit.path) == 1 and hit.path[0].source == "runtime"]
+    others = report.tests[len(ran) :]  # those that ran it come first
+    if ran:
+        _group(output, "Tests to run", "they ran it", ran, top)
+    if others:
+        _group(output, "Tests to run", "their text leads here" if ran else "affected", others, top)
     _where(output, report)
     _certainty(output, report)
     output.line(common.state_line(report.state))
@@ -147,7 +151,7 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
     return (
         common.confidence(hit.confidence),
         common.name(hit.symbol),
-        common.place(edge.src.path, edge.line) if outward else common.place(hit.symbol.path, hit.symbol.start_line),
+        common.place(edge.src.path, edge.line or edge.src.start_line) if outward else common.place(hit.symbol.path, hit.symbol.start_line),
         joined([said, (f"  {common.evidence(edge.source, edge.rule)}", common.DIM)]),
     )
 

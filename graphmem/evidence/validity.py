@@ -1,0 +1,46 @@
+"""Which observations still hold, and of which tests everything is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from graphmem.evidence.observations import End
+from graphmem.evidence.sidecar import Sidecar
+from graphmem.model import EdgeKind, symbol_id
+
+
+class Held(NamedTuple):
+    """What of the kept observations holds today."""
+
+    judged: frozenset[str]  # ids of tests: the last run was whole, and neither they nor anything they ran has changed since
+    steps: dict[str, tuple[int, int]]  # rule -> (steps kept, of these still holding)
+
+
+def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
+    """Compare the observations with the graph.
+
+    Args:
+        sidecar: the kept observations.
+        project: name of the project, part of every id.
+        body_hash: of the symbol with an id in the graph; None when there is none.
+    """
+    ends = sidecar.ends()
+    ids = {number: _id(project, end) for number, end in ends.items()}
+    now = {number: body_hash(ids[number]) for number in ends}
+    unchanged = {number for number, end in ends.items() if now[number] == end.body_hash}
+    there = {number for number, found in now.items() if found is not None}
+    judged: set[str] = set()
+    steps: dict[str, tuple[int, int]] = {}
+    for kind in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS):
+        for kept in sidecar.of_kind(kind):
+            seen = {number for number, _ in kept.seen}
+            counted, holding = steps.get(kept.rule, (0, 0))
+            steps[kept.rule] = (counted + len(seen), holding + (len(seen & there) if kept.subject in unchanged else 0))
+            if kind == EdgeKind.TESTS and kept.runs and kept.subject in unchanged and seen <= unchanged:
+                judged.add(ids[kept.subject])
+    return Held(frozenset(judged), dict(sorted(steps.items())))
+
+
+def _id(project: str, end: End) -> str:
+    return symbol_id(project, end.path, end.qualname, end.kind, end.ordinal)
