@@ -12,7 +12,7 @@ from mcp.server import Server
 
 import graphmem
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
-from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS, Tool
+from graphmem.mcp_server.tools import INSTRUCTIONS, MAX_BUDGET, MIN_BUDGET, TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -57,6 +57,9 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
         raise BadInputError(f"{where}: {one.message[:300]}", argument=where)
+    budget = arguments.get("budget", tool.budget)
+    if not MIN_BUDGET <= budget <= MAX_BUDGET:
+        raise BadInputError(f"budget is {budget}; give {MIN_BUDGET} to {MAX_BUDGET:,} tokens", argument="budget", value=budget)
     return tool, arguments
 
 

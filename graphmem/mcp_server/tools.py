@@ -19,14 +19,16 @@ Arguments = Mapping[str, Any]
 
 MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
-_BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
+MEMORY_SIGN: Final = "#"
+ACTOR: Final = "mcp"
+_BUDGET: Final = {"type": "integer"}  # its bounds are checked, but not read by every model each time
 _STRING: Final = {"type": "string"}
 _STRINGS: Final = {"type": "array", "items": _STRING}
 
 INSTRUCTIONS: Final = (
     "What calls what, what breaks, which tests to run, in this repository. Before you change a function ask `impact`; to find code "
     "ask `search`, then `get` the few you need. A symbol is written path:Class.name, Class.name or path:line. "
-    "Answers say when they are incomplete."
+    "Answers say when they are incomplete. Keep what you learnt the hard way with `remember`."
 )
 
 
@@ -64,11 +66,32 @@ def _search(service: Service, given: Arguments, budget: int) -> str:
 def _get(service: Service, given: Arguments, budget: int) -> str:
     refs: list[str] = given["refs"]
     share = budget // max(1, len(refs))
-    return "\n\n".join(text.symbol(service.symbol(ref, source=given.get("source", True)), share) for ref in refs)
+
+    def one(ref: str) -> str:
+        if ref.startswith(MEMORY_SIGN):
+            return text.memory(service.memory(ref.removeprefix(MEMORY_SIGN)), share)
+        return text.symbol(service.symbol(ref, source=given.get("source", True)), share)
+
+    return "\n\n".join(map(one, refs))
 
 
 def _path(service: Service, given: Arguments, budget: int) -> str:
     return text.path(service.path(given["source"], given["target"]), budget)
+
+
+def _remember(service: Service, given: Arguments, budget: int) -> str:
+    rest = {name: given[name] for name in ("type", "tags", "confidence") if name in given}
+    answer = service.remember(given["content"], related_files=given.get("files", ()), actor=ACTOR, **rest)
+    return text.remembered(answer, budget)
+
+
+def _forget(service: Service, given: Arguments, budget: int) -> str:
+    answer = service.forget(given["id"].removeprefix(MEMORY_SIGN), actor=ACTOR)
+    return f"out of search: {', '.join(MEMORY_SIGN + one for one in answer.ids)}"
+
+
+def _timeline(service: Service, given: Arguments, budget: int) -> str:
+    return text.timeline(service.timeline(given["id"].removeprefix(MEMORY_SIGN), given.get("n", 5)), budget)
 
 
 TOOLS: Final[dict[str, Tool]] = {
@@ -100,7 +123,7 @@ TOOLS: Final[dict[str, Tool]] = {
         _search,
     ),
     "get": Tool(
-        "Symbols in full: source, callers, callees, tests.",
+        "In full: a symbol's source, callers, callees, tests; a memory by #id.",
         {"refs": {**_STRINGS, "minItems": 1, "maxItems": 10}, "source": {"type": "boolean"}},
         ("refs",),
         1500,
@@ -108,6 +131,27 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "path": Tool(
         "How `source` comes to depend on `target`, edge by edge.", {"source": _STRING, "target": _STRING}, ("source", "target"), 400, _path
+    ),
+    "remember": Tool(
+        "Keep what the next person must know: a trap, a decision and why, a fix, a convention. One fact, 1 to 3 sentences.",
+        {
+            "content": _STRING,
+            "type": {**_STRING, "description": "gotcha, decision, pattern, error_pattern, dead_end, preference, requirement, fact, …"},
+            "files": _STRINGS,
+            "tags": _STRINGS,
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        },
+        ("content",),
+        200,
+        _remember,
+    ),
+    "forget": Tool("Take a memory that is wrong out of search.", {"id": _STRING}, ("id",), 100, _forget),
+    "timeline": Tool(
+        "What was learnt before and after a memory.",
+        {"id": _STRING, "n": {"type": "integer", "minimum": 1, "maximum": 20}},
+        ("id",),
+        800,
+        _timeline,
     ),
 }
 """Order is the order a client shows."""
