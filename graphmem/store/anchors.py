@@ -1,4 +1,6 @@
-"""Anchors of memories: how the code they are about has fared. One rule for every way of writing.
+"""Knowledge follows the code: which links move to another node, and what becomes of each anchor.
+
+One rule for every way of writing (a memory, a transaction of code, a new file):
 
 | the code a link leads to | anchor |
 |---|---|
@@ -7,18 +9,32 @@
 | it came by a move and has that body still | moved |
 | else | valid |
 
-Only symbols have a body. A link written before bodies were known, or without one, is never suspect.
+Only symbols have a body. A link that was written without one is never suspect.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
 
 from graphmem.knowledge import Anchor
-from graphmem.store.knowledge_edges import Link
+from graphmem.model import GraphDelta
+from graphmem.store.knowledge_edges import ABOUT, Link, links_of_table, stored_links, write_links
+from graphmem.store.tables import KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_edges import ends
 
-ROLE, CONFIDENCE, BODY_HASH, COMMIT_SHA, ANCHOR = range(2, 7)  # places in a link of ABOUT
-FEW: Final = 24  # links up to here are looked for one by one
+BODY_HASH: Final = 4  # places in a link of ABOUT: memory, target, role, confidence, body_hash, commit_sha, anchor
+ANCHOR: Final = 6
+ANCHORED: Final = (NodeTable.SYMBOL, NodeTable.FILE, NodeTable.EXTERNAL)  # what an index run may change under a link
+_CREATES: Final = {
+    RelTable.ABOUT: "create_abouts",
+    RelTable.CO_ACCESSED: "create_co_accessed",
+    RelTable.SEEN_IN: "create_seen_in",
+    RelTable.OWNS: "create_owns",
+}
 
 
 class State(NamedTuple):
@@ -26,6 +42,9 @@ class State(NamedTuple):
 
     gone: bool
     body_hash: str = ""  # of symbols
+
+
+GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
@@ -45,3 +64,114 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
     else:
         anchor = Anchor.VALID
     return (*link[:ANCHOR], str(anchor))
+
+
+def states(delta: GraphDelta) -> dict[str, State]:
+    """What a change says of symbols, files and externals that knowledge may point at."""
+    found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
+    found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
+    found.update((row.id, State(False)) for rows in (delta.files, delta.externals) for row in rows)
+    return found
+
+
+def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
+    """Old id to new id, of those whose new node the change brings and whose old one it does not keep."""
+    return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
+
+
+def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
+    """Links of one FROM … TO … as a change leaves them: those that stay where they are, and those that moved.
+
+    Where a link comes to say what another says already, the one that was there stays.
+
+    Args:
+        links: all that are stored.
+        pair: which.
+        moves: of nodes.
+        now: states of the nodes that the change says something about.
+    """
+    stays: list[Link] = []
+    comes: list[Link] = []
+    for link in links:
+        src, dst = moves.get(link[0], link[0]), moves.get(link[1], link[1])
+        moved = (src, dst) != link[:2]
+        if pair.edge is RelTable.ABOUT and dst in now:
+            link = judged((src, dst, *link[2:]), now[dst], moved=moved)
+        (comes if moved else stays).append((src, dst, *link[2:]))
+    size = 3 if pair.edge is RelTable.ABOUT else 2
+    seen = {link[:size] for link in stays}
+    fresh = []
+    for link in sorted(comes, key=lambda link: tuple(map(str, link))):
+        if link[:size] not in seen:
+            seen.add(link[:size])
+            fresh.append(link)
+    return stays, fresh
+
+
+class Following:
+    """Takes knowledge along in a transaction of code.
+
+    Args:
+        transaction: open, before anything was changed in it.
+        delta: the change.
+
+    Attributes:
+        changed: whether a link was moved or an anchor set.
+    """
+
+    def __init__(self, transaction: Transaction, delta: GraphDelta) -> None:
+        self.changed = False
+        self._transaction = transaction
+        self._known: dict[NodeTable, set[str]] = {}
+        self._now: Mapping[str, State] = {}
+        self._moves: Mapping[str, str] = {}
+        self._carried: list[tuple[Pair, pa.Schema, list[Link]]] = []
+        if not transaction.run("knowledge_count").rows[0][0]:
+            return
+        self._now = states(delta)
+        self._known = {label: _known(transaction, label) for label in ANCHORED}
+        known = set().union(*self._known.values())
+        self._moves = {old: new for old, new in real_moves(delta, self._now).items() if old in known}
+        if self._moves:
+            self._carry()
+
+    def held(self, label: NodeTable) -> set[str]:
+        """Ids of this label that knowledge goes on pointing at, even when they are gone."""
+        return self._known.get(label, set()) - self._moves.keys()
+
+    def _carry(self) -> None:
+        """Remember what leads to nodes that move: it is deleted with them."""
+        for pair in KNOWLEDGE_PAIRS:
+            if pair.src in ANCHORED or pair.dst in ANCHORED:
+                table = self._transaction.arrow("dump_edges", **ends(pair))
+                _, moved = follow(links_of_table(table), pair, self._moves, self._now)
+                if moved:
+                    names = [name.rpartition(".")[2] for name in table.column_names]
+                    self._carried.append((pair, pa.schema(zip(names, table.schema.types, strict=True)), moved))
+
+    def finish(self) -> None:
+        """Link what moved and judge what the change touched, when every node is there."""
+        for pair, schema, links in self._carried:
+            fills: dict[str, Any] = {} if pair.edge is RelTable.CO_ACCESSED else {"to": pair.dst}
+            columns = zip(schema, zip(*links, strict=True), strict=True)
+            rows = pa.table({field.name: pa.array(some, field.type) for field, some in columns})
+            self._transaction.run(_CREATES[pair.edge], **fills, rows=rows)
+            self.changed = True
+        for label in ANCHORED:
+            touched = self._known.get(label, set()) & self._now.keys()
+            stored = stored_links(self._transaction, ABOUT[label], touched, inward=True)
+            wanted = [judged(link, self._now[link[1]]) for link in stored]
+            if wanted != stored:
+                write_links(self._transaction, ABOUT[label], stored, wanted)
+                self.changed = True
+
+
+def _known(transaction: Transaction, label: NodeTable) -> set[str]:
+    """Ids of this label that knowledge points at (or from: two files read together)."""
+    found: set[str] = set()
+    for pair in KNOWLEDGE_PAIRS:
+        if pair.dst is label:
+            found.update(transaction.arrow("known_code", **ends(pair))["id"].to_pylist())
+        if pair.src is label:
+            found.update(transaction.arrow("known_code_from", **ends(pair))["id"].to_pylist())
+    return found

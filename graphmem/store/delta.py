@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta
+from graphmem.store.anchors import Following
 from graphmem.store.arrow_rows import node_slices, wanted
 from graphmem.store.tables import CHUNK_OF, CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
@@ -21,13 +22,16 @@ from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_m
 from graphmem.store.write_nodes import CREATES, write_nodes
 
 
-def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -> None:
-    """Make the stored code graph what the delta says.
+def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -> bool:
+    """Make the stored code graph what the delta says, and take what is known about it along.
 
     Args:
         transaction: open; the caller commits.
         delta: complete, see `GraphDelta`.
         moment: when, for code that is gone but known to memories.
+
+    Returns:
+        Whether knowledge changed with it: a link was moved or an anchor set.
 
     Raises:
         BadInputError: an id or an edge comes twice, or an edge leads to a node that is not there.
@@ -42,18 +46,19 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     for label, (added, removed) in rows.items():
         once(f"{label} ids", [row[0] for row in added])
         once(f"removed {label} ids", removed)
+    knowledge = Following(transaction, delta)
     edges = EdgeChanges(delta, _labels(transaction, delta))
     edges.delete(transaction)
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED):
         _replace_nodes(transaction, label, *rows[label])
     for label in (NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.FILE):
         again = {row[0] for row in rows[label][0]}
-        _remove_nodes(transaction, label, [one for one in rows[label][1] if one not in again], moment)
+        _remove_nodes(transaction, label, [one for one in rows[label][1] if one not in again], knowledge.held(label), moment)
         write_nodes(transaction, label, rows[label][0])
-    if delta.symbols and _any_knowledge(transaction):
-        transaction.run("judge_anchors", rows=wanted([row.id for row in delta.symbols]))
+    knowledge.finish()
     edges.write(transaction)
     _link_chunks(transaction, [(row.id, row.symbol_id) for row in delta.chunks if row.symbol_id])
+    return knowledge.changed
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
@@ -95,16 +100,14 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
         transaction.run(CREATES[label], rows=rows)
 
 
-def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes and what is left of their edges; those that knowledge points at are marked stale instead."""
+def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
+    """Delete nodes and what is left of their edges; those that are held by knowledge are marked stale instead."""
     if not ids:
         return
-    kept = _known(transaction, label).intersection(ids)
+    kept = set(held).intersection(ids)
     _sweep(transaction, label, ids, kept)
     if kept:
-        rows = wanted(sorted(kept))
-        transaction.run("mark_stale", label=label, rows=rows, moment=moment)
-        transaction.run("orphan_anchors", label=label, rows=rows)
+        transaction.run("mark_stale", label=label, rows=wanted(sorted(kept)), moment=moment)
     gone = [one for one in ids if one not in kept]
     few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
 
@@ -127,22 +130,6 @@ def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) 
     if len(ids) <= FEW:
         return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]
     return transaction.run("edges_left", label=label, rows=wanted(ids)).rows
-
-
-def _known(transaction: Transaction, label: NodeTable) -> set[str]:
-    """Ids of this label that knowledge points at (or from: two files read together)."""
-    found: set[str] = set()
-    if _any_knowledge(transaction):
-        for pair in KNOWLEDGE_PAIRS:
-            if pair.dst is label:
-                found.update(row[0] for row in transaction.run("known_code", **ends(pair)).rows)
-            if pair.src is label:
-                found.update(row[0] for row in transaction.run("known_code_from", **ends(pair)).rows)
-    return found
-
-
-def _any_knowledge(transaction: Transaction) -> bool:
-    return bool(transaction.run("knowledge_count").rows[0][0])
 
 
 def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None:

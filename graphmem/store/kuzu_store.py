@@ -35,6 +35,8 @@ from graphmem.store.write_knowledge import apply_knowledge, check_delta
 from graphmem.store.writer import Writer
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pyarrow as pa
 
     from graphmem.knowledge import KnowledgeDelta
@@ -306,9 +308,15 @@ class KuzuStore:
             return self._rebuild(delta, meta, keep_code=True)
         moment = times.now()
         try:
-            return self._transact(lambda transaction: apply_delta(transaction, delta, moment), {**meta, **self._next_generation()})
+            return self._transact(lambda transaction: self._changed_code(transaction, delta, moment), {**meta, **self._next_generation()})
         except LimitError:  # the change does not fit into the buffer pool as one transaction
             return self._rebuild(delta, meta, keep_code=True)
+
+    def _changed_code(self, transaction: Transaction, delta: GraphDelta, moment: datetime) -> dict[str, str]:
+        return self._next_knowledge() if apply_delta(transaction, delta, moment) else {}
+
+    def _next_knowledge(self) -> dict[str, str]:
+        return {KNOWLEDGE: str(int(self._meta.get(KNOWLEDGE, "0")) + 1)}
 
     def _put_vectors(self, model: str, table: EmbeddingTable, rows: pa.Table) -> None:
         self._transact(lambda transaction: embeddings.put(transaction, model, table, rows, self._vector_tables), {})
@@ -331,18 +339,18 @@ class KuzuStore:
             if vectors is not None:
                 embeddings.put(transaction, vectors.model, vectors.table, last, self._vector_tables)
 
-        following = int(self._meta.get(KNOWLEDGE, "0")) + 1
-        self._transact(change, {**meta, KNOWLEDGE: str(following)})
+        self._transact(change, {**meta, **self._next_knowledge()})
         if vectors is not None:
             self._note_table(vectors.table)
-        return following
+        return int(self._meta[KNOWLEDGE])
 
     def _next_generation(self) -> dict[str, str]:
         return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
 
-    def _transact(self, change: Callable[[Transaction], None], meta: Mapping[str, str]) -> int:
+    def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
+        """One transaction of a change, of Meta and of what the change adds to Meta; the generation of the code graph."""
         with self._on_the_live_file(), Transaction(self._connection, self._catalog) as transaction:
-            change(transaction)
+            meta = {**meta, **(change(transaction) or {})}
             transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(meta.items())])
         self._meta = {**self._meta, **meta}
         if self._connection.held_bytes > HELD_BYTES:
@@ -375,7 +383,7 @@ class KuzuStore:
 
     def _build(self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool) -> None:
         content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
-        build(self._file, self._options, self._catalog, content, meta)
+        build(self._file, self._options, self._catalog, content, meta, self._next_knowledge())
 
     def _stored_nodes(self) -> int:
         return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)

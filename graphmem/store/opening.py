@@ -101,12 +101,22 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
     """Make an empty database, complete or not at all."""
     content = Content(GraphDelta.empty(), None, catalog, keep_code=False, moment=times.now())
-    build(path, options, catalog, content, {GENERATION: "0", DATABASE: uuid.uuid4().hex, CHECKPOINT: "0"})
+    build(path, options, catalog, content, {GENERATION: "0", DATABASE: uuid.uuid4().hex, CHECKPOINT: "0"}, {})
     files.put_in_place(beside(path, NEXT), path)
 
 
-def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, meta: Mapping[str, str]) -> None:
+def build(
+    path: Path, options: OpenOptions, catalog: Catalog, content: Content, meta: Mapping[str, str], further: Mapping[str, str]
+) -> None:
     """Fill `path`.next; on failure nothing of it is left.
+
+    Args:
+        path: of the database it will take the place of.
+        options: engine and sizes.
+        catalog: the named queries.
+        content: drained once.
+        meta: all of Meta.
+        further: more of it, when knowledge changed with the code.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
@@ -115,7 +125,7 @@ def build(path: Path, options: OpenOptions, catalog: Catalog, content: Content, 
     files.remove(target)
     database = options.open(target)
     try:
-        fill(database, catalog, content, meta)
+        fill(database, catalog, content, meta, further)
         database.close()
         give_back_memory()
     except BaseException as error:

@@ -18,7 +18,9 @@ import pyarrow.compute as pc
 
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
+from graphmem.store.anchors import ANCHORED, GONE, State, follow, real_moves, states
 from graphmem.store.arrow_rows import SLICE, TIMESTAMP, edge_table, node_slices
+from graphmem.store.knowledge_edges import links_of_table
 from graphmem.store.migrate import migrate, table_names
 from graphmem.store.tables import (
     ALL_PAIRS,
@@ -31,7 +33,6 @@ from graphmem.store.tables import (
     EmbeddingTable,
     NodeTable,
     Pair,
-    RelTable,
 )
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import ends, label_lookup, no_such_pair
@@ -54,6 +55,9 @@ class Content:
         catalog: the named queries.
         keep_code: whether the present code graph is the base of the change.
         moment: when, for code that is gone but known to memories.
+
+    Attributes:
+        knowledge_changed: whether a link of knowledge was moved or an anchor set; known when `edges` is drained.
     """
 
     def __init__(self, delta: GraphDelta, old: Connection | None, catalog: Catalog, *, keep_code: bool, moment: datetime) -> None:
@@ -66,7 +70,13 @@ class Content:
         self._stale: dict[NodeTable, set[str]] = {}
         self._chunk_links: list[pa.Table] = []
         self._known = self._known_code()
-        self._body_hash = {row.id: row.body_hash for row in delta.symbols} if self._known else {}
+        self._now: dict[str, State] = {}
+        self._moves: dict[str, str] = {}
+        if self._known:
+            self._now = states(delta)
+            self._moves = real_moves(delta, self._now)
+            self._known = {label: {self._moves.get(one, one) for one in known} for label, known in self._known.items()}
+        self.knowledge_changed = False
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
         """Rows of every node table, in pieces; to be drained before `edges`."""
@@ -97,8 +107,7 @@ class Content:
             yield pair, self._between(self._dump("dump_edges", **ends(pair)), pair, self._live)
         everything = {label: self._live[label] | self._stale[label] for label in CODE_NODES}
         for pair in KNOWLEDGE_PAIRS:
-            table = self._between(self._dump("dump_edges", **ends(pair)), pair, everything)
-            yield pair, self._judged(table, pair.dst) if pair.edge is RelTable.ABOUT else table
+            yield pair, self._between(self._followed(self._dump("dump_edges", **ends(pair)), pair), pair, everything)
 
     # ---- nodes
 
@@ -126,6 +135,7 @@ class Content:
             stale = old.filter(_among(old["id"], self._known.get(label, set()) - live))
             since = pc.coalesce(stale["stale_at"], pa.scalar(self._moment, TIMESTAMP))
             self._stale[label] = set(stale["id"].to_pylist())
+            self._now.update(dict.fromkeys(self._stale[label], GONE))
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
@@ -191,19 +201,15 @@ class Content:
                 table = table.filter(_among(table[column], present[label]))
         return table
 
-    def _judged(self, table: pa.Table, label: NodeTable) -> pa.Table:
-        """Anchors of memories as the new code leaves them."""
-        if label not in CODE_NODES or not len(table):
+    def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
+        """Knowledge as the new code leaves it; see `anchors`."""
+        links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
+        stays, moved = follow(links, pair, self._moves, self._now)
+        if not moved and stays == links:
             return table
-        anchors = []
-        for target, anchor, body_hash in zip(*(table[name].to_pylist() for name in ("dst", "anchor", "body_hash")), strict=True):
-            if target in self._stale[label]:
-                anchors.append("orphaned")
-            elif target in self._body_hash:
-                anchors.append("valid" if body_hash in (None, self._body_hash[target]) else "suspect")
-            else:
-                anchors.append(anchor)
-        return table.set_column(table.column_names.index("anchor"), "anchor", pa.array(anchors, pa.string()))
+        self.knowledge_changed = True
+        columns = zip(table.schema, zip(*stays, *moved, strict=True), strict=True)
+        return pa.table({field.name: pa.array(some, field.type) for field, some in columns})
 
     def _dump(self, query: str, **fills: Any) -> pa.Table:
         assert self._old is not None  # noqa: S101 -- callers have asked
@@ -212,7 +218,7 @@ class Content:
         return table.rename_columns([name.split(".")[-1] for name in table.column_names])
 
 
-def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mapping[str, str]) -> None:
+def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mapping[str, str], further: Mapping[str, str]) -> None:
     """Make an empty database file the whole of `content`.
 
     Args:
@@ -220,6 +226,7 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         catalog: the named queries.
         content: drained once.
         meta: all of Meta.
+        further: more of it, when knowledge changed.
 
     Raises:
         BadInputError: an edge leads to a node that is not there.
@@ -243,8 +250,8 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         del table
     connection = _renewed(database, connection)
     with Transaction(connection, catalog) as transaction:
-        for name, value in sorted(meta.items()):
-            transaction.run("meta_put", name=name, value=value)
+        said = {**meta, **further} if content.knowledge_changed else meta
+        transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(said.items())])
     connection.rows("CHECKPOINT")
 
 

@@ -163,16 +163,6 @@ LOAD FROM $rows MATCH (n:@label) WHERE n.id = wanted DELETE n
 // fill: @label NodeTable
 LOAD FROM $rows MATCH (n:@label) WHERE n.id = wanted SET n.stale_at = $moment
 
-// name: orphan_anchors(rows)
-// Anchors of memories about code that is gone.
-// fill: @label NodeTable
-LOAD FROM $rows MATCH (n:@label)<-[e:ABOUT]-(:Memory) WHERE n.id = wanted SET e.anchor = "orphaned"
-
-// name: judge_anchors(rows)
-// Anchors of memories about symbols that were written anew: the same body is valid, another one is suspect.
-LOAD FROM $rows MATCH (n:Symbol)<-[e:ABOUT]-(:Memory) WHERE n.id = wanted
-SET e.anchor = CASE WHEN e.body_hash IS NULL OR e.body_hash = n.body_hash THEN "valid" ELSE "suspect" END
-
 // name: known_code()
 // Code nodes that knowledge points at.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable

@@ -196,3 +196,32 @@ RETURN count(*) AS edges
 // fill: @label NodeTable
 // returns: text_hash STRING
 MATCH (n:@label) RETURN n.text_hash AS text_hash
+
+// name: create_co_accessed(rows)
+// Files that are read together; answers how many ends were found for.
+// returns: edges INT64
+LOAD FROM $rows
+MATCH (a:File) WHERE a.id = src
+MATCH (b:File) WHERE b.id = dst
+CREATE (a)-[e:CO_ACCESSED {sessions: sessions, confidence: confidence, last_seen_at: last_seen_at}]->(b)
+RETURN count(*) AS edges
+
+// name: create_seen_in(rows)
+// Where errors were seen; answers how many ends were found for.
+// fill: @to NodeTable
+// returns: edges INT64
+LOAD FROM $rows
+MATCH (a:ErrorPattern) WHERE a.id = src
+MATCH (b:@to) WHERE b.id = dst
+CREATE (a)-[e:SEEN_IN {line: line, seen_at: seen_at}]->(b)
+RETURN count(*) AS edges
+
+// name: create_owns(rows)
+// Who owns what; answers how many ends were found for.
+// fill: @to NodeTable
+// returns: edges INT64
+LOAD FROM $rows
+MATCH (a:Person) WHERE a.id = src
+MATCH (b:@to) WHERE b.id = dst
+CREATE (a)-[e:OWNS {share: share, commits: commits, last_commit_at: last_commit_at}]->(b)
+RETURN count(*) AS edges

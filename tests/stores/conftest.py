@@ -13,12 +13,15 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, SessionRow
 from graphmem.model import (
     ChunkRow,
     EdgeRow,
@@ -246,6 +249,48 @@ class World:
             self.chunks = {key: chunk for key, chunk in self.chunks.items() if chunk.symbol_id != one}
             self.unresolved = {key: site for key, site in self.unresolved.items() if site.caller_id != one}
 
+    def rename_symbol(self, one: str) -> list[tuple[str, str]]:
+        """Another name for a symbol, same body; gives back what moved where."""
+        self.counter += 1
+        row = self.symbols[one]
+        name = f"renamed{self.counter}"
+        new = symbol_id(PROJECT, row.path, name, row.kind, 0)
+        self.symbols[new] = row._replace(id=new, name=name, qualname=name)
+        return self._rename({one: new})
+
+    def move_file(self, one: str) -> list[tuple[str, str]]:
+        """Another path for a file and everything in it; gives back what moved where."""
+        self.counter += 1
+        row = self.files[one]
+        path = f"moved/é{self.counter}.py"
+        names = {one: file_id(PROJECT, path)}
+        self.files[names[one]] = row._replace(id=names[one], path=path)
+        for symbol in [symbol for symbol in self.symbols.values() if symbol.path == row.path]:
+            names[symbol.id] = symbol_id(PROJECT, path, symbol.qualname, symbol.kind, 0)
+            self.symbols[names[symbol.id]] = symbol._replace(id=names[symbol.id], path=path)
+        for symbol in [self.symbols[new] for new in names.values() if new in self.symbols]:
+            self.symbols[symbol.id] = symbol._replace(parent_id=names.get(symbol.parent_id, ""))
+        for key, chunk in [(key, chunk) for key, chunk in self.chunks.items() if chunk.path == row.path]:
+            del self.chunks[key]
+            new = chunk_id(PROJECT, path, chunk.title, 0)
+            self.chunks[new] = chunk._replace(id=new, path=path)
+        for key, site in self.unresolved.items():
+            if site.path == row.path:
+                self.unresolved[key] = site._replace(path=path)
+        return self._rename(names)
+
+    def _rename(self, names: dict[str, str]) -> list[tuple[str, str]]:
+        for part in (self.files, self.symbols):
+            for old in names:
+                part.pop(old, None)  # type: ignore[attr-defined]
+        edges = [edge._replace(src=names.get(edge.src, edge.src), dst=names.get(edge.dst, edge.dst)) for edge in self.edges.values()]
+        self.edges = {edge[:3]: edge for edge in edges}
+        self.chunks = {key: row._replace(symbol_id=names.get(row.symbol_id, row.symbol_id)) for key, row in self.chunks.items()}
+        self.unresolved = {key: row._replace(caller_id=names.get(row.caller_id, row.caller_id)) for key, row in self.unresolved.items()}
+        for key, row in self.symbols.items():
+            self.symbols[key] = row._replace(parent_id=names.get(row.parent_id, row.parent_id))
+        return sorted(names.items())
+
     def add_edges(self, count: int = 3) -> None:
         for _ in range(count):
             kind = self.random.choice((*TO_SYMBOLS, "CALLS", "IMPORTS"))
@@ -340,6 +385,79 @@ def check_both_directions(store: KuzuStore) -> None:
     store._database._connections.remove(connection)
 
 
+NOW = datetime(2025, 3, 4, 5, 6, 7, 123456, tzinfo=UTC)
+MODEL = "model/one"
+DIM = 8
+
+
+def memory(name: str, **changes: Any) -> MemoryRow:
+    """A memory of that id, complete."""
+    row = MemoryRow(
+        id=name,
+        short_id=stable_id(name)[:4],
+        fingerprint=stable_id("fingerprint", name),
+        type="gotcha",
+        title=f"About {name}",
+        citation="",
+        content=f'It\'s "{name}" // no comment \x00 🦉\n',
+        confidence=0.75,
+        importance=0.5,
+        strength=1,
+        source="user_taught",
+        scope="global",
+        visibility="project",
+        status="confirmed",
+        needs_review=False,
+        user_verified=True,
+        disputed=False,
+        contaminated=False,
+        tags=("a", "b,c", "", "[d]"),
+        created_at=NOW,
+        updated_at=NOW,
+        last_accessed_at=None,
+        valid_from=NOW,
+        valid_to=None,
+        stale_at=None,
+        deprecated_at=None,
+        injected_count=0,
+        used_count=2,
+        confirmed_count=1,
+        origin="user",
+        half_life_days=None,
+        commit_sha=None,
+        work_unit=None,
+        details=None,
+        text_hash=stable_id("text", name),
+        embedding_model=MODEL,
+    )
+    return row._replace(**changes)
+
+
+def session(name: str, **changes: Any) -> SessionRow:
+    """A session of that id, complete."""
+    return SessionRow(name, "an agent", "chat", f"Session {name}", NOW, None, "", "{}", None)._replace(**changes)
+
+
+def vectors_of(memories: Iterable[MemoryRow], dim: int = DIM) -> pa.Table:
+    """A vector for each memory; the same one for the same text."""
+    hashes = sorted({row.text_hash for row in memories})
+    values = [number for text_hash in hashes for number in random.Random(text_hash).choices(range(1, 99), k=dim)]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(values, pa.float32()), dim)
+    return pa.table({"text_hash": pa.array(hashes, pa.string()), "vector": vectors})
+
+
+def linked(row: MemoryRow, target: Any, role: str = "about") -> AboutRow:
+    """A link from a memory to a row of the code as it is now."""
+    label = {FileRow: "File", SymbolRow: "Symbol", ExternalRow: "External"}[type(target)]
+    return AboutRow(row.id, target.id, label, role, 0.75, getattr(target, "body_hash", ""), "c0ffee", "valid")
+
+
+def about(*links: AboutRow) -> KnowledgeDelta:
+    """New memories with these links, and nothing else."""
+    names = sorted({link.memory_id for link in links})
+    return KnowledgeDelta(memories=[memory(name) for name in names], anchored=names, about=links)
+
+
 @pytest.fixture
 def world() -> World:
     return World()
@@ -410,6 +528,24 @@ def child(engine: str, path: Path) -> Iterator[Callable[..., Child]]:
         if one.process.poll() is None:
             one.process.kill()
         one.process.communicate()
+
+
+class Making:
+    """Makers of rows, for tests."""
+
+    memory = staticmethod(memory)
+    session = staticmethod(session)
+    vectors = staticmethod(vectors_of)
+    linked = staticmethod(linked)
+    about = staticmethod(about)
+    now = NOW
+    model = MODEL
+    dim = DIM
+
+
+@pytest.fixture
+def make() -> type[Making]:
+    return Making
 
 
 @pytest.fixture
