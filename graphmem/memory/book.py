@@ -20,6 +20,7 @@ from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
 from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError, SecretError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
+from graphmem.memory.committer import Committer
 from graphmem.memory.describe import Describer
 from graphmem.memory.journal import Journal, Line
 from graphmem.memory.life import Policy
@@ -28,6 +29,7 @@ from graphmem.memory.redact import find, is_mostly_secret, redact_all
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
 from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
+from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ class MemoryBook:
         self._turn = threading.RLock()
         self._behind = False  # the journal has what the graph does not
         self._paths: dict[str, str] | None = None
+        self._committer = Committer(store, self._could_not)
+        self._vectors = MemoryVectors(self, lambda ids: None)
         self.journal = Journal(data_dir / FOLDER)
         self.catch_up()
 
@@ -149,21 +153,32 @@ class MemoryBook:
 
         Raises:
             JournalError, DiskFullError: nothing was kept.
-            GraphMemError: it is in the journal and will be in the graph when that works again.
         """
         if delta.is_empty and not events:
             return
         head = self.journal.append(bodies_of(delta, events, before, self.clock.now(), actor, **extra))
-        try:
-            generation = self.store.apply_knowledge(delta, vectors, {**(meta or {}), META: f"{head.number}:{head.sum}"})
-        except BaseException:
-            self._behind = True
-            raise
-        self.projections.refresh_knowledge(generation, delta, vectors)
-        if self._paths is not None:
-            self._paths.update((file.id, file.path) for file in delta.files)
+        self._follow(delta, vectors, {**(meta or {}), META: f"{head.number}:{head.sum}"})
         if self.on_change is not None:
             self.on_change(delta)
+
+    def put_derived(self, delta: KnowledgeDelta, vectors: pa.Table | None) -> None:
+        """A write that the journal need not know, because it follows from what it knows. The caller holds `writing`."""
+        self._follow(delta, vectors, {})
+
+    def _follow(self, delta: KnowledgeDelta, vectors: pa.Table | None, meta: Mapping[str, str]) -> None:
+        """What was accepted becomes visible now and is in the graph soon."""
+        self.index().patch(delta, vectors)
+        if self._paths is not None:
+            self._paths.update((file.id, file.path) for file in delta.files)
+        self._committer.put(delta, vectors, meta)
+
+    def flush(self) -> None:
+        """Return when the graph has all that was acknowledged."""
+        self._committer.flush()
+
+    def _could_not(self, error: BaseException) -> None:
+        self._behind = True
+        self.notes.append(f"the graph is behind the memories' journal ({error}); it is brought level by the next write")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -223,6 +238,7 @@ class MemoryBook:
     def catch_up(self) -> None:
         """Bring the graph level with the journal: replay what it missed, restate what the journal lost."""
         with self._turn:
+            self._committer.flush()
             self.notes = list(self.journal.notes)
             mark = self.store.meta().get(META, "")
             number = int(mark.partition(":")[0] or 0)
@@ -240,9 +256,11 @@ class MemoryBook:
                 self.make_again()
             self.journal.damaged = False
             self._behind = False
+            self._committer.resume()
 
     def make_again(self) -> tuple[int, int, int]:
         """Make every memory from the journal alone: (memories, restored, removed). The caller holds `writing` or opens the book."""
+        self.flush()
         truth = Replay().take(self.journal.entries())
         known = self.store.knowledge()
         stored = {row.id: row for row in known.memories}
@@ -278,6 +296,7 @@ class MemoryBook:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def _rewrite(self, change: Callable[[Line], Line | None], note: str, actor: str) -> None:
+        self.flush()
         at = self.clock.now().isoformat()
         self.journal.rewrite(change, {"at": at, "actor": actor, "op": "rewrite", "note": note, "count": len(self.index())})
         head = self.journal.head
@@ -287,6 +306,7 @@ class MemoryBook:
         """Delete all memories and begin a new journal; returns names of files that are gone. The caller holds `writing`."""
         # The journal first says that all is gone: whatever happens after this, no memory comes back.
         self.commit(KnowledgeDelta(removed_memories=sorted(ids)), [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
+        self.flush()
         files = self.journal.delete()
         self.store.set_meta({META: ""})
         at = self.clock.now().isoformat()
@@ -313,9 +333,20 @@ class MemoryBook:
 
     def embed_soon(self) -> None:
         """Have vectors made of what has none, in the background."""
+        self._vectors.wake()
+
+    def embed_now(self) -> int:
+        """Make the vectors that are missing, in this thread; returns how many.
+
+        Raises:
+            EmbedderError: the model cannot be loaded or failed.
+        """
+        return self._vectors.run()
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Finish what was acknowledged and let go of the journal. Twice is once."""
+        self._vectors.close()
+        self._committer.close()
         self.journal.close()
 
     def _apply(self, delta: KnowledgeDelta, number: int, sum_: str, meta: Mapping[str, str]) -> None:
@@ -392,10 +423,13 @@ class MemoryBook:
         if plan.vectors:
             from graphmem.embedding.fill import vector_table
 
-            self.projections.use_model(plan.model, len(next(iter(plan.vectors.values())))) if not self.index().model_id else None
+            if not self.index().model_id:
+                self.projections.use_model(plan.model, len(next(iter(plan.vectors.values()))))
             vectors = vector_table(list(plan.vectors), np.stack(list(plan.vectors.values())))
         count = self._live_count(plan.delta)
         self.commit(plan.delta, plan.events, plan.before, actor, vectors, count=count)
+        if plan.texts:
+            self.embed_soon()
 
     def _live_count(self, delta: KnowledgeDelta) -> int:
         index = self.index()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from math import ceil
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -25,6 +26,8 @@ OVERLAP: Final = 0.70  # of distinct words: |both| / |either|
 _FEWEST_WORDS: Final = 4  # with fewer, a common phrase would be a duplicate of another
 _TOPIC: Final = 0.5  # of the words that remain without the polar ones: the same things are spoken of
 _BLOCK: Final = 512  # rows a matrix product
+_SIGNATURE_BITS: Final = 256
+_MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # of |a| + |b|: how much of it |a xor b| can be at the overlap
 
 
 class Thresholds(NamedTuple):
@@ -84,12 +87,11 @@ def facts_of(text: str) -> frozenset[str]:
 
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """True when one of two texts may stand for both."""
-    mine, theirs = facts_of(one), facts_of(other)
-    if mine - theirs and theirs - mine:
+    by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
+    if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
         return False
-    if near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS:
-        return True
-    return near.cosine is not None and near.cosine > model.duplicate
+    mine, theirs = facts_of(one), facts_of(other)
+    return not (mine - theirs and theirs - mine)
 
 
 # ---- polarity
@@ -175,41 +177,39 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 # ---- many at once
 
 
-class OverlapJoin:
-    """Finds every pair of texts above the overlap without comparing all: two sets that overlap enough share one of their first words.
+def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
+    """For each set from number `known` on, the numbers of the earlier ones it overlaps with above the threshold, ascending.
 
-    Words are ordered from long to short, as long ones are rare; which order it is changes the work and not the result.
+    Finds every such pair without comparing all: two sets that overlap enough share one of their rarest words.
 
-    Source: Bayardo, Ma, Srikant 2007 (prefix filtering).
+    Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
+    uses = Counter(word for one in sets for word in one)
+    bit = {word: 1 << (crc32(word.encode()) & (_SIGNATURE_BITS - 1)) for word in uses}
+    signatures = [_signature(bit[word] for word in one) for one in sets]
+    holders: dict[str, list[int]] = defaultdict(list)
+    sizes = [len(one) for one in sets]
+    found: list[list[int]] = []
+    for number, words in enumerate(sets):
+        n, mine = sizes[number], signatures[number]
+        # As many of the rarest words as can be missing from a set that overlaps enough, and one.
+        rarest = sorted(words, key=lambda word: (uses[word], word))[: n - ceil(OVERLAP * n) + 1] if n >= _FEWEST_WORDS else []
+        rarest = [word for word in rarest if uses[word] > 1]
+        if number >= known:
+            candidates = {other for word in rarest for other in holders[word]}
+            # |a xor b| is at least the bits in which the signatures differ: most candidates are dropped by one look.
+            near = [other for other in candidates if (mine ^ signatures[other]).bit_count() <= _MOST_APART * (n + sizes[other])]
+            found.append(sorted(other for other in near if overlap(words, sets[other]) > OVERLAP))
+        for word in rarest:
+            holders[word].append(number)
+    return found
 
-    def __init__(self) -> None:
-        self._postings: dict[str, list[int]] = defaultdict(list)
-        self._sets: list[frozenset[str]] = []
 
-    def __len__(self) -> int:
-        return len(self._sets)
-
-    def add(self, words: frozenset[str]) -> None:
-        """One more text; its number is how many there were before."""
-        for word in self._prefix(words):
-            self._postings[word].append(len(self._sets))
-        self._sets.append(words)
-
-    def near(self, words: frozenset[str]) -> Iterator[tuple[int, float]]:
-        """(number, overlap) of the texts above the threshold, by number."""
-        n = len(words)
-        candidates = {number for word in self._prefix(words) for number in self._postings.get(word, ())}
-        for number in sorted(candidates):
-            size = len(self._sets[number])
-            if OVERLAP * n < size < n / OVERLAP and (found := overlap(words, self._sets[number])) > OVERLAP:
-                yield number, found
-
-    @staticmethod
-    def _prefix(words: frozenset[str]) -> list[str]:
-        if len(words) < _FEWEST_WORDS:
-            return []
-        return sorted(words, key=lambda word: (-len(word), word))[: len(words) - ceil(OVERLAP * len(words)) + 1]
+def _signature(bits: Iterable[int]) -> int:
+    signature = 0
+    for one in bits:
+        signature |= one
+    return signature
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:

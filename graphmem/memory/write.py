@@ -25,7 +25,7 @@ from graphmem.answers import Remembered
 from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
 from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
-from graphmem.memory.similar import OverlapJoin, Similarity, Thresholds, near_rows, opposed, overlap, says_the_same, words_of
+from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, opposed, overlap, says_the_same, words_of
 from graphmem.memory.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
 from graphmem.memory.types import LIVE_STATUSES, SOURCES, more_tainted
 from graphmem.memory.validate import Draft, refuse
@@ -361,20 +361,13 @@ class Planner:
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
         """The memories (by id) and earlier drafts (by place) each draft is near to, with the cosine where that said so."""
-        join = OverlapJoin()
-        known: list[str | int] = []
-        for one in self._index.ids():
-            row = self._index.row(one)
-            if row is not None:
-                known.append(one)
-                join.add(words_of(row.content))
-        stored = [one for one in known if isinstance(one, str)]
-        found: list[dict[str | int, float | None]] = []
-        for place, draft in enumerate(drafts):
-            words = words_of(draft.content)
-            found.append({known[number]: None for number, _ in join.near(words)})
-            join.add(words)
-            known.append(place)
+        stored = self._index.rows(self._index.ids())
+        known: list[str | int] = list(stored)
+        sets = [words_of(row.content) for row in stored.values()] + [words_of(draft.content) for draft in drafts]
+        known += range(len(drafts))
+        found: list[dict[str | int, float | None]] = [
+            {known[number]: None for number in numbers} for numbers in near_words(sets, len(stored))
+        ]
         embedded = [place for place, draft in enumerate(drafts) if self._comparable(draft) is not None]
         if embedded:
             vectors = {one: vector for one in stored if (vector := self._index.vector(one)) is not None}

@@ -1,0 +1,81 @@
+"""Brings what the journal has accepted into the graph, in order, behind the caller's back.
+
+A write is acknowledged when it is in the journal and on disk; readers see it at once, because the projection is patched before the caller
+is told. The graph follows a few milliseconds later. If the process dies in between, the journal is replayed when the index is opened.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import StoreClosedError
+from graphmem.knowledge import KnowledgeDelta
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphmem.store.base import GraphStore
+
+QUEUE: Final = 256  # accepted writes the graph may be behind; then a writer waits
+
+_log = logging.getLogger(__name__)
+
+
+class Committer:
+    """One thread that commits accepted writes to the store, oldest first.
+
+    Args:
+        store: takes them.
+        failed: told when one could not be committed; nothing is committed after it until `resume`.
+    """
+
+    def __init__(self, store: GraphStore, failed: Callable[[BaseException], None]) -> None:
+        self._store = store
+        self._failed = failed
+        self._jobs: queue.Queue[tuple[KnowledgeDelta, pa.Table | None, Mapping[str, str]] | None] = queue.Queue(QUEUE)
+        self._thread: threading.Thread | None = None
+        self._stuck = False
+
+    def put(self, delta: KnowledgeDelta, vectors: pa.Table | None, meta: Mapping[str, str]) -> None:
+        """Commit this after all that came before."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
+            self._thread.start()
+        self._jobs.put((delta, vectors, meta))
+
+    def flush(self) -> None:
+        """Return when all that was put is in the graph, or was given up."""
+        self._jobs.join()
+
+    def resume(self) -> None:
+        """Commit again, after the graph was brought level."""
+        self._stuck = False
+
+    def close(self) -> None:
+        """Finish, and end the thread. Twice is once."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            try:
+                if job is None:
+                    return
+                if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
+                    self._store.apply_knowledge(*job)
+            except StoreClosedError as error:
+                self._stuck = True
+                self._failed(error)
+            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the book's notes and the log say what happened
+                self._stuck = True
+                _log.exception("an accepted memory could not be brought into the graph; it is in the journal")
+                self._failed(error)
+            finally:
+                self._jobs.task_done()

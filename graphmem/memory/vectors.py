@@ -1,0 +1,122 @@
+"""Vectors of memories in the background: what was written without one gets one, newest first.
+
+When a vector has come, the memory is compared once more, now by meaning: what only the cosine can see (the same said in other words) is
+noticed here, through the same rules as at the time of writing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Final
+
+from graphmem.embedding.fill import vector_table
+from graphmem.errors import EmbedderError, GraphMemError
+from graphmem.knowledge import KnowledgeDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphmem.memory.book import MemoryBook
+
+BATCH: Final = 8  # texts a forward pass, as for code
+WINDOW: Final = 64  # vectors written together
+
+_log = logging.getLogger(__name__)
+
+
+class MemoryVectors:
+    """Fills in the vectors of one book's memories. Thread-safe; at most one filling at a time.
+
+    Args:
+        book: whose memories.
+        arrived: told the ids of memories that now have a vector.
+    """
+
+    def __init__(self, book: MemoryBook, arrived: Callable[[list[str]], None]) -> None:
+        self._book = book
+        self._arrived = arrived
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._filling = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self.note = ""  # one sentence when vectors will not come
+
+    def wake(self) -> None:
+        """There are memories without a vector: begin, or go on."""
+        if self._closing.is_set() or self._book.embedder() is None:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="graphmem-memory-vectors", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    def run(self) -> int:
+        """Fill now, in this thread; returns how many vectors came.
+
+        Raises:
+            EmbedderError: the model cannot be loaded or failed.
+        """
+        with self._filling:
+            return self._fill()
+
+    def close(self) -> None:
+        """Stop after the batch in hand. Twice is once."""
+        self._closing.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            try:
+                with self._filling:
+                    self._fill()
+            except EmbedderError as error:  # said in the answers of searches and in `doctor`; words still find everything
+                self.note = f"memories get no vectors: {error}"
+                _log.warning("%s", self.note)
+                return
+            except GraphMemError:
+                if not self._closing.is_set():
+                    _log.exception("the filling of memories' vectors stopped")
+                return
+
+    def _fill(self) -> int:
+        """Window by window, until nothing is missing."""
+        book, embedder = self._book, self._book.embedder()
+        if embedder is None:
+            return 0
+        book.projections.use_model(embedder.model_id, embedder.dim)
+        done = 0
+        while not self._closing.is_set():
+            index = book.index()
+            texts: dict[str, list[str]] = {}
+            owners: dict[str, list[str]] = {}
+            for one in index.missing_vectors()[:WINDOW]:
+                row = index.row(one)
+                if row is not None:
+                    texts.setdefault(row.text_hash, [book.text_of(row)])
+                    owners.setdefault(row.text_hash, []).append(one)
+            if not texts:
+                break
+            hashes = sorted(texts, key=lambda key: (len(texts[key][0]), key))
+            for at in range(0, len(hashes), BATCH):
+                if self._closing.is_set():
+                    return done
+                part = hashes[at : at + BATCH]
+                vectors = embedder.encode([texts[key][0] for key in part])
+                ids = sorted(one for key in part for one in owners[key])
+                self._keep(embedder.model_id, vector_table(part, vectors), ids)
+                done += len(part)
+                self._arrived(ids)
+        return done
+
+    def _keep(self, model: str, table: object, ids: list[str]) -> None:
+        """Write vectors with the rows they belong to; no entry in the journal, as they can be made again from the texts."""
+        book = self._book
+        with book.writing():
+            rows = [row._replace(embedding_model=model) for row in book.index().rows(ids).values()]
+            book.put_derived(KnowledgeDelta(memories=rows), table)
