@@ -19,7 +19,7 @@ class Hierarchy:
         self.project = project
         self.inference = inference
         self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
-        self._inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from
+        self.inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from: inputs and groups
         self._below: dict[Symbol, set[Symbol]] = {}
         inference.below = self.below
 
@@ -29,22 +29,22 @@ class Hierarchy:
         Returns:
             The inputs (`subclasses` of a class) that are different now.
         """
-        again = {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
+        again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
         solver = self.project.solver
         for path in sorted(again):
             before = self._bases.pop(path, {})
-            self._inputs.pop(path, None)
+            self.inputs.pop(path, None)
             after: dict[Symbol, tuple[Symbol, ...]] = {}
             entry = self.project.files.get(path)
             if entry is not None:
-                solver.inputs = set()
+                reads = solver.listen()
                 for symbol in entry.symbols:
                     if symbol.kind in CLASS_KINDS:
                         bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
                         after[symbol] = (*bases, *entry.rules.satisfied(self.inference, symbol))
                 self._bases[path] = after
-                self._inputs[path] = frozenset(solver.inputs)
+                self.inputs[path] = frozenset(reads)
             for symbol in before.keys() | after.keys():
                 old, new = set(before.get(symbol, ())), set(after.get(symbol, ()))
                 for base in old - new:

@@ -31,6 +31,9 @@ from graphmem.resolution.symbols import symbol_rows
 RECURSION_LIMIT: Final = 12_000
 """Python frames that `solver.MAX_STACK` open questions, each with nested terms, can need."""
 
+FEW_GROUPS: Final = 100_000
+"""Groups of inputs that are kept without asking whether anybody still needs them."""
+
 
 class Resolver:
     """Resolution of one project. Not for use from several threads at once.
@@ -46,8 +49,9 @@ class Resolver:
         self._project = Project(project, self._rules_of)
         self._inference = Inference(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
-        self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from
+        self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from: inputs and groups
         self._started = False
+        self._groups_kept = FEW_GROUPS
 
     def _rules_of(self, language: str) -> Rules | None:
         if language not in self._rules:
@@ -79,16 +83,23 @@ class Resolver:
             if not different or not self._started:
                 break
             stale |= different
-            self._forget(different)
+            self._forget(stale)
         self._started = True
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 
     def _forget(self, stale: set[int]) -> None:
-        """Drop the answers that were made from stale inputs."""
+        """Drop the answers that were made from stale inputs; the groups with one of them in become stale too."""
+        groups = self._project.solver.groups
+        groups.spread(stale)
         for entry in self._project.files.values():
             memo = entry.memo
-            for key in [key for key, (_, inputs) in memo.items() if not stale.isdisjoint(inputs)]:
+            for key in [key for key, (_, number) in memo.items() if number in stale]:
                 del memo[key]
+        if len(groups) > self._groups_kept * 2:
+            used = {number for entry in self._project.files.values() for _, number in entry.memo.values()}
+            used = used.union(*self._inputs.values(), *self._hierarchy.inputs.values())
+            groups.keep(used)
+            self._groups_kept = max(len(groups), FEW_GROUPS)
 
     def resolve(self, path: str) -> FileResolution:
         """The edges that begin in a file, what they lead to outside, and the sites that lead nowhere.
@@ -99,10 +110,10 @@ class Resolver:
         _allow_recursion()
         entry = self._project.files[path]
         solver = self._project.solver
-        solver.inputs = set()
+        reads = solver.listen()
         resolution = resolve_file(self._inference, self._hierarchy, entry)
-        self._inputs[path] = frozenset(solver.inputs)
-        solver.inputs = set()
+        self._inputs[path] = frozenset(reads)
+        solver.listen()
         # What single calls give is seldom asked again: two thirds of all answers.
         entry.memo = {key: answer for key, answer in entry.memo.items() if key[0] != "t"}
         return resolution
@@ -131,7 +142,9 @@ class Resolver:
 
         Numbers stay as they are for the life of a resolver; new inputs get the next ones.
         """
-        return self._project.keys(), self._inputs
+        groups = self._project.solver.groups
+        members = groups.members()
+        return self._project.keys(), {path: groups.inputs(inputs, members) for path, inputs in self._inputs.items()}
 
     def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
         """Take over the `dependencies` of an earlier resolver; to be called first of all.

@@ -5,13 +5,16 @@ A question is a key in the memo of one file. Asking it while it is being answere
 answer in it changes. Answers only grow, so the result is the least fixpoint: it does not depend on which
 question came first, and that is what makes an incremental index equal to a fresh one.
 
-Every answer carries the inputs it was made from, as small integers (see `project.Project.key`).
+Every answer carries what it was made from as one integer: an input (see `project.Project.key`), or a group of
+inputs and of other groups. A group has a negative number, lower than those of the groups in it, so the groups made
+of something are found in one pass (`Groups.spread`), and an answer costs what it read itself and not what its parts
+read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from graphmem.resolution.types import EMPTY, TOP
 
@@ -21,9 +24,70 @@ MAX_STACK: Final = 150
 MAX_PASSES: Final = 60
 """Times a cycle is asked again; never reached by types of bounded height, a guard against a rule that shrinks."""
 
-Inputs = frozenset[int]
-Memo = dict[Any, tuple[Any, Inputs]]
-Identity = tuple[int, Any]  # of a question: its memo and its key
+NOTHING: Final = -1
+"""The group without inputs."""
+
+_OPEN: Final = 0
+_WAITING: Final = 1
+_AGAIN: Final = 2
+
+
+class Groups:
+    """Numbers for sets of inputs and groups."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, ...], int] = {(): NOTHING}
+        self._next = NOTHING - 1
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def number(self, reads: set[int]) -> int:
+        """The number that stands for everything in a set: of its only member, or of the group."""
+        reads.discard(NOTHING)
+        if len(reads) == 1:
+            return next(iter(reads))
+        members = tuple(reads)
+        numbers = self._numbers
+        found = numbers.get(members)
+        if found is None:
+            found = numbers[members] = self._next
+            self._next -= 1
+        return found
+
+    def spread(self, stale: set[int]) -> None:
+        """Add to some inputs every group that has one of them in it, however deep."""
+        for members, number in self._numbers.items():
+            if not stale.isdisjoint(members):
+                stale.add(number)
+
+    def inputs(self, numbers: Iterable[int], members: dict[int, tuple[int, ...]]) -> frozenset[int]:
+        """The inputs some numbers stand for; `members` as `self.members()` gives them."""
+        seen = set(numbers)
+        pending = [number for number in seen if number < NOTHING]
+        while pending:
+            for number in members[pending.pop()]:
+                if number not in seen:
+                    seen.add(number)
+                    if number < NOTHING:
+                        pending.append(number)
+        return frozenset(number for number in seen if number > NOTHING)
+
+    def keep(self, used: set[int]) -> None:
+        """Forget the groups that are neither used nor part of one that is."""
+        kept = {NOTHING} | used
+        for members, number in reversed(self._numbers.items()):
+            if number in kept:
+                kept.update(members)
+        self._numbers = {members: number for members, number in self._numbers.items() if number in kept}
+
+    def members(self) -> dict[int, tuple[int, ...]]:
+        """What each group is made of, by number."""
+        return {number: members for members, number in self._numbers.items()}
+
+
+Memo = dict[Any, Any]
+"""Question -> (answer, number of what it was made from); while it is being answered, a `_Question`."""
 
 
 class _TooDeepError(Exception):
@@ -34,42 +98,43 @@ class _TooDeepError(Exception):
         self.question = (memo, key, compute, arguments)
 
 
-class _Pending(NamedTuple):
-    """An answer inside a cycle that is not closed yet."""
+class _Question:
+    """A question without a final answer."""
 
-    value: Any
-    low: int
-    inputs: set[int]
-    memo: Memo
+    __slots__ = ("again", "guess", "is_head", "key", "low", "members", "memo", "position", "reads", "state", "value")
 
-
-class _Frame:
-    """A question being answered."""
-
-    __slots__ = ("inputs", "is_head", "low", "members")
-
-    def __init__(self, position: int) -> None:
-        self.inputs: set[int] = set()
-        self.low = position  # lowest stack position an answer inside depended on
+    def __init__(self, memo: Memo, key: Any) -> None:
+        self.memo = memo
+        self.key = key
+        self.state = _OPEN
+        self.guess: Any = EMPTY  # what the previous pass over its cycle found
+        self.value: Any = EMPTY  # what this pass found, once it waits
+        self.reads: set[int] = set()
+        self.position = 0  # on the stack
+        self.low = 0  # lowest stack position an answer inside depended on
         self.is_head = False  # somebody inside asked this very question
-        self.members: list[Identity] = []  # questions inside whose answers wait for this one
+        self.members: list[_Question] = []  # questions inside whose answers wait for this one
+        self.again: list[_Question] = []  # those of earlier passes
 
 
 class Solver:
     """Answers questions; one for each project."""
 
     def __init__(self) -> None:
-        self.inputs: set[int] = set()  # what was read since somebody last emptied it, outside and inside of questions
-        self._stack: list[_Frame] = []
-        self._open: dict[Identity, int] = {}  # question -> stack position
-        self._guess: dict[Identity, Any] = {}  # answers of the previous pass over an open cycle
-        self._pending: dict[Identity, _Pending] = {}
-        self._cut: set[Identity] = set()
+        self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`
+        self.groups = Groups()
+        self._stack: list[_Question] = []
+        self._cut: set[tuple[int, Any]] = set()
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
+
+    def listen(self) -> set[int]:
+        """A new set, which from now on holds the inputs and groups that are read outside of questions."""
+        self.reads = set()
+        return self.reads
 
     def touch(self, key: int) -> None:
         """Record that the answer being made read this input."""
-        (self._stack[-1].inputs if self._stack else self.inputs).add(key)
+        self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[..., Any], *arguments: Any) -> Any:
         """The answer `compute(*arguments)` gives, remembered in `memo` under `key`.
@@ -78,12 +143,23 @@ class Solver:
         guess in a cycle is `EMPTY`.
         """
         known = memo.get(key)
-        if known is not None:
-            (self._stack[-1].inputs if self._stack else self.inputs).update(known[1])
+        if known is None:
+            if self._stack:
+                return self._answer(memo, key, compute, arguments)
+            return self._ask_first(memo, key, compute, arguments)
+        if type(known) is tuple:
+            self.reads.add(known[1])
             return known[0]
-        if self._stack:
+        if known.state == _AGAIN:
             return self._answer(memo, key, compute, arguments)
-        return self._ask_first(memo, key, compute, arguments)
+        parent = self._stack[-1]
+        if known.state == _OPEN:
+            known.is_head = True
+            parent.low = min(parent.low, known.position)
+            return known.guess
+        parent.reads |= known.reads
+        parent.low = min(parent.low, known.low)
+        return known.value
 
     def forget_interned(self) -> None:
         """Let go of shared sets; to be called when memos were dropped."""
@@ -91,13 +167,14 @@ class Solver:
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """An outermost question, with those that lie too deep under it answered before."""
+        outside = self.reads
         attempts = [(memo, key, compute, arguments)]
         try:
             while True:
                 try:
                     value = self._answer(*attempts[-1])
                 except _TooDeepError as deep:
-                    self._abandon()
+                    self._abandon(outside)
                     identity = (id(deep.question[0]), deep.question[1])
                     if any((id(asked[0]), asked[1]) == identity for asked in attempts):
                         self._cut.add(identity)  # a cycle longer than the stack: it is cut here
@@ -108,78 +185,81 @@ class Solver:
                 if not attempts:
                     return value
         except BaseException:
-            self._abandon()
+            self._abandon(outside)
             raise
         finally:
-            self._cut.clear()
+            if self._cut:
+                self._cut.clear()
 
-    def _abandon(self) -> None:
+    def _abandon(self, outside: set[int]) -> None:
+        """Leave no question open."""
+        for question in self._stack:
+            for unfinished in (question, *question.members, *question.again):
+                if unfinished.memo.get(unfinished.key) is unfinished:
+                    del unfinished.memo[unfinished.key]
         self._stack.clear()
-        self._open.clear()
-        self._guess.clear()
-        self._pending.clear()
+        self.reads = outside
 
     def _answer(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         stack = self._stack
-        identity = (id(memo), key)
-        if stack:
-            parent = stack[-1]
-            waiting = self._pending.get(identity)
-            if waiting is not None:
-                parent.inputs |= waiting.inputs
-                parent.low = min(parent.low, waiting.low)
-                return waiting.value
-            position = self._open.get(identity)
-            if position is not None:
-                stack[position].is_head = True
-                parent.low = min(parent.low, position)
-                return self._guess.get(identity, EMPTY)
-            if identity in self._cut:
-                return EMPTY
         position = len(stack)
+        if self._cut and position and (id(memo), key) in self._cut:
+            return EMPTY
         if position >= MAX_STACK:
             raise _TooDeepError(memo, key, compute, arguments)
-        frame = _Frame(position)
-        stack.append(frame)
-        self._open[identity] = position
+        question = memo.get(key)
+        if question is None:
+            question = memo[key] = _Question(memo, key)
+        else:  # of an earlier pass
+            question.state = _OPEN
+            question.is_head = False
+            question.reads = set()
+        question.position = question.low = position
+        outer = self.reads
+        self.reads = question.reads
+        stack.append(question)
         for _ in range(MAX_PASSES):
             value = compute(*arguments)
-            if frame.low < position or not frame.is_head or not self._grew(identity, value, frame):
+            if question.low < position or not question.is_head or not self._grew(question, value):
                 break
         stack.pop()
-        del self._open[identity]
-        outer = stack[-1].inputs if stack else self.inputs
-        outer |= frame.inputs
-        if frame.low < position:  # part of a cycle that began further out: not final yet
-            self._pending[identity] = _Pending(value, frame.low, frame.inputs, memo)
-            parent = stack[-1]
-            parent.members.append(identity)
-            parent.members += frame.members
-            parent.low = min(parent.low, frame.low)
-        else:
-            self._close(memo, key, identity, value, frame)
+        self.reads = outer
+        if question.low == position:
+            outer.add(self._close(question, value))
+            return value
+        # Part of a cycle that began further out: not final yet.
+        outer |= question.reads
+        question.value = value
+        question.state = _WAITING
+        parent = stack[-1]
+        parent.members += (question, *question.members)
+        parent.again += question.again
+        question.members, question.again = [], []
+        parent.low = min(parent.low, question.low)
         return value
 
-    def _grew(self, identity: Identity, value: Any, frame: _Frame) -> bool:
+    def _grew(self, question: _Question, value: Any) -> bool:
         """After a pass over a cycle: True, with its answers kept as guesses, when another pass may find more."""
-        guess, pending = self._guess, self._pending
-        if guess.get(identity, EMPTY) == value and all(guess.get(m, EMPTY) == pending[m].value for m in frame.members):
+        members = question.members
+        if question.guess == value and all(member.guess == member.value for member in members):
             return False
-        guess[identity] = value
-        for member in frame.members:
-            guess[member] = pending.pop(member).value
-        frame.members = []
+        question.guess = value
+        for member in members:
+            member.guess = member.value
+            member.state = _AGAIN
+        question.again += members
+        question.members = []
         return True
 
-    def _close(self, memo: Memo, key: Any, identity: Identity, value: Any, frame: _Frame) -> None:
+    def _close(self, question: _Question, value: Any) -> int:
         """A question, and the cycle it is the head of, have their final answers."""
-        inputs = frozenset(frame.inputs)
-        inputs = self._interned.setdefault(inputs, inputs)
+        number = self.groups.number(question.reads)
         if type(value) is frozenset:  # few types are many answers, and an empty set takes 200 bytes
             value = self._interned.setdefault(value, value)
-        memo[key] = (value, inputs)
-        self._guess.pop(identity, None)
-        for member in frame.members:
-            waiting = self._pending.pop(member)
-            waiting.memo[member[1]] = (waiting.value, inputs)
-            self._guess.pop(member, None)
+        question.memo[question.key] = (value, number)
+        for member in question.members:
+            member.memo[member.key] = (member.value, number)
+        for member in question.again:
+            if member.memo.get(member.key) is member:  # the last pass did not come by it
+                del member.memo[member.key]
+        return number
