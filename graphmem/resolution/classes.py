@@ -46,8 +46,7 @@ class Classes:
 
     def mro(self, symbol: Symbol) -> tuple[Any, ...]:
         """The class and what it inherits from, in look-up order: symbols, and `EXT` atoms for classes outside."""
-        entry = self.project.entry(symbol)
-        return tuple(self.ask(entry.memo, ("m", symbol.index), self._mro, symbol))
+        return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
 
     def _mro(self, symbol: Symbol) -> tuple[Any, ...]:
         parents: list[list[Any]] = []
@@ -61,8 +60,7 @@ class Classes:
 
     def bases(self, symbol: Symbol) -> tuple[Any, ...]:
         """Direct bases in the order written: symbols and `EXT` atoms."""
-        entry = self.project.entry(symbol)
-        return tuple(self.ask(entry.memo, ("B", symbol.index), self._bases, symbol))
+        return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
 
     def _bases(self, symbol: Symbol) -> tuple[Any, ...]:
         entry = self.project.entry(symbol)
@@ -96,7 +94,7 @@ class Classes:
             after: only look behind this class, as `super()` does.
         """
         if after is None:
-            memo = self.project.entry(symbol).memo
+            memo = self.project.files[symbol.path].memo
             return self.ask(memo, ("w", symbol.index, name), self._owner, symbol, name, None) or None
         return self._owner(symbol, name, after)
 
@@ -128,7 +126,7 @@ class Classes:
             return TOP
         found = EMPTY
         for atom in value:
-            found = join(found, self.attribute_of(atom, name))
+            found = join(found, self.attribute_of(atom, name)) if found else self.attribute_of(atom, name)
         return found
 
     def attribute_of(self, atom: Atom, name: str) -> Type:

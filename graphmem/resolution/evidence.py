@@ -25,7 +25,7 @@ class Evidence:
         self.path = path
         self.call_sites = 0
         self._edges: dict[tuple[str, str, str], tuple[float, str, set[int]]] = {}
-        self._externals: dict[str, ExternalRow] = {}
+        self._externals: dict[tuple[str, str], ExternalRow] = {}  # by package and name
         self._unresolved: dict[str, UnresolvedRow] = {}
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
@@ -42,10 +42,10 @@ class Evidence:
 
     def outside(self, package: str, name: str) -> str:
         """Id of something outside the project, with its row."""
-        id_ = external_id(self.project, package, name)
-        if id_ not in self._externals:
-            self._externals[id_] = ExternalRow(id_, package, name)
-        return id_
+        found = self._externals.get((package, name))
+        if found is None:
+            found = self._externals[package, name] = ExternalRow(external_id(self.project, package, name), package, name)
+        return found.id
 
     def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
         """Count a call that leads nowhere."""
@@ -56,12 +56,16 @@ class Evidence:
         """Everything collected, sorted."""
         edges = []
         for (kind, src, dst), (confidence, rule, lines) in sorted(self._edges.items()):
-            first = min(lines)
-            every = ",".join(map(str, sorted(lines))) if first else ""
+            if len(lines) == 1:
+                (first,) = lines
+                every = str(first) if first else ""
+            else:
+                first = min(lines)
+                every = ",".join(map(str, sorted(lines))) if first else ""
             edges.append(EdgeRow(kind, src, dst, confidence, EdgeSource.AST, rule, first, every))
         return FileResolution(
             edges=edges,
-            externals=[self._externals[key] for key in sorted(self._externals)],
+            externals=sorted(self._externals.values()),
             unresolved=[self._unresolved[key] for key in sorted(self._unresolved)],
             call_sites=self.call_sites,
         )

@@ -120,10 +120,9 @@ class Functions:
 
     def parameter(self, symbol: Symbol, index: int) -> Type:
         """What is known of a parameter: its annotation, else its receiver, default, and what callers pass."""
-        if not self.project.exists(symbol):
+        if symbol.index < 0 and not self.project.exists(symbol):
             return EMPTY
-        entry = self.project.entry(symbol)
-        return self.ask(entry.memo, ("p", symbol.index, index), self._parameter, symbol, index)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("p", symbol.index, index), self._parameter, symbol, index)  # type: ignore[no-any-return]
 
     def _parameter(self, symbol: Symbol, index: int) -> Type:
         entry = self.project.entry(symbol)
@@ -174,7 +173,8 @@ class Functions:
         entry = self.project.files[site.path]
         term = entry.terms[site.term]
         is_decorator = site.decorated >= 0
-        callee = self.inference.expanded(self.inference.term(entry, site.scope, site.term if is_decorator else term[1], site.line))
+        called = site.term if is_decorator else term[1]
+        callee = self.ask(entry.memo, ("t", site.scope, called, site.line, "called"), self._called_at, entry, site.scope, called, site.line)
         if is_decorator:
             call = Call(self.inference, entry, site.scope, site.line, passed=(one(FUNC, entry.symbols[site.decorated], None),))
         else:
@@ -186,6 +186,9 @@ class Functions:
             elif atom[0] == CLASS and owner is not None and owner in self.inference.project_classes(atom[1]):
                 found = join(found, self._argument(symbol, index, call, self._bound_parameters(symbol, atom)) or EMPTY)
         return found
+
+    def _called_at(self, entry: FileEntry, scope: int, term: int, line: int) -> Type:
+        return self.inference.expanded(self.inference.term(entry, scope, term, line))
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """How many parameters of a function its receiver takes up: one where methods name it."""
@@ -206,8 +209,7 @@ class Functions:
 
     def returned(self, symbol: Symbol) -> Type:
         """What calling a function gives, before arguments are put in: may hold `PARAM`, `TYPEVAR`, `SELFTYPE`."""
-        entry = self.project.entry(symbol)
-        return self.ask(entry.memo, ("r", symbol.index), self._returned, symbol)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)  # type: ignore[no-any-return]
 
     def _returned(self, symbol: Symbol) -> Type:
         entry = self.project.entry(symbol)
@@ -223,8 +225,7 @@ class Functions:
 
     def body_result(self, symbol: Symbol) -> Type:
         """What the body of a function returns, or yields as an iterator, whatever it declares."""
-        entry = self.project.entry(symbol)
-        return self.ask(entry.memo, ("R", symbol.index), self._body_result, symbol)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)  # type: ignore[no-any-return]
 
     def _body_result(self, symbol: Symbol) -> Type:
         entry = self.project.entry(symbol)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.resolution.inference import Inference
@@ -20,7 +20,7 @@ class Hierarchy:
         self.inference = inference
         self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
         self.inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from: inputs and groups
-        self._below: dict[Symbol, set[Symbol]] = {}
+        self._below: dict[Symbol, set[Symbol]] = {}  # class -> those that name it as a base
         inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
@@ -54,8 +54,13 @@ class Hierarchy:
                 different |= {self.project.key("subclasses", base.id) for base in old ^ new}
         return different
 
-    def below(self, symbol: Symbol) -> list[Symbol]:
+    def below(self, symbol: Symbol) -> Sequence[Symbol]:
         """Every class that derives from this one, however far down, sorted by place."""
+        memo = self.project.files[symbol.path].memo
+        return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)  # type: ignore[no-any-return]
+
+    def _all_below(self, symbol: Symbol) -> tuple[Symbol, ...]:
+        self.project.entry(symbol)
         found: set[Symbol] = set()
         pending = [symbol]
         while pending:
@@ -66,7 +71,7 @@ class Hierarchy:
                     found.add(child)
                     pending.append(child)
         found.discard(symbol)
-        return sorted(found, key=lambda child: child.place)
+        return tuple(sorted(found, key=lambda child: child.place))
 
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
         """Methods of that name in the classes below a class, for a caller of the method.

@@ -6,7 +6,7 @@ leads nowhere gives the empty type, and the fallbacks by bare name belong to `si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from graphmem.parsing.facts import (
@@ -71,11 +71,13 @@ class Inference:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.below: Callable[[Symbol], list[Symbol]] = lambda symbol: []  # all subclasses, once there is a hierarchy
+        self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once there is a hierarchy
         self._ask = project.solver.ask
 
         names = Names(self)
         self.lookup = names.lookup
+        self.is_steady_name = names.is_steady
+        self._named = names.value
         self.module_places = names.module_places
         self.module_member = names.module_member
         self.taken = names.taken
@@ -146,6 +148,12 @@ class Inference:
 
     def expanded(self, value: Type) -> Type:
         """The type with parameters replaced by what is known of them."""
+        if len(value) == 1:
+            for atom in value:
+                tag = atom[0]
+            if tag == PARAM:
+                return self.parameter(atom[1], atom[2])
+            return made(self.parameter(atom[1], atom[2])) if tag == MADE else value
         for atom in value:
             if atom[0] in (PARAM, MADE):
                 break
@@ -161,11 +169,23 @@ class Inference:
                 found = join(found, frozenset((atom,)))
         return found
 
+    def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
+        """True when a term is the same on every line of a scope; False also where finding out takes longer."""
+        while True:
+            term = entry.terms[index]
+            if term[0] == NAME:
+                return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, term[1])
+            if term[0] != ATTR or (scope, index) in entry.narrows:
+                return bool(term[0] == STRING)
+            index = term[1]
+
     def _name(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        narrowed = self._narrowed(entry, scope, index, line)
-        found = self.lookup(entry, scope, term[1], line)
-        value = entry.rules.builtin(term[1]) if found is None else join_all(self.slot(place) for place in found)
-        return value if narrowed is None else self._narrow(value, narrowed)
+        value = self._named(entry, scope, term[1], line)
+        if (scope, index) in entry.narrows:
+            narrowed = self._narrowed(entry, scope, index, line)
+            if narrowed is not None:
+                return self._narrow(value, narrowed)
+        return value
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
         """What a test says the term is on this line; None where no test holds."""
@@ -208,9 +228,10 @@ class Inference:
         return join(special, tested)
 
     def _attr(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        narrowed = self._narrowed(entry, scope, index, line)
-        if narrowed is not None:
-            return narrowed
+        if (scope, index) in entry.narrows:
+            narrowed = self._narrowed(entry, scope, index, line)
+            if narrowed is not None:
+                return narrowed
         base = self.expanded(self.term(entry, scope, term[1], line))
         return self.attribute(base, term[2])
 

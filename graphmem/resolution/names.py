@@ -20,40 +20,104 @@ class Place(NamedTuple):
     slot: Slot
 
 
+class Meaning(NamedTuple):
+    """What a file alone says about a name in one of its scopes."""
+
+    input: int  # what it was read from
+    value: Type | None  # where that is plain: an undecorated function, a class, a parameter
+    places: Sequence[Place] | None  # where they are the same on every line
+    slots: Sequence[Slot]  # of the scope itself, where the line decides; empty with no places: from elsewhere
+    local: Sequence[int]  # bindings that hold inside one expression
+    classes: Sequence[int]  # scopes on the way whose inherited members come first
+
+
 class Names:
     """The part of inference that looks names up."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
         self.project = inference.project
-        self.ask = inference.project.solver.ask
+        self.solver = inference.project.solver
+        self.ask = self.solver.ask
 
-    def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> list[Place] | None:
+    def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """What a name means at a line of a scope: the places that can have given it its value; None if none does."""
-        local = entry.locals.get((scope, name))
-        if local:
+        meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
+        if meaning.local:
             bindings = entry.facts.bindings
-            inside = [i for i in local if bindings[i].line <= line <= bindings[i].end_line]
+            inside = [i for i in meaning.local if bindings[i].line <= line <= bindings[i].end_line]
             if inside:
                 innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
                 return [Place(entry, scope, Slot("binding", innermost, line, line))]
-        here = scope
-        while here >= 0:
-            definition = entry.definitions[here]
-            if here == scope or entry.rules.is_visible(entry, here):
-                slots = entry.names(here).get(name)
-                if here == 0:
-                    self.project.touch_top(entry, name)
-                if slots:
-                    if here:
-                        self.project.touch_top(entry, entry.top_name(here))
-                    return [Place(entry, here, slot) for slot in (reaching(slots, line) if here == scope else whole(entry, slots))]
-                if entry.rules.this_is_implied and definition.kind in CLASS_KINDS:
-                    inherited = self._inherited(entry.symbols[here], name)
-                    if inherited:
-                        return inherited
-            here = definition.parent
+        for around in meaning.classes:
+            inherited = self._inherited(entry.symbols[around], name)
+            if inherited:
+                return inherited
+        self.solver.reads.add(meaning.input)
+        if meaning.places is not None:
+            return meaning.places
+        if meaning.slots:
+            return [Place(entry, scope, slot) for slot in reaching(meaning.slots, line)]
         return self._from_elsewhere(entry, name)
+
+    def value(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
+        """The type of a name at a line of a scope."""
+        meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
+        if meaning.value is not None:
+            self.solver.reads.add(meaning.input)
+            return meaning.value
+        places = self.lookup(entry, scope, name, line)
+        if places is None:
+            return entry.rules.builtin(name)
+        return join_all(map(self.slot, places))
+
+    def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
+        """True when a name means the same on every line of a scope."""
+        meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
+        return not meaning.slots and not meaning.local
+
+    def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
+        """The meaning of a name, kept with the file."""
+        local = entry.locals.get((scope, name), ())
+        here = scope
+        slots = entry.names(here).get(name)
+        classes: list[int] = []
+        while not slots and here:
+            if entry.rules.this_is_implied and entry.definitions[here].kind in CLASS_KINDS:
+                classes.append(here)
+            here = entry.definitions[here].parent
+            if entry.rules.is_visible(entry, here):
+                slots = entry.names(here).get(name)
+        if here == scope and slots and len(slots) > 1:
+            key = self.project.top_key(entry, entry.top_name(here) if here else name)
+            meaning = Meaning(key, None, None, slots, local, classes)
+        else:
+            meaning = entry.meanings.get((~here, name)) or self._whole(entry, here, name, slots or ())
+            if local or classes:
+                meaning = meaning._replace(value=None, local=local, classes=classes)
+        entry.meanings[scope, name] = meaning
+        return meaning
+
+    def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
+        """What a name of a scope means to all the scopes inside."""
+        key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
+        places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
+        value = self._plain(places[0], key) if len(places) == 1 else None
+        meaning = entry.meanings[~scope, name] = Meaning(key, value, places or None, (), (), ())
+        return meaning
+
+    def _plain(self, place: Place, key: int) -> Type | None:
+        """The value of a place that the file alone says, and the input with that number with it; None for others."""
+        entry, scope, slot = place
+        if slot.kind == "parameter":
+            return one(PARAM, entry.symbols[scope], slot.index)
+        if slot.kind == "definition":
+            symbol = entry.symbols[slot.index]
+            if symbol.kind in CLASS_KINDS:
+                return one(CLASS, symbol)
+            if symbol.kind in FUNCTION_KINDS and symbol.key == key and not entry.definitions[slot.index].decorators:
+                return one(FUNC, symbol, None)
+        return None
 
     def _inherited(self, symbol: Symbol, name: str) -> list[Place]:
         """Members of that name in what a class derives from."""

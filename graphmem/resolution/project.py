@@ -82,6 +82,7 @@ class FileEntry:
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
+        self.meanings: dict[tuple[int, str], Any] = {}  # by scope and name: `names.Meaning`, as long as the file is being looked at
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
         self._index()
 
@@ -238,14 +239,18 @@ class Project:
 
     def touch(self, *parts: str) -> None:
         """Record that the answer being made depends on an input."""
-        self.solver.touch(self.key(*parts))
+        self.solver.reads.add(self.key(*parts))
 
-    def touch_top(self, entry: FileEntry, name: str) -> None:
-        """Record that the answer being made depends on what a name at the top of a file means."""
+    def top_key(self, entry: FileEntry, name: str) -> int:
+        """The input that says what a name at the top of a file means."""
         key = entry.tops.get(name)
         if key is None:
             key = entry.tops[name] = self.key("top", entry.path, name)
-        self.solver.touch(key)
+        return key
+
+    def touch_top(self, entry: FileEntry, name: str) -> None:
+        """Record that the answer being made depends on what a name at the top of a file means."""
+        self.solver.reads.add(self.top_key(entry, name))
 
     # look-ups, each recorded
 
@@ -300,7 +305,7 @@ class Project:
 
     def entry(self, symbol: Symbol) -> FileEntry:
         """The file of a symbol; what the symbol says becomes an input."""
-        self.solver.touch(symbol.key)
+        self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
 
     def definition(self, symbol: Symbol) -> Definition:

@@ -116,6 +116,7 @@ class Resolver:
         solver.listen()
         # What single calls give is seldom asked again: two thirds of all answers.
         entry.memo = {key: answer for key, answer in entry.memo.items() if key[0] != "t"}
+        entry.meanings.clear()
         return resolution
 
     def symbols(self, path: str) -> list[SymbolRow]:

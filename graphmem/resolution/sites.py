@@ -52,6 +52,9 @@ class _Resolving:
         self.terms = entry.terms
         self.targets = Targets(inference, hierarchy, entry)
         self.evidence = Evidence(self.project.name, entry.path)
+        self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
+        self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
+        self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
         self.sites: Mapping[str, Callable[[Reference], None]] = {
             "call": self.call,
             "read": self.read,
@@ -155,7 +158,14 @@ class _Resolving:
 
     def value(self, reference: Reference, term: int) -> Type:
         """What a term is where a site stands."""
-        return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
+        key = (reference.scope, term)
+        found = self.steady.get(key)
+        if found is None:
+            inference = self.inference
+            found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
+            if inference.is_steady(self.entry, reference.scope, term):
+                self.steady[key] = found
+        return found
 
     def call(self, reference: Reference) -> None:
         """`callee(…)`, `new callee(…)`."""
@@ -211,9 +221,7 @@ class _Resolving:
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         base = self.value(reference, receiver)
-        how = self.targets.receiver_rule(reference, receiver)
-        caller = self.caller(reference)
-        found = [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
+        found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
         if not base:
             found = self.targets.of_name(reference, name, bound=True)
         if not found:
@@ -221,6 +229,29 @@ class _Resolving:
             missing = known and not self.inference.attribute(base, name)
             self.nothing_found(reference, base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found
+
+    def receiver_rule(self, reference: Reference, receiver: int) -> str:
+        """`Targets.receiver_rule`, once for all lines where that is enough."""
+        key = (reference.scope, receiver)
+        if key not in self.steady:
+            return self.targets.receiver_rule(reference, receiver)
+        how = self.hows.get(key)
+        if how is None:
+            how = self.hows[key] = self.targets.receiver_rule(reference, receiver)
+        return how
+
+    def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+        """Where calling a method of any of these leads."""
+        key = (base, name, how)
+        found = self.methods.get(key)
+        if found is None:
+            found = self.methods[key] = self.method_for(base, name, how, self.entry.symbols[0])
+        if any(target.symbol is caller and target.rule == "override" for target in found):
+            return self.method_for(base, name, how, caller)
+        return found
+
+    def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+        return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
         """Count a site as unresolved, unless what is known says that nothing of the project is called."""
