@@ -281,21 +281,22 @@ class Functions:
         offset = self._bound_parameters(symbol, receiver)
         variables: dict[str, Type] | None = None
 
-        def replace(atom: Atom) -> Type:
+        def given_for(index: int) -> Type:
+            if index < offset:
+                return frozenset((receiver,))
+            given = self._argument(symbol, index, call, offset)
+            if given is not None:
+                return given
+            parameter = self.project.definition(symbol).parameters[index]
+            return self.parameter_default(symbol, index) if parameter.default >= 0 else self.parameter(symbol, index)
+
+        def replace(atom: Atom) -> Type:  # must not mention itself: a cycle for each call is more than the collector likes
             nonlocal variables
             tag = atom[0]
             if tag == PARAM and atom[1] is symbol:
-                if atom[2] < offset:
-                    return frozenset((receiver,))
-                given = self._argument(symbol, atom[2], call, offset)
-                if given is not None:
-                    return given
-                parameter = self.project.definition(symbol).parameters[atom[2]]
-                if parameter.default >= 0:
-                    return self.parameter_default(symbol, atom[2])
-                return self.parameter(symbol, atom[2])
+                return given_for(atom[2])
             if tag == MADE and atom[1] is symbol:
-                return made(self.inference.expanded(replace((PARAM, symbol, atom[2]))))
+                return made(self.inference.expanded(given_for(atom[2])))
             if tag == SELFTYPE:
                 if receiver is None:
                     return EMPTY

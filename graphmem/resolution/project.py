@@ -82,7 +82,7 @@ class FileEntry:
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
-        self.meanings: dict[tuple[int, str], Any] = {}  # by scope and name: `names.Meaning`, as long as the file is being looked at
+        self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is being looked at
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
         self._index()
 

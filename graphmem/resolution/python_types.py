@@ -110,10 +110,8 @@ class PythonTypes(PythonModules):
             return result
         if found[0] != NAME:
             return EMPTY
-        places = inference.lookup(entry, scope, found[1], 1 << 30)
-        if places is None:
-            return self.builtin(found[1])
-        return self._placed(inference, places)
+        meant = inference.lookup(entry, scope, found[1], 1 << 30)
+        return self.builtin(found[1]) if meant is None else self._placed(inference, meant)
 
     def _nested(self, inference: Inference, owner: Symbol, name: str) -> Type:
         for candidate in inference.mro(owner):

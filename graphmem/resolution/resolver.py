@@ -18,6 +18,7 @@ from typing import Final
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import languages
+from graphmem.parsing.packing import collector_paused
 from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.hierarchy import Hierarchy
@@ -71,7 +72,8 @@ class Resolver:
             The files whose edges may now be different, changed ones included: `resolve` each of them.
         """
         _allow_recursion()
-        stale = self._project.replace(changed, removed, compare=self._started)
+        with collector_paused():
+            stale = self._project.replace(changed, removed, compare=self._started)
         paths = {path for path in changed if path in self._project.files}
         for path in removed:
             self._inputs.pop(path, None)
@@ -111,7 +113,8 @@ class Resolver:
         entry = self._project.files[path]
         solver = self._project.solver
         reads = solver.listen()
-        resolution = resolve_file(self._inference, self._hierarchy, entry)
+        with collector_paused():
+            resolution = resolve_file(self._inference, self._hierarchy, entry)
         self._inputs[path] = frozenset(reads)
         solver.listen()
         # What single calls give is seldom asked again: two thirds of all answers.

@@ -55,15 +55,6 @@ class _Resolving:
         self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
         self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
-        self.sites: Mapping[str, Callable[[Reference], None]] = {
-            "call": self.call,
-            "read": self.read,
-            "write": self.write,
-            "decorate": self.decorate,
-            "jsx": self.rendered,
-            "implicit": self.operation,
-            "raise": self.raised,
-        }
 
     def run(self) -> FileResolution:
         """Definitions, imports, classes, types, then every site."""
@@ -78,9 +69,9 @@ class _Resolving:
             if binding.annotation >= 0:
                 self.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
         for reference in self.entry.facts.references:
-            resolve = self.sites.get(reference.kind)
+            resolve = _SITES.get(reference.kind)
             if resolve is not None:  # `inherit` and `type` are said by definitions and bindings
-                resolve(reference)
+                resolve(self, reference)
         return self.evidence.rows()
 
     # structure
@@ -460,6 +451,17 @@ class _Resolving:
                 for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
                     if atom[0] == INST:
                         self.special(reference, atom, method)
+
+
+_SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
+    "call": _Resolving.call,
+    "read": _Resolving.read,
+    "write": _Resolving.write,
+    "decorate": _Resolving.decorate,
+    "jsx": _Resolving.rendered,
+    "implicit": _Resolving.operation,
+    "raise": _Resolving.raised,
+}
 
 
 def _flat(value: Type) -> Iterator[Atom]:
