@@ -30,7 +30,7 @@ from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, IndexPro
 from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.parsing.packing import extraction_key, unpack_chunks
+from graphmem.parsing.packing import collector_paused, extraction_key, unpack_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
@@ -312,7 +312,7 @@ class Indexer:
         with meter.stage("compare"):
             old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
             file_rows = {row.path: row for row in old.files}
-        with meter.stage("resolve"):
+        with meter.stage("resolve"), collector_paused():
             new = Rows.empty(packed=mode == "full")
             for done, path in enumerate(paths):
                 if done % 64 == 0:
