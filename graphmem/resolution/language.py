@@ -193,6 +193,10 @@ class Rules:
         """The value of a name no scope of the project defines."""
         return EMPTY
 
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """The value of a name no scope defines, where that depends on the file."""
+        return self.builtin(name)
+
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """The class whose instance the term `base` is inside this scope, when the scope is one of its methods; else -1."""
         term = entry.terms[base]

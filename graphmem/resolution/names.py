@@ -68,7 +68,7 @@ class Names:
             return meaning.value
         places = self.lookup(entry, scope, name, line)
         if places is None:
-            return entry.rules.builtin(name)
+            return entry.rules.unbound(self.inference, entry, scope, name)
         return join_all(map(self.slot, places))
 
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
