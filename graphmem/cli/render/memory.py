@@ -1,0 +1,189 @@
+"""Memories for people: what is known, how sure, about what, and what became of a write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import (
+    AuditPage,
+    Forgotten,
+    MemoryInfo,
+    MemoryPage,
+    PruneAnswer,
+    RememberAnswer,
+    ReviewQueue,
+    ScanAnswer,
+    TermAlias,
+    Timeline,
+)
+from graphmem.cli.output import Output, plural
+from graphmem.cli.render import common
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from graphmem.cli.output import Cell
+
+ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
+_OUTCOMES: Final = {
+    "added": "Remembered",
+    "duplicate": "Known already, confirmed once more",
+    "consolidated": "Joined with what was known",
+    "replaced": "Remembered in place of what contradicted it",
+    "superseded": "Kept, but something known contradicts it and stands",
+    "conflicting": "Remembered, and it contradicts something known",
+}
+
+
+def remembered(output: Output, answer: RememberAnswer) -> None:
+    """What became of a text."""
+    output.line((_OUTCOMES.get(answer.result.outcome, answer.result.outcome), common.HEADING), "  ", *_title(answer.memory))
+    if answer.result.note:
+        output.line(f"  {answer.result.note}")
+    for about in answer.memory.about:
+        output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
+    if answer.result.redacted:
+        output.line((f"  taken out as secrets: {', '.join(answer.result.redacted)}", common.UNSURE))
+    if answer.result.unresolved:
+        output.line((f"  not linked, several have that name: {', '.join(answer.result.unresolved)}", common.UNSURE))
+
+
+def memory(output: Output, info: MemoryInfo) -> None:
+    """Everything about one."""
+    output.line(*_title(info))
+    output.line()
+    for line in info.content.splitlines():
+        output.line("  ", line)
+    output.line()
+    facts: list[tuple[str, Cell]] = [
+        ("confidence", f"{info.confidence_in_use:.2f} in use, {info.confidence:.2f} when last confirmed"),
+        ("importance", f"{info.importance:.2f}   confirmed {plural(info.strength, 'time')}"),
+        ("from", f"{info.source} ({info.origin}), trust {info.trust:g}"),
+        ("known since", _day(info.valid_from) + (f", until {_day(info.valid_to)}" if info.valid_to else "")),
+        ("used", f"shown {info.injected_count}, used {info.used_count}, agreed with {info.confirmed_count} times"),
+        ("fades", f"half-life {info.half_life_days:g} days" if info.half_life_days is not None else "never"),
+    ]
+    if info.tags:
+        facts.append(("tags", ", ".join(info.tags)))
+    if info.commit_sha:
+        facts.append(("learnt at", info.commit_sha[:12]))
+    facts += [(name, str(value)) for name, value in (info.details or {}).items()]
+    shown: list[list[Cell]] = [[(name, common.DIM), value] for name, value in facts]
+    output.rows(shown)
+    for about in info.about:
+        output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
+    for one in info.relations:
+        way = one.kind.replace("_", " ") if one.outgoing else f"{one.kind.replace('_', ' ')} (of it)"
+        output.line(f"  {way} ", (f"#{one.short_id}", common.NAME), f" {one.title}")
+
+
+def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
+    """A list, one line each."""
+    if not page.memories:
+        output.line("no memories", ("  keep one with `graphmem remember`", common.DIM))
+        return
+    output.rows(_row(info) for info in page.memories)
+    more = common.cut(shown_from + len(page.memories), page.total, "--offset shows the next")
+    if more:
+        output.line((more, common.DIM))
+
+
+def timeline(output: Output, answer: Timeline) -> None:
+    """Neighbours in time, oldest first, the one asked for marked."""
+    rows = [*answer.before, answer.memory, *answer.after]
+    output.rows(
+        [("▸" if one.id == answer.memory.id else "", (one.created_at[:16].replace("T", " "), common.DIM), *_row(one)) for one in rows]
+    )
+
+
+def review(output: Output, queue: ReviewQueue) -> None:
+    """What wants a person's eye, most pressing first."""
+    if not queue.items:
+        output.line(("nothing to review", common.GOOD))
+        return
+    for item in queue.items:
+        output.line(*_title(item.memory), (f"  {', '.join(reason.replace('_', ' ') for reason in item.reasons)}", common.UNSURE))
+        for about in item.memory.about:
+            if ANCHORS.get(about.anchor):
+                output.line("    about ", (about.name, common.PATH), *_anchor(about.anchor))
+    more = common.cut(len(queue.items), queue.total, "--limit shows more")
+    if more:
+        output.line((more, common.DIM))
+    output.line(("graphmem memory verify ID · dispute ID · forget ID", common.DIM))
+
+
+def forgotten(output: Output, answer: Forgotten) -> None:
+    """What a removal took."""
+    did = (
+        ("would be taken" if answer.dry_run else "are gone")
+        if answer.hard
+        else ("would be" if answer.dry_run else "are") + " out of search"
+    )
+    output.line(f"{plural(len(answer.ids), 'memory', 'memories')} {did}")
+    if answer.kept:
+        output.line((f"{plural(len(answer.kept), 'memory', 'memories')} stay: they have another origin as well", common.DIM))
+
+
+def pruned(output: Output, answer: PruneAnswer) -> None:
+    """What pruning retires, and by which rule."""
+    output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
+    verb = "would be retired" if answer.dry_run else "retired"
+    output.line(f"{plural(len(answer.pruned), 'memory', 'memories')} {verb}, {answer.kept:,} stay")
+
+
+def audit(output: Output, page: AuditPage) -> None:
+    """Who did what, newest first."""
+    output.rows(
+        [
+            ((entry.at[:19].replace("T", " "), common.DIM), entry.actor or "-", (entry.action, common.NAME), entry.memory_id, entry.note)
+            for entry in page.entries
+        ]
+    )
+    sound = ("the record is whole", common.GOOD) if page.sound else ("THE RECORD WAS CHANGED", common.BAD)
+    output.line(f"{page.total:,} entries, ", sound)
+    for note in page.notes:
+        output.line(("  " + note, common.UNSURE))
+
+
+def scanned(output: Output, answer: ScanAnswer) -> None:
+    """Where secrets were found."""
+    output.rows([((f"#{one.short_id}", common.NAME), ", ".join(one.kinds), (", ".join(one.fields), common.DIM)) for one in answer.found])
+    did = "; --apply takes them out" if answer.dry_run and answer.found else ""
+    output.line(f"{answer.scanned:,} memories read, secrets in {len(answer.found):,}{did}")
+
+
+def aliases(output: Output, found: Iterable[TermAlias]) -> None:
+    """What searches also look for."""
+    output.rows([((one.term, common.NAME), "→", ", ".join(one.means)) for one in found])
+
+
+def _title(info: MemoryInfo) -> list[Cell]:
+    flags = [
+        word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
+    ]
+    return [
+        (f"#{info.short_id}", common.NAME),
+        (f"  {info.type}", common.PATH),
+        f"  {info.title}",
+        (f"  {info.status}", common.DIM),
+        (f"  {', '.join(flags)}", common.UNSURE) if flags else "",
+    ]
+
+
+def _row(info: MemoryInfo) -> list[Cell]:
+    return [
+        (f"#{info.short_id}", common.NAME),
+        (info.type, common.PATH),
+        common.confidence(info.confidence_in_use),
+        info.title,
+        (info.status if info.status != "confirmed" else "", common.DIM),
+    ]
+
+
+def _anchor(anchor: str) -> list[Cell]:
+    said = ANCHORS.get(anchor, anchor)
+    return [(f"  {said}", common.UNSURE)] if said else []
+
+
+def _day(time: str) -> str:
+    return time[:10]
