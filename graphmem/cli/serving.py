@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 BUSY_PATIENCE_S = 10.0
 
 
-def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, idle_s: float = 0) -> None:
+def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
     """Serve until Ctrl-C or SIGTERM, or until nobody has asked for `idle_s` seconds, if that is not 0.
+
+    With `watch`, the index follows the files meanwhile.
 
     The server listens before the first index is there, so that other commands find it and can follow;
     the address is printed when it can answer.
@@ -67,17 +69,17 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, idle_s: f
             if settings.origin("port") != DEFAULT_ORIGIN:
                 raise
             server = Server(app, settings.host, 0)  # nobody asked for that port: another project has it
-        _Run(here, service, server, root, full=full, no_index=no_index, idle_s=idle_s).until_stopped()
+        _Run(here, service, server, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
 
 
 class _Run:
     """One serving: the server in this thread, where signals arrive, the index run beside it."""
 
     def __init__(
-        self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool, idle_s: float
+        self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool, watch: bool, idle_s: float
     ) -> None:
         self._here, self._service, self._server = here, service, server
-        self._root, self._full, self._no_index, self._idle_s = root, full, no_index, idle_s
+        self._root, self._full, self._no_index, self._watch, self._idle_s = root, full, no_index, watch, idle_s
         self._address = owner.local_address(server.host, server.port)
         self._stopping = threading.Event()
         self._failure: GraphMemError | None = None
@@ -137,6 +139,9 @@ class _Run:
                 return
         if not had_index and not self._no_index:
             self._announce()
+        if self._watch and not self._stopping.is_set():
+            self._service.watch()
+            self._service.warm()
         self._follow_vectors()
 
     def _index(self) -> None:

@@ -128,6 +128,17 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
     return _Search(_checked_root(root), options or DiscoveryOptions(), None).run_some(sorted(set(paths)), by_git)
 
 
+def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
+    """Every folder in which a file that appears could be worth indexing, by the ignore files on the way; "" is the root.
+
+    A folder that is ignored is left out, even where git tracks some file in it.
+
+    Raises:
+        RepositoryError: the root is gone or cannot be read.
+    """
+    return _Search(_checked_root(root), options or DiscoveryOptions(), None).folders()
+
+
 def _checked_root(root: Path) -> str:
     if not root.exists():
         raise RepositoryError(f"{root} does not exist; name the folder of a repository", path=str(root))
@@ -187,6 +198,13 @@ class _Search:
         wanted = set(paths)
         kept = [path for path in self._filtered(listed) if path in wanted]
         return self._discovery(filter(None, map(self._examined, kept)), by_git=True)
+
+    def folders(self) -> list[str]:
+        self.rules.add("", self.options.exclude)
+        entered: list[str] = []
+        for _ in self._walk("", entered):
+            pass
+        return sorted(entered)
 
     def _discovery(self, files: Iterable[FoundFile], *, by_git: bool) -> Discovery:
         return Discovery(sorted(files), dict(sorted(self.skipped.items())), sorted(self.diagnostics), by_git)
@@ -297,8 +315,11 @@ class _Search:
             return
         self.rules.add(folder, lines)
 
-    def _walk(self, start: str) -> Iterator[str]:
-        """Paths below a folder by the ignore files on the way; links are handed out, not followed."""
+    def _walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
+        """Paths below a folder by the ignore files on the way; links are handed out, not followed.
+
+        Folders are appended to `entered`, when it is given.
+        """
         waiting = [start]  # a list of its own: trees can be deeper than Python's stack
         while waiting:
             folder = waiting.pop()
@@ -313,6 +334,8 @@ class _Search:
             if "pyvenv.cfg" in names and folder and not self.options.include_vendored:
                 self.skipped["vendored"] += 1
                 continue
+            if entered is not None:
+                entered.append(folder)
             for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
                 if name in names:
                     self._read_ignore_file(folder, name)

@@ -33,20 +33,24 @@ from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.pipeline import Indexer, IndexOptions
 from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress, symbol_id
+from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import language_of_path
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.projection.projections import Projections
-from graphmem.search.pipeline import Request, search
+from graphmem.search.request import Request
 from graphmem.service import diffs
+from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exporting import export
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, ProgressHub
+from graphmem.service.searching import Searcher
 from graphmem.service.stale import StaleFiles
 from graphmem.service.vectors import VectorFiller
+from graphmem.service.watching import Watcher
 from graphmem.settings import Settings, load_settings
 from graphmem.store import open_store
 
@@ -85,12 +89,14 @@ class GraphMem(MemoryVerbs):
         self._cache: FactsCache | None = None
         self._inputs: Inputs | None = None
         self._stale = StaleFiles()
+        self._evidence = OutsideEvidence(data_dir)
         self._hub = ProgressHub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish)
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder)
+        self._searcher = Searcher(store, self._projections, self._vectors, self._book)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
-        self._watch_note = ""
+        self._watcher: Watcher | None = None
         self._indexer: Indexer | None = None
         self._run: threading.Thread | None = None
 
@@ -135,6 +141,8 @@ class GraphMem(MemoryVerbs):
     def close(self) -> None:
         """End background work, bring the database file up to date, let it go. Twice is once."""
         self._closing.set()
+        if self._watcher is not None:
+            self._watcher.stop()
         self._vectors.pause()
         self._hub.close()
         if self._run is not None:
@@ -192,7 +200,7 @@ class GraphMem(MemoryVerbs):
             done=stage.done if stage else 0,
             total=stage.total if stage else 0,
             stale_files=len(stale),
-            note=self._projections.note() or self._vectors.note() or self._watch_note,
+            note="; ".join(filter(None, (self._projections.note(), self._watcher_note(), self._vectors.note()))),
             stale=stale[:MAX_STALE],
         )
 
@@ -321,7 +329,7 @@ class GraphMem(MemoryVerbs):
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
         nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref)))
-        return impact(view, nodes, question, self.state())
+        return impact(view, nodes, question, self.state(), self._judged(view))
 
     def impact_of_diff(
         self,
@@ -356,7 +364,7 @@ class GraphMem(MemoryVerbs):
             body = one.change == "body"
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
-        report = united_impact(view, targets, starts, question, self.state())
+        report = united_impact(view, targets, starts, question, self.state(), self._judged(view))
         return DiffImpact(
             base=read.base,
             head=read.head,
@@ -392,22 +400,48 @@ class GraphMem(MemoryVerbs):
         self,
         query: str,
         k: int = 10,
-        files: Sequence[str] | None = None,
-        kinds: Sequence[str] | None = None,
+        files: Iterable[str] | None = None,
+        within: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        types: Iterable[str] | None = None,
+        phase: str = "",
+        retired: bool = False,
+        as_of: datetime | None = None,
         explain: bool = True,
     ) -> SearchAnswer:
-        """Hybrid search, best hit first.
+        """Hybrid search in code and memories, best hit first; the answer iterates over its hits.
 
         Args:
             query: words, an identifier, or a question.
             k: hits wanted, 1 to 200.
-            files: only below these paths or directories.
+            files: paths that are open right now: what is near them rises, nothing is left out.
+            within: only in these files and below these directories.
             kinds: of code, prose, data, symbol, memory; default all.
-            explain: fill in `parts` of every hit.
+            types: only memories of these types.
+            phase: of work: define, implement, validate, refine, explore or reflect; decides which types of memories rise.
+            retired: also memories that were superseded or deprecated.
+            as_of: only memories that were believed at that time.
+            explain: fill in `parts` and `factors` of every hit.
+
+        Raises:
+            BadInputError: see `search.request.check`.
+            NotIndexedError: there is neither code nor a memory.
         """
-        self._view()
-        request = Request(query=query, k=k, files=tuple(files or ()), kinds=frozenset(kinds or ()), explain=explain)
-        return search(self._projections.snapshot(), self._vectors.query_embedder(), request, self.state())
+        request = Request(
+            query=query,
+            k=k,
+            files=tuple(files or ()),
+            within=tuple(within or ()),
+            kinds=frozenset(kinds or ()),
+            types=frozenset(types or ()),
+            phase=phase,
+            retired=retired,
+            as_of=as_of,
+            explain=explain,
+        )
+        if request.wants_code and not (request.wants_memories and len(self._projections.memories())):
+            self._view()
+        return self._searcher.search(request, self.state)
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `service.exporting`."""
@@ -428,7 +462,12 @@ class GraphMem(MemoryVerbs):
             "rules": self._store.read("edge_counts"),
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
+            "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
         }
+
+    def _judged(self, view: GraphView) -> frozenset[str]:
+        """Tests that impact judges by their last run."""
+        return self._evidence.judged(view, self._store.meta().get("project", ""))
 
     # ---- indexing
 
@@ -480,6 +519,21 @@ class GraphMem(MemoryVerbs):
         self._vectors.resume()
         return summary
 
+    def watch(self) -> None:
+        """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
+
+        A system that cannot tell is asked again and again; the state's note says so. `close` ends it.
+
+        Raises:
+            NotIndexedError: nothing was indexed yet, so there is no tree to watch.
+        """
+        if self._watcher is None:
+            self._watcher = Watcher(self._root(), self._discovery_options(), self)
+            self._watcher.start()
+
+    def _watcher_note(self) -> str:
+        return self._watcher.note if self._watcher is not None else ""
+
     def mark_stale(self, paths: Collection[str]) -> None:
         """From now on answers say that these files have changed, until a run has looked at them again.
 
@@ -487,6 +541,30 @@ class GraphMem(MemoryVerbs):
             paths: from the root, with '/'.
         """
         self._stale.mark(paths)
+
+    def mark_current(self, paths: Collection[str]) -> None:
+        """Take back `mark_stale`."""
+        self._stale.settle(self._stale.now(), paths)
+
+    def is_current(self, path: str) -> bool:
+        """Whether the index holds this very content of a file, or neither it nor the disk has such a file."""
+        view = self._projections.graph_if_ready()
+        known = view.path_number.get(path) if view is not None else None
+        try:
+            data = read_regular(str(self._root() / path), self._settings.max_file_kb << 10)
+        except OSError:
+            return known is None
+        if view is None or known is None or not isinstance(data, bytes):
+            return False
+        return bool(content_hash(data) == view.arrays.paths.content_hash[known].as_py())
+
+    def follow(self, paths: Collection[str] | None) -> None:
+        """`index`, for a watcher: these paths alone, or everything.
+
+        Raises:
+            GraphMemError: see `index`.
+        """
+        self.index(paths=paths)
 
     def warm(self) -> None:
         """Get ready for the next index run, so that it costs what changed; `index` comes first.
@@ -546,11 +624,7 @@ class GraphMem(MemoryVerbs):
             )
         if self._indexer is None or before != str(root):
             options = IndexOptions(
-                DiscoveryOptions(
-                    max_file_bytes=self._settings.max_file_kb << 10,
-                    include_vendored=self._settings.include_vendored,
-                    include_generated=self._settings.include_vendored,
-                ),
+                self._discovery_options(),
                 workers=self._settings.workers or None,
                 keep_warm=self._keep_warm,
             )
@@ -559,6 +633,13 @@ class GraphMem(MemoryVerbs):
             self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
             self._indexer = Indexer(self._store, self._projections, self._cache, self._inputs, root, project, options)
         return self._indexer
+
+    def _discovery_options(self) -> DiscoveryOptions:
+        return DiscoveryOptions(
+            max_file_bytes=self._settings.max_file_kb << 10,
+            include_vendored=self._settings.include_vendored,
+            include_generated=self._settings.include_vendored,
+        )
 
     def _root(self) -> Path:
         root = self._store.meta().get("root")

@@ -18,6 +18,7 @@ def serve(
     port: Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: any free one.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
     no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is.")] = False,
+    no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave changes of files to later index runs.")] = False,
     workers: Annotated[
         int | None, typer.Option("--workers", min=0, max=256, help="Processes that parse; 0: one for each processor.")
     ] = None,
@@ -30,7 +31,7 @@ def serve(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Index a repository, serve it over GraphQL and print the address.
+    """Index a repository, serve it over GraphQL, follow its changes and print the address.
 
     While it runs, every other `graphmem` command about this project is answered by it. Ctrl-C ends it.
     """
@@ -38,4 +39,4 @@ def serve(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
         from graphmem.cli.serving import serve_until_interrupted
 
-        serve_until_interrupted(here, full=full, no_index=no_index, idle_s=end_when_idle)
+        serve_until_interrupted(here, full=full, no_index=no_index, watch=not no_watch and not no_index, idle_s=end_when_idle)

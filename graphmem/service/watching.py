@@ -1,0 +1,280 @@
+"""Following the files of a tree while it is served: stale at once, indexed when it has been quiet for a moment.
+
+One thread listens and says what has changed; another waits until nothing has happened for half a second and has
+everything that came meanwhile indexed in one run. So a branch switch, a rebase or a flood is one batch, and an editor
+that writes a new file and renames it is one edit. Only folders that can hold something worth indexing are watched.
+"""
+# os.path on plain strings, as in discovery.
+# ruff: noqa: PTH110, PTH112, PTH114, PTH118
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from graphmem.errors import GraphMemError, RepositoryError
+from graphmem.indexing import git
+from graphmem.parsing.discovery import DiscoveryOptions, folders
+from graphmem.parsing.ignore import file_reason
+from graphmem.parsing.language import language_of_path
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+QUIET_S: Final = 0.5  # without an event before a run
+REBASE_S: Final = 2.0  # the same while git is in the middle of a rebase
+LONGEST_S: Final = 5.0  # of events that do not end, before a run all the same
+GIT_BUSY_S: Final = 30.0  # how long git's lock is waited for
+RETRY_S: Final = 30.0  # after a run that failed
+POLL_MS: Final = 2_000  # between two looks where the system does not tell
+FEW: Final = 64  # files whose content is compared before they are called stale
+_GROUP_MS: Final = 100  # events are handed over in groups of this length at most
+_STEP_MS: Final = 50
+_WAKE_MS: Final = 200
+_DECIDES: Final = frozenset({".gitignore", ".graphmemignore", ".gitmodules", "pyvenv.cfg"})  # names that say which folders count
+
+_log = logging.getLogger(__name__)
+
+
+class Host(Protocol):
+    """Whose files are watched."""
+
+    def is_current(self, path: str) -> bool:
+        """Whether the index holds this very content of a file, or knows as little of it as the disk."""
+
+    def mark_stale(self, paths: Collection[str]) -> None:
+        """Answers say from now on that these files have changed."""
+
+    def mark_current(self, paths: Collection[str]) -> None:
+        """They have not, after all."""
+
+    def follow(self, paths: Collection[str] | None) -> None:
+        """Bring the index up to date with these files, or with all.
+
+        Raises:
+            GraphMemError: it could not be done; the index is as it was.
+        """
+
+
+def _notifier(watched: list[str], poll: bool) -> RustNotify:
+    from watchfiles._rust_notify import RustNotify
+
+    return RustNotify(watched, False, poll, POLL_MS, False, True)
+
+
+class Watcher:
+    """Watches one tree for one host, from `start` to `stop`.
+
+    Args:
+        root: the tree, without links in its path.
+        options: what discovery leaves out of it.
+        host: told what changed.
+        notifier: opens the system's notifications of some folders, or polls them.
+
+    Attributes:
+        note: one sentence about what does not work as it should; "" when all does.
+    """
+
+    def __init__(
+        self, root: Path, options: DiscoveryOptions, host: Host, notifier: Callable[[list[str], bool], RustNotify] = _notifier
+    ) -> None:
+        self.note = ""
+        self._root = str(root)
+        self._options = options
+        self._host = host
+        self._notifier = notifier
+        self._stopping = threading.Event()
+        self._news = threading.Condition()
+        self._pending: set[str] = set()
+        self._is_whole = False  # something changed that only a look at everything can tell
+        self._first = self._last = 0.0  # times of the pending events
+        self._folders: set[str] = set()
+        self._polls = False
+        self._git = _git_folder(root)
+        self._forced = self._forced_files()
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(work,), name=f"graphmem-watch-{name}", daemon=True)
+            for name, work in (("listen", self._listen), ("index", self._index))
+        ]
+
+    def start(self) -> None:
+        """Begin; every change from now on is noticed."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End, after the run in hand."""
+        self._stopping.set()
+        with self._news:
+            self._news.notify_all()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """A thread has nobody to raise to: the note and the log say that watching has ended."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - see above
+            self.note = f"changes are not followed any more: {error}; restart graphmem serve, or run graphmem index"
+            _log.exception("watching ended")
+            self._stopping.set()
+            with self._news:
+                self._news.notify_all()
+
+    # ---- listening
+
+    def _listen(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                watched = self._watched()
+            except RepositoryError as error:  # the root is gone: it may come back
+                self.note = f"changes are not followed: {error}"
+                self._stopping.wait(POLL_MS / 1000)
+                continue
+            try:
+                notifier = self._opened(watched)
+            except FileNotFoundError:  # a folder went while they were listed
+                continue
+            with notifier:
+                self._report(set(), is_whole=True)  # what happened before this moment
+                self._listen_with(notifier)
+
+    def _watched(self) -> list[str]:
+        """Folders to watch, git's own among them."""
+        self._folders = {os.path.join(self._root, folder) if folder else self._root for folder in folders(Path(self._root), self._options)}
+        return sorted(self._folders | ({self._git} if self._git else set()))
+
+    def _opened(self, watched: list[str]) -> RustNotify:
+        if not self._polls:
+            try:
+                notifier = self._notifier(watched, False)
+            except FileNotFoundError:
+                raise
+            except (OSError, RuntimeError) as error:
+                self._polls = True
+                self.note = (
+                    f"the system refuses to watch {len(watched):,} folders ({error}), so files are looked at every {POLL_MS // 1000} s; "
+                    "raise fs.inotify.max_user_watches to have changes noticed at once"
+                )
+            else:
+                self.note = ""
+                return notifier
+        return self._notifier(watched, True)
+
+    def _listen_with(self, notifier: RustNotify) -> None:
+        """Pass on events until the folders are others than those that are watched."""
+        is_moved = False
+        while True:
+            events = notifier.watch(_GROUP_MS, _STEP_MS, _WAKE_MS, self._stopping)
+            if events == "timeout":
+                if is_moved:
+                    return
+            elif isinstance(events, str):
+                return
+            else:
+                is_moved |= self._received({path for _, path in events})
+
+    def _received(self, absolute: set[str]) -> bool:
+        """Take events in; True when folders came or went."""
+        is_moved = False
+        paths: set[str] = set()
+        for path in absolute:
+            folder, _, name = path.rpartition(os.sep)
+            if folder == self._git:
+                self._received_of_git(name)
+            elif path in self._folders or name in _DECIDES or (os.path.isdir(path) and not os.path.islink(path)):
+                is_moved = True
+            elif not file_reason(name):
+                paths.add(path[len(self._root) + 1 :])
+        if is_moved:
+            self._report(set(), is_whole=True)
+        if 0 < len(paths) <= FEW:
+            paths = {path for path in paths if not self._host.is_current(path)}
+        if paths:
+            self._host.mark_stale({path for path in paths if language_of_path(path)})
+            self._report(paths, is_whole=False)
+        return is_moved
+
+    def _received_of_git(self, name: str) -> None:
+        """Git's index says which files are tracked; that matters for those its ignore rules would leave out."""
+        if name == "index":
+            forced = self._forced_files()
+            if forced != self._forced:
+                self._forced = forced
+                self._report(set(), is_whole=True)
+
+    def _forced_files(self) -> bytes:
+        if not self._git:
+            return b""
+        try:
+            return git.run(Path(self._root), "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+        except GraphMemError:
+            return b""
+
+    def _report(self, paths: set[str], *, is_whole: bool) -> None:
+        with self._news:
+            now = time.monotonic()
+            if not self._pending and not self._is_whole:
+                self._first = now
+            self._last = now
+            self._pending |= paths
+            self._is_whole |= is_whole
+            self._news.notify_all()
+
+    # ---- indexing
+
+    def _index(self) -> None:
+        while self._wait():
+            with self._news:
+                paths, is_whole = self._pending, self._is_whole
+                self._pending, self._is_whole = set(), False
+            if not is_whole and len(paths) <= FEW:
+                current = {path for path in paths if self._host.is_current(path)}
+                self._host.mark_current(current)
+                paths -= current
+                if not paths:
+                    continue
+            try:
+                self._host.follow(None if is_whole else paths)
+            except GraphMemError as error:
+                if self._stopping.is_set():
+                    return
+                _log.warning("a change could not be indexed: %s", error)
+                self.note = f"the last change could not be indexed: {error}"
+                with self._news:
+                    self._news.wait(RETRY_S)  # or until something else changes
+                self._report(paths, is_whole=True)
+            else:
+                self.note = self.note if self._polls else ""
+
+    def _wait(self) -> bool:
+        """Until there is something to index and it has been quiet; False at the end."""
+        while not self._stopping.is_set():
+            with self._news:
+                if not self._pending and not self._is_whole:
+                    self._news.wait()
+                    continue
+                now = time.monotonic()
+                waited = now - self._first
+                is_quiet = now - self._last >= (REBASE_S if self._in_git("rebase-merge", "rebase-apply") else QUIET_S)
+                if (is_quiet or waited >= LONGEST_S) and (waited >= GIT_BUSY_S or not self._in_git("index.lock")):
+                    return True
+            self._stopping.wait(_STEP_MS / 1000)
+        return False
+
+    def _in_git(self, *names: str) -> bool:
+        return bool(self._git) and any(os.path.exists(os.path.join(self._git, name)) for name in names)
+
+
+def _git_folder(root: Path) -> str:
+    """Where git keeps what belongs to this working tree; "" outside of git."""
+    try:
+        return os.fsdecode(git.run(root, "rev-parse", "--absolute-git-dir").rstrip(b"\n"))
+    except GraphMemError:
+        return ""
