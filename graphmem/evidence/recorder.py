@@ -7,6 +7,7 @@ look-up in a set and one in a dictionary. Standard library alone, because this r
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 import sys
@@ -99,6 +100,7 @@ class Recorder:
     def _profile(self) -> None:
         inside, known, line_in = self.callers, self._known, self._line_in
         outside: set[int] = set()
+        begins: dict[int, int] = {}  # for generators and coroutines: where they stand before their first line
         add = self._bucket.add
 
         def turn(bucket: set[int]) -> None:
@@ -119,8 +121,12 @@ class Recorder:
                     outside.add(key)
                     return
             add(key)
-            if code.co_flags & _RESUMED and frame.f_lasti > 0:
-                return  # not called but resumed
+            if code.co_flags & _RESUMED and frame.f_lasti != begins.get(key):
+                if key in begins:
+                    return  # it goes on, it does not begin
+                begins[key] = _beginning(code)
+                if frame.f_lasti != begins[key]:
+                    return
             back = frame.f_back
             if back is not None and id(back.f_code) not in callers:
                 callers[id(back.f_code)] = line_in(back)
@@ -171,6 +177,12 @@ class Recorder:
         monitoring.use_tool_id(tool, TOOL_NAME)
         monitoring.register_callback(tool, monitoring.events.PY_START, on_start)
         monitoring.set_events(tool, monitoring.events.PY_START)
+
+
+def _beginning(code: CodeType) -> int:
+    """Offset at which the body of a generator or coroutine begins: it resumes there for the first time."""
+    resume = dis.opmap["RESUME"]
+    return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)
 
 
 def stamp(path: str) -> tuple[int, int]:

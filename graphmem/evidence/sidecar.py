@@ -11,9 +11,9 @@ import os
 import sqlite3
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from graphmem.errors import EvidenceError
@@ -75,7 +75,7 @@ class Sidecar:
         if not self.exists:
             self.close()
             return ""
-        meta = dict(self._open().execute("SELECT key, value FROM meta"))
+        meta = dict(self._select("SELECT key, value FROM meta"))
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
@@ -83,18 +83,18 @@ class Sidecar:
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
             return None
-        rows = self._open().execute("SELECT path FROM changed WHERE version > ?", (int(mark.partition(":")[2]),))
+        rows = self._select("SELECT path FROM changed WHERE version > ?", (int(mark.partition(":")[2]),))
         return {path for (path,) in rows}
 
     def paths(self) -> set[str]:
         """Files some observation begins in."""
         if not self.exists:
             return set()
-        return {path for (path,) in self._open().execute("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
+        return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
 
     def of_file(self, path: str) -> list[Kept]:
         """The observations that begin in a file, by subject, rule and kind."""
-        rows = self._open().execute(
+        rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
             "ORDER BY subject, rule, observation.kind",
             (path,),
@@ -104,7 +104,7 @@ class Sidecar:
     def of_kind(self, kind: str) -> Iterator[Kept]:
         """All observations of a kind of edge, by subject and rule."""
         if self.exists:
-            for rule, subject, runs, seen in self._open().execute(
+            for rule, subject, runs, seen in self._select(
                 "SELECT rule, subject, runs, seen FROM observation WHERE kind = ? ORDER BY subject, rule", (kind,)
             ):
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
@@ -112,7 +112,7 @@ class Sidecar:
     def of_rule(self, rule: str) -> Iterator[Kept]:
         """All observations of a rule, by subject and kind."""
         if self.exists:
-            for kind, subject, runs, seen in self._open().execute(
+            for kind, subject, runs, seen in self._select(
                 "SELECT kind, subject, runs, seen FROM observation WHERE rule = ? ORDER BY subject, kind", (rule,)
             ):
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
@@ -121,19 +121,19 @@ class Sidecar:
         """Every definition that was seen, by number."""
         if not self.exists:
             return {}
-        return {row[0]: End(*row[1:]) for row in self._open().execute("SELECT * FROM definition ORDER BY id")}
+        return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
         """The definitions of some files, by number."""
         if not self.exists:
             return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
-        return {row[0]: Place(*row[1:]) for path in paths for row in self._open().execute(select, (path,))}
+        return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
         """Files of the observations that lead to one of these definitions."""
         found = set()
-        for path, blob in self._open().execute("SELECT path, seen FROM observation JOIN definition ON id = subject"):
+        for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
             if path not in found and not seen.isdisjoint(one for one, _ in _unpacked(blob)):
                 found.add(path)
         return found
@@ -142,7 +142,7 @@ class Sidecar:
         """What is known of where the observations of each rule came from."""
         found: dict[str, dict[str, str]] = {}
         if self.exists:
-            for rule, key, value in self._open().execute("SELECT rule, key, value FROM origin ORDER BY rule, key"):
+            for rule, key, value in self._select("SELECT rule, key, value FROM origin ORDER BY rule, key"):
                 found.setdefault(rule, {})[key] = value
         return found
 
@@ -163,6 +163,18 @@ class Sidecar:
             raise EvidenceError(
                 f"{self.path} cannot be written ({error}); free it or delete it", path=str(self.path), reason=str(error)
             ) from error
+
+    def _select(self, statement: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a question.
+
+        Raises:
+            EvidenceError: the file is damaged.
+        """
+        try:
+            return self._open().execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            self.close()
+            raise _unreadable(self.path, error) from error
 
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         if self._connection is None or not self.exists:
@@ -278,9 +290,7 @@ def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
             connection.close()
             raise
     except sqlite3.Error as error:
-        raise EvidenceError(
-            f"{path} cannot be read ({error}); delete it, index again and repeat what filled it", path=str(path), reason=str(error)
-        ) from error
+        raise _unreadable(path, error) from error
     if found != FORMAT:
         connection.close()
         raise EvidenceError(
@@ -289,6 +299,10 @@ def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
             reason="format",
         )
     return connection
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> EvidenceError:
+    return EvidenceError(f"{path} cannot be read ({error}); delete it and repeat what filled it", path=str(path), reason=str(error))
 
 
 def _format(connection: sqlite3.Connection) -> str:

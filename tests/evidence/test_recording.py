@@ -1,0 +1,170 @@
+"""What `pytest --graphmem` promises, each time on tests that really run."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import zlib
+
+import pytest
+
+from graphmem.errors import EvidenceError
+from graphmem.evidence import trace
+
+
+def test_a_test_is_joined_to_every_function_it_ran_and_to_no_other(shop, record):
+    seen, ran = record(shop)
+    assert ran.code == 0, ran.said
+    assert seen["TESTS", "test_empty"] == {"checkout", "hold", "Cart.__init__", "Cart.total", "Cart.each", "rounded"}
+    assert seen["TESTS", "TestCart.test_total"] == {"Cart.__init__", "Cart.add", "Cart.total", "Cart.each", "rounded"}
+    assert not any("never" in reached for reached in seen.values())
+    assert not any("round" in reached or "print" in reached for reached in seen.values()), "only code under the root counts"
+
+
+def test_callers_are_joined_to_whom_they_called_also_through_tables_properties_and_generators(shop, record):
+    seen, _ = record(shop)
+    assert seen["CALLS", "checkout"] == {"pay", "hold", "Cart.total"}
+    assert seen["CALLS", "Cart.total"] == {"rounded", "Cart.each"}
+    assert seen["CALLS", "test_sorted"] == {"rounded"}, "a lambda is part of the function it is written in"
+
+
+def test_what_a_shared_fixture_runs_before_and_after_belongs_to_every_test_that_uses_it(shop, record):
+    seen, _ = record(shop)
+    for name in ("test_shared_first", "test_shared_second"):
+        assert seen["TESTS", name] == {"shared", "Cart.__init__", "Cart.add", "Cart.close"}
+    assert "Cart.close" not in seen["TESTS", "test_empty"]
+
+
+def test_threads_belong_to_the_test_that_started_them(shop, record):
+    seen, _ = record(shop)
+    assert {"in_thread", "pay", "Cart.total"} <= seen["TESTS", "test_thread"]
+    assert seen["CALLS", "test_thread"] >= {"in_thread", "pay", "Cart.__init__"}
+
+
+def test_parameter_sets_of_a_test_are_one_test(shop, record):
+    seen, _ = record(shop)
+    assert {"pay", "checkout", "Cart.add"} <= seen["TESTS", "test_paid"]
+
+
+def runs(path):
+    return {one.subject.qualname: one.runs for one in trace.read(path).observations if one.kind == "TESTS"}
+
+
+def test_a_test_is_known_in_full_only_when_all_of_it_ran_and_passed(shop, record):
+    tests = shop / "tests" / "test_shop.py"
+    more = "\n\ndef test_fails():\n    assert checkout(Cart()) == 1\n\n\ndef test_skips():\n    Cart()\n    pytest.skip('later')\n"
+    tests.write_text(tests.read_text(encoding="utf-8") + more, encoding="utf-8")
+    seen, ran = record(shop, "-k", "not paid[1]")
+    assert ran.code == 1
+    known = runs(shop.parent / "run.trace")
+    assert known["test_empty"] == 1
+    assert known["test_fails"] == known["test_skips"] == known["test_paid"] == 0
+    assert "checkout" in seen["TESTS", "test_fails"], "what it ran until then is true all the same"
+    record(shop)
+    assert runs(shop.parent / "run.trace")["test_paid"] == 2
+
+
+def test_unittest_cases_decorated_tests_and_late_fixtures_are_found(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "import functools\nimport unittest\n\nfrom shop import Cart, rounded\n\n\n"
+        "class CartCase(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        cls.cart = Cart()\n\n"
+        "    def test_add(self):\n        self.cart.add(1)\n\n\n"
+        "def twice(function):\n    @functools.wraps(function)\n    def inner():\n        function()\n        function()\n\n"
+        "    return inner\n\n\n"
+        "@twice\ndef test_wrapped():\n    rounded(1)\n\n\n"
+        "def test_late(request):\n    request.getfixturevalue('shared')\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert seen["TESTS", "CartCase.test_add"] == {"CartCase.setUpClass", "Cart.__init__", "Cart.add"}
+    assert seen["TESTS", "test_wrapped"] == {"rounded", "twice.inner"}
+    assert seen["TESTS", "test_late"] == {"shared", "Cart.__init__", "Cart.add", "Cart.close"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="pytest-xdist is not installed")
+def test_workers_of_xdist_hand_over_what_they_recorded(shop, record):
+    alone, _ = record(shop)
+    spread, ran = record(shop, "-n", "2", plugins=("graphmem.pytest_plugin", "xdist"))
+    assert ran.code == 0, ran.said
+    assert spread == alone
+
+
+def test_nothing_is_loaded_or_written_when_nobody_asks(shop, run_pytest):
+    (shop / "tests" / "test_quiet.py").write_text(
+        "import sys\n\n\ndef test_quiet():\n"
+        "    assert [name for name in sys.modules if name.startswith('graphmem.')] == ['graphmem.pytest_plugin']\n"
+        "    assert sys.getprofile() is None\n",
+        encoding="utf-8",
+    )
+    ran = run_pytest(shop)
+    assert ran.code == 0, ran.said
+    assert not (shop / ".graphmem").exists()
+
+
+def test_the_trace_waits_beside_the_index_and_says_so(shop, run_pytest, seen_in):
+    ran = run_pytest(shop, "--graphmem")
+    assert ran.code == 0, ran.said
+    assert "7 tests ran 18 functions, 21 calls" in ran.said, ran.said
+    (left,) = (shop / ".graphmem" / "evidence").iterdir()
+    assert left.suffix == ".trace"
+    assert str(left) in ran.said
+    assert ("TESTS", "test_empty") in seen_in(left)
+
+
+def test_a_file_edited_while_its_tests_run_is_not_spoken_of(shop, record):
+    tests = shop / "tests" / "test_shop.py"
+    edit = "\n\ndef test_edits():\n    import shop\n\n    open(shop.__file__, 'a').write('# more')\n"
+    tests.write_text(tests.read_text(encoding="utf-8") + edit, encoding="utf-8")
+    seen, ran = record(shop)
+    assert "edited while the tests ran" in ran.said
+    assert not any("checkout" in reached for reached in seen.values())
+
+
+def test_a_run_that_meets_no_code_of_the_project_leaves_nothing(shop, record, tmp_path):
+    empty = tmp_path / "elsewhere"
+    empty.mkdir()
+    seen, ran = record(shop, "--graphmem-root", str(empty))
+    assert seen == {}
+    assert "no function below" in ran.said
+
+
+def test_a_root_that_is_not_there_is_a_sentence_and_not_a_traceback(shop, run_pytest):
+    ran = run_pytest(shop, "--graphmem", "--graphmem-root", str(shop / "gone"))
+    assert ran.code == 4
+    assert "is no directory" in ran.said
+    assert "Traceback" not in ran.said
+
+
+DAMAGES = {
+    "another file": lambda data: b"SQLite format 3\0",
+    "cut in half": lambda data: data[: len(data) // 2],
+    "a byte changed": lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:],
+    "a later version": lambda data: data.replace(b"trace 1\n", b"trace 2\n", 1),
+    "not what it says": lambda data: (
+        data.partition(b"\n")[0] + b"\n" + zlib.compress(b'{"definitions": [[1]], "observations": [[9]], "origin": {}}')
+    ),
+    "nothing": lambda data: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_trace_that_is_none_is_refused_with_its_path(shop, record, damage):
+    record(shop, "-k", "empty")
+    path = shop.parent / "run.trace"
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    with pytest.raises(EvidenceError, match=r"run\.trace") as refused:
+        trace.read(path)
+    assert refused.value.path == str(path)
+
+
+def test_this_python_records_as_it_is_promised_to():
+    from graphmem.evidence.recorder import Recorder
+
+    recorder = Recorder("/")
+    recorder.start()
+    try:
+        assert (sys.getprofile() is None) == (sys.version_info >= (3, 12))
+    finally:
+        recorder.stop()
+    assert sys.getprofile() is None
