@@ -12,7 +12,9 @@ import ctypes
 
 # kuzu uses importlib.util without importing it.
 import importlib.util
+import os
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -179,6 +181,9 @@ class Engine:
         return GraphMemError(f"{self.name} refused a statement ({said}){where}; please report this", path=str(path), reason=said)
 
 
+_open: Final[weakref.WeakSet[RawDatabase]] = weakref.WeakSet()
+
+
 class RawDatabase:
     """An open database object of the engine, with its connections."""
 
@@ -187,6 +192,7 @@ class RawDatabase:
         self.path = path
         self._raw = raw
         self._connections: list[Connection] = []
+        _open.add(self)
         # Closing must not write: when that fails the destructor throws, which ends the process. Checkpoints are asked for.
         self.connect().rows("CALL force_checkpoint_on_close=false")
 
@@ -212,6 +218,7 @@ class RawDatabase:
             while self._connections:
                 self._connections.pop().close()
             self._raw.close()
+            _open.discard(self)
         except RuntimeError as error:
             self.abandon()
             raise self.engine.translate(error, self.path) from error
@@ -223,7 +230,8 @@ class RawDatabase:
         objects get a reference nobody owns, so no destructor runs: not now, not when the interpreter
         exits. The file lock stays with the process, which may open the file again.
         """
-        for item in (self._raw, *(connection.raw for connection in self._connections)):
+        _open.discard(self)
+        for item in (self._raw, *(part for connection in self._connections for part in connection.parts())):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
         self._connections.clear()
 
@@ -286,6 +294,10 @@ class Connection:
             if "No active transaction" not in error.facts.get("reason", ""):
                 raise
 
+    def parts(self) -> list[Any]:
+        """Every object of the engine that this holds."""
+        return [self.raw, *self._prepared.values()]
+
     def close(self) -> None:
         """Close; the prepared statements first, because they point into the connection."""
         self._prepared.clear()
@@ -326,3 +338,12 @@ def _to_engine(name: str, value: Any) -> Any:
         # The engine would guess the type of the items and fail on the first comparison.
         raise BadInputError(f"{name} is an empty list; there is nothing to ask for", argument=name)
     return value
+
+
+def _after_fork() -> None:
+    """In a forked child: the engine's threads are the parent's, and a destructor that waits for them ends or hangs the child."""
+    for database in list(_open):
+        database.abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork)

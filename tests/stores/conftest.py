@@ -5,6 +5,7 @@ A process can only use one engine, so the default run is on kuzu and `test_other
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -497,7 +498,10 @@ class Child:
                 print(*words, flush=True)
         """
         source = textwrap.dedent(prelude) + textwrap.dedent(code)
-        self.process = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # In a group of its own: what it forks holds its pipes, too, and has to go with it.
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
 
     def line(self) -> str:
         assert self.process.stdout is not None
@@ -525,8 +529,8 @@ def child(engine: str, path: Path) -> Iterator[Callable[..., Child]]:
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            one.process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(one.process.pid, signal.SIGKILL)
         one.process.communicate()
 
 
