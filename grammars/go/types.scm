@@ -156,3 +156,12 @@
   alias: (expression_list
     (identifier))
   (type_case) @condition)
+
+; [Name Constraint]: what is known of a type parameter
+((type_parameter_declaration
+  name: (identifier) @target
+  type: (type_constraint
+    .
+    (_) @annotation
+    .)) @binding.local
+  (#not-match? @annotation "^(any|comparable)$"))

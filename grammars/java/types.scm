@@ -149,3 +149,10 @@
 ; return value;
 (return_statement
   (_) @value) @binding.return
+
+; <Name extends Type>: what is known of a type parameter
+(type_parameter
+  (type_identifier) @target
+  (type_bound
+    .
+    (_) @annotation)) @binding.local

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 from tree_sitter import QueryCursor
 
 from graphmem.parsing.facts import (
+    CALL,
     LIST,
     NAME,
+    NEW,
     STRING,
     TUPLE,
     FileFacts,
@@ -154,9 +156,9 @@ class _Extraction(Definitions):
         """One name an import binds."""
         text = self.builder.text
         module_node = captures["import.module"][0] if "import.module" in captures else None
-        module = "".join(text(module_node).split()) if module_node is not None else ""
+        module = self.grammar.helper.module(text(module_node)) if module_node is not None else ""
         if module_node is not None:
-            literal = self.builder.terms[self.builder.term(module_node)]
+            literal = self.builder.terms[self.builder.annotation(module_node)]
             if literal[0] == STRING:
                 module = literal[1]
         level = 0
@@ -177,7 +179,9 @@ class _Extraction(Definitions):
         """A site where something is used."""
         builder = self.builder
         if kind == "call":
-            self.add_reference(kind, builder.term(node), node)
+            term = builder.term(node)
+            if builder.terms[term][0] in (CALL, NEW):
+                self.add_reference(kind, term, node)
         elif kind == "type":
             self.add_reference(kind, builder.annotation(node), node)
         elif kind == "decorate":

@@ -158,7 +158,9 @@ class Definitions(Bindings):
             return
         scope = self.definitions[self.scope]
         if not scope.doc:
-            scope.doc = self.grammar.helper.docstring(self.builder.text(node))
+            marker = self.grammar.spec.line_comment
+            text = comment_text(self.with_lines_above(node, marker), marker) if marker else self.builder.text(node)
+            scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
         """A line comment with those directly above it; any other comment alone."""
@@ -182,7 +184,7 @@ class Definitions(Bindings):
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
         """A parameter belongs to the definition whose header is open."""
         owner = self.stack[-1]
-        if owner.index == 0 or owner.body_start <= node.start_byte:
+        if owner.index == 0 or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
             return
         if kind == "after_positional":
             owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]

@@ -77,6 +77,9 @@ class TermBuilder:
         self._quiet = 0
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
+        if grammar.spec.self_type and not shared:
+            # Every later use of that name finds this term instead: the class of the receiver.
+            self._index[(NAME, grammar.spec.self_type)] = self.add((ATTR, self.add((SELF,)), "__class__"))
 
     def text(self, node: Node) -> str:
         """Source text of a node."""
@@ -282,8 +285,11 @@ def _index(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     base = _pick(grammar, entry["base"])
     keys_field = entry.get("keys")
     field = grammar.language.field_id_for_name(keys_field) if isinstance(keys_field, str) else None
+    single = _pick(grammar, keys_field) if isinstance(keys_field, int) else None
 
     def build(builder: TermBuilder, node: Node) -> int:
+        if single is not None:
+            return builder.add((INDEX, builder.term(base(node)), builder.term(single(node))))
         if field is not None:
             keys = node.children_by_field_id(field)
         elif node.named_child_count > 1:  # the keys stand in a list of their own, after the base

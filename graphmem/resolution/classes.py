@@ -72,6 +72,7 @@ class Classes:
                 base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
                 if base is not None and base not in found:
                     found.append(base)
+        found += (base for base in entry.rules.more_bases(self.inference, symbol) if base not in found)
         return tuple(found)
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
@@ -157,7 +158,7 @@ class Classes:
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
                 return self.method_result(receiver, self.project.entry(symbol).rules.fallback_method)
             if owner is None:
-                return EMPTY
+                return self.project.entry(symbol).rules.missing_member(receiver, name)
             return one(EXT, owner[1], f"{owner[2]}.{name}" if owner[2] else name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
 
 _TYPES: Final = frozenset(
@@ -73,15 +72,6 @@ class GoRules(PackageRules):
         if inference.project.modules(found.module):
             return one(NAMESPACE, found.module, self.name)
         return one(EXT, found.module, "")
-
-    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the package, then those that come with an import of everything."""
-        found = super().shared(inference, entry, name)
-        for position in () if found else entry.stars:
-            found = self.package_places(inference, entry.facts.imports[position].module, name, None) or None
-            if found:
-                break
-        return found
 
     # methods
 

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.resolution.names import Place, whole
-from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, FUNC, INST, LAM, NAMESPACE, Atom, Type, box, join, join_all, one
+from graphmem.resolution.packages import PackageRules, mapped
+from graphmem.resolution.project import Symbol
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, INST, NAMESPACE, Atom, Type, box, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -41,19 +40,23 @@ _ABOVE: Final = {
 }
 _OBJECT: Final = frozenset("clone equals finalize getClass hashCode notify notifyAll toString wait".split())
 _LANG: Final = (
-    "AbstractMethodError AutoCloseable Appendable ArithmeticException ArrayIndexOutOfBoundsException AssertionError Boolean Byte CharSequence "
-    "Character Class ClassCastException ClassLoader ClassNotFoundException CloneNotSupportedException Cloneable Comparable Deprecated Double "
-    "Enum Error Exception Float FunctionalInterface IllegalArgumentException IllegalStateException IndexOutOfBoundsException Integer "
-    "InterruptedException Iterable LinkageError Long Math NoSuchFieldException NoSuchMethodException NullPointerException Number "
-    "NumberFormatException Object OutOfMemoryError Override Process ProcessBuilder Record ReflectiveOperationException Runnable Runtime "
-    "RuntimeException SafeVarargs SecurityException Short StackOverflowError StackTraceElement String StringBuffer StringBuilder "
-    "SuppressWarnings System Thread ThreadLocal Throwable UnsupportedOperationException VirtualMachineError Void var void"
+    "AbstractMethodError AutoCloseable Appendable ArithmeticException ArrayIndexOutOfBoundsException AssertionError Boolean Byte "
+    "CharSequence Character Class ClassCastException ClassLoader ClassNotFoundException CloneNotSupportedException Cloneable "
+    "Comparable Deprecated Double Enum Error Exception Float FunctionalInterface IllegalArgumentException IllegalStateException "
+    "IndexOutOfBoundsException Integer InterruptedException Iterable LinkageError Long Math NoSuchFieldException "
+    "NoSuchMethodException NullPointerException Number NumberFormatException Object OutOfMemoryError Override Process "
+    "ProcessBuilder Record ReflectiveOperationException Runnable Runtime RuntimeException SafeVarargs SecurityException Short "
+    "StackOverflowError StackTraceElement String StringBuffer StringBuilder SuppressWarnings System Thread ThreadLocal Throwable "
+    "UnsupportedOperationException VirtualMachineError Void var void "
 ).split()
 _LISTS: Final = (
     "ArrayDeque ArrayList BlockingQueue Collection CopyOnWriteArrayList Deque HashSet ImmutableList ImmutableSet Iterable Iterator "
     "LinkedHashSet LinkedList List ListIterator PriorityQueue Queue Set SortedSet Stack Stream TreeSet Vector"
 ).split()
-_MAPS: Final = "ConcurrentHashMap ConcurrentMap EnumMap HashMap Hashtable IdentityHashMap ImmutableMap LinkedHashMap Map NavigableMap SortedMap TreeMap WeakHashMap"
+_MAPS: Final = (
+    "ConcurrentHashMap ConcurrentMap EnumMap HashMap Hashtable IdentityHashMap ImmutableMap LinkedHashMap Map NavigableMap SortedMap "
+    "TreeMap WeakHashMap"
+).split()
 
 _GIVES_ELEMENT: Final = {
     "list": "element first get getFirst getLast last next peek pollFirst pollLast poll pop previous remove set orElse".split(),
@@ -78,7 +81,7 @@ class JavaRules(PackageRules):
     class_calls_are_virtual = False
     containers: ClassVar = {
         **dict.fromkeys(["[]", *_LISTS], ("list", (0,))),
-        **dict.fromkeys(_MAPS.split(), ("map", (0, 1))),
+        **dict.fromkeys(_MAPS, ("map", (0, 1))),
         "Entry": ("entry", (0, 1)),
         "Optional": ("optional", (0,)),
     }
@@ -117,21 +120,6 @@ class JavaRules(PackageRules):
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """A class of a package, or a member of a class."""
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
-
-    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the package, then those that come with an import of everything."""
-        found = super().shared(inference, entry, name)
-        if found:
-            return found
-        for position in entry.stars:
-            for atom in self.import_targets(inference, entry, entry.facts.imports[position]):
-                if atom[0] == NAMESPACE:
-                    found = self.package_places(inference, atom[1], name, None)
-                elif atom[0] == CLASS:
-                    found = _members(inference, atom[1], name)
-                if found:
-                    return found
-        return None
 
     def builtin(self, name: str) -> Type:
         """Types of the language, and what every object has."""
@@ -176,7 +164,7 @@ class JavaRules(PackageRules):
         if name in ("findFirst", "findAny", "min", "max", "reduce"):
             return box("optional", parts[0])
         if name in ("map", "flatMap") and call.args:
-            return box(kind, _result(inference, call.argument(0) or EMPTY))
+            return box(kind, mapped(inference, call.argument(0) or EMPTY))
         return EMPTY
 
 
@@ -188,26 +176,6 @@ def _of_map(name: str, parts: Sequence[Type]) -> Type:
     if name in ("keySet", "navigableKeySet"):
         return box("list", parts[0])
     return box("list", box("entry", *parts)) if name == "entrySet" else EMPTY
-
-
-def _result(inference: Inference, function: Type) -> Type:
-    """What the functions give that a stream is mapped with."""
-    found = EMPTY
-    for atom in inference.expanded(function):
-        if atom[0] == LAM:
-            found = join(found, inference.expanded(atom[1]))
-        elif atom[0] == FUNC:
-            found = join(found, inference.expanded(inference.returned(atom[1])))
-    return found
-
-
-def _members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
-    """What a class, or one it derives from, has under a name."""
-    owner = inference.owner(symbol, name)
-    if not isinstance(owner, Symbol):
-        return []
-    entry = inference.project.entry(owner)
-    return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
 
 
 RULES = JavaRules

@@ -72,6 +72,9 @@ class Rules:
     types_are_declared: bool = False
     """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
 
+    own_names_are_below: bool = True
+    """True where what a file takes from itself is a module below it (`from . import x` in a package)."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 
@@ -156,6 +159,14 @@ class Rules:
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
         """Members of a class that are defined outside of it, in its own file or in others."""
         return ()
+
+    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol | Atom]:
+        """What a class derives from besides what its header says: symbols and `EXT` atoms."""
+        return ()
+
+    def missing_member(self, receiver: Atom, name: str) -> Type:
+        """What a member is that neither a class nor its bases define."""
+        return EMPTY
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Interfaces a class satisfies without naming them."""
@@ -291,6 +302,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "python": "graphmem.resolution.python",
     "ecmascript": "graphmem.resolution.ecmascript",
     "go": "graphmem.resolution.go",
+    "rust": "graphmem.resolution.rust",
     "java": "graphmem.resolution.java",
 }
 """Where the rules of each name live; each module has a class `RULES`."""

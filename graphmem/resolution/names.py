@@ -211,7 +211,7 @@ class Names:
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """A name a file takes from a module; what a package takes from itself is a module below it."""
-        if module[0] == MODULE and module[1] == entry.path:
+        if module[0] == MODULE and module[1] == entry.path and entry.rules.own_names_are_below:
             return entry.rules.submodule(self.inference, module, name)
         return entry.rules.taken(self.inference, module, name)
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE
+from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
 from graphmem.resolution.language import Rules
 from graphmem.resolution.names import Place, whole
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
     CLASS,
     EMPTY,
     EXT,
     EXTI,
+    FUNC,
     INST,
+    LAM,
     MODULE,
     NAMESPACE,
     SELFTYPE,
@@ -36,7 +38,7 @@ from graphmem.resolution.types import (
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry, Symbol
+    from graphmem.resolution.project import FileEntry
 
 
 class PackageRules(Rules):
@@ -89,9 +91,21 @@ class PackageRules(Rules):
         return found
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the file's own package."""
-        found = [place for package in self.names_of(entry.facts)[:1] for place in self.package_places(inference, package, name, entry)]
-        return found or None
+        """Names of the file's own package, then those that come with an import of everything a package or a class has."""
+        for package in self.names_of(entry.facts)[:1]:
+            found = self.package_places(inference, package, name, entry)
+            if found:
+                return found
+        for position in entry.stars:
+            for atom in self.import_targets(inference, entry, entry.facts.imports[position]):
+                found = []
+                if atom[0] == NAMESPACE:
+                    found = self.package_places(inference, atom[1], name, None)
+                elif atom[0] == CLASS:
+                    found = members(inference, atom[1], name)
+                if found:
+                    return found
+        return None
 
     def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
         """The files of a package that are no tests and bind the name."""
@@ -108,10 +122,11 @@ class PackageRules(Rules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """A method that stands apart from its class is found at the top, as `Class.method`."""
+        """A method that stands apart from its class is found where it stands, as `Class.method`."""
         definition = entry.definitions[position]
-        if definition.kind == "method" and definition.parent == 0:
-            return 0, definition.qualname
+        if definition.kind == "method":
+            outer = f"{entry.definitions[definition.parent].qualname}." if definition.parent else ""
+            return definition.parent, definition.qualname.removeprefix(outer)
         return definition.parent, definition.name
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
@@ -121,6 +136,13 @@ class PackageRules(Rules):
         entry = inference.project.entry(owner)
         packages = self.names_of(entry.facts)[:1]
         return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
+
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """The class a method belongs to that stands apart from it."""
+        scope, name = self.definition_slot(entry, position)
+        owner = name.rpartition(".")[0]
+        places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
+        return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """The class around a method, when the term is its receiver."""
@@ -132,8 +154,8 @@ class PackageRules(Rules):
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
-        if owner.kind not in CLASS_KINDS:
-            return EMPTY
+        if owner.kind not in CLASS_KINDS or self.definition_slot(entry, symbol.index)[1] != symbol.name:
+            return self.instances(self.owner_apart(inference, entry, symbol.index))
         return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
@@ -153,15 +175,36 @@ class PackageRules(Rules):
             return self.objects(inference, entry, scope, found[1])
         if found[0] == ATTR:
             return inference.attribute(self.objects(inference, entry, scope, found[1]), found[2])
+        if found[0] == SELF:
+            return self.this(inference, entry, scope)
         if found[0] != NAME:
             return EMPTY
+        bound = self._bound(entry, scope, found[1])
+        if bound >= 0:
+            return inference.declared(entry, scope, bound)
         places = inference.lookup(entry, scope, found[1], 1 << 30)
         while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
             scope = entry.definitions[scope].parent  # a field or a variable that is named like its type
             places = inference.lookup(entry, scope, found[1], 1 << 30)
         if places is None:
-            return one(EXT, self.builtin_package, found[1]) if found[1] in self.builtin_types else EMPTY
+            return self.unbound(inference, entry, scope, found[1])
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
+
+    def _bound(self, entry: FileEntry, scope: int, name: str) -> int:
+        """The type a type parameter is bound by, where all parameters of that name in sight agree; -1 for none.
+
+        A type parameter is a name bound inside one definition only, which is not told here: a file seldom uses one
+        name for parameters with different bounds.
+        """
+        found = -1
+        while scope >= 0:
+            for position in entry.locals.get((scope, name), ()):
+                annotation = entry.facts.bindings[position].annotation
+                if annotation < 0 or (found >= 0 and annotation != found):
+                    return -1
+                found = annotation
+            scope = entry.definitions[scope].parent
+        return found
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Annotations: classes, things outside, containers, tuples, functions, the class around."""
@@ -193,7 +236,7 @@ class PackageRules(Rules):
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`."""
-        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        arguments = [item for item in (entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)) if entry.terms[item][0] != UNKNOWN]
         objects = self.objects(inference, entry, scope, base)
         written = entry.terms[base]
         if not any(atom[0] == CLASS for atom in objects) and written[0] in (NAME, ATTR):
@@ -202,7 +245,7 @@ class PackageRules(Rules):
                 kind, order = known
                 parts = [inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order]
                 return box(kind, *parts)
-            if written[-1] in self.transparent:
+            if written[-1] in self.transparent and arguments:
                 return inference.declared(entry, scope, arguments[0])
         return self.instances(objects)
 
@@ -233,8 +276,28 @@ class PackageRules(Rules):
         return name in self.common_names
 
 
+def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
+    """What a class, or one it derives from, has under a name."""
+    owner = inference.owner(symbol, name)
+    if not isinstance(owner, Symbol):
+        return []
+    entry = inference.project.entry(owner)
+    return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
+
+
 def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
     """Names of the functions written in a class, in source order."""
     for name, slots in entry.names(symbol.index).items():
         if any(slot.kind == "definition" and entry.definitions[slot.index].kind in FUNCTION_KINDS for slot in slots):
             yield name
+
+
+def mapped(inference: Inference, function: Type) -> Type:
+    """What the functions give that the elements of something are mapped with."""
+    found = EMPTY
+    for atom in inference.expanded(function):
+        if atom[0] == LAM:
+            found = join(found, inference.expanded(atom[1]))
+        elif atom[0] == FUNC:
+            found = join(found, inference.expanded(inference.returned(atom[1])))
+    return found

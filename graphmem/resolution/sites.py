@@ -217,8 +217,9 @@ class _Resolving:
             found = self.targets.of_name(reference, name, bound=True)
         if not found:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
-            missing = known and not self.inference.attribute(base, name)
-            self.nothing_found(reference, base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
+            value = self.inference.attribute(base, name)
+            missing = known and not value
+            self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:

@@ -24,6 +24,7 @@ from graphmem.resolution.types import (
     NAMESPACE,
     PARTIAL,
     SUPEROBJ,
+    TUP,
     Atom,
     Type,
     ordered,
@@ -73,7 +74,7 @@ class Targets:
             elif tag == EXTI:
                 yield Target(None, (atom[1], atom[2]), "external")
             elif tag == BUILTIN:
-                kind = atom[1][1] if atom[1][0] == BOX else "tuple"
+                kind = atom[1][1] if atom[1][0] == BOX else "tuple" if atom[1][0] == TUP else "object"
                 yield Target(None, (rules.builtin_package, f"{kind}.{atom[2]}"), "builtin")
             elif tag == INST and rules.call_method:
                 owner = self.inference.owner(atom[1], rules.call_method)
@@ -270,7 +271,7 @@ class Targets:
             if places and {place.slot.kind for place in places} <= {"definition", "import"}:
                 return self.rule_of(places)
             return "receiver_type" if places and all(self._is_declared(place) for place in places) else "inferred_type"
-        if entry.rules.types_are_declared:
+        if entry.rules.types_are_declared and found[0] != ATTR:
             return "receiver_type"
         if found[0] in (CALL, NEW):
             value = inference.expanded(inference.term(entry, reference.scope, found[1], reference.line))
@@ -285,6 +286,8 @@ class Targets:
         value = self.inference.term(entry, reference.scope, base, reference.line)
         if value and all(atom[0] in (MODULE, NAMESPACE, EXT) for atom in value):
             return "import"
+        if entry.rules.types_are_declared:
+            return "receiver_type"
         owner = entry.rules.receiver_class(entry, reference.scope, base)
         if owner >= 0:
             bindings = entry.facts.bindings

@@ -49,6 +49,10 @@ class Helper:
         """The facts one import match stands for; most languages keep it as it is."""
         return (found,)
 
+    def module(self, text: str) -> str:
+        """What an import names, from how it is written."""
+        return "".join(text.split())
+
     def name(self, text: str) -> str:
         """The name of a definition as it stands in qualified names, which divide at dots."""
         return text
@@ -56,6 +60,14 @@ class Helper:
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """What a target that takes an object apart takes from it: (attribute, target) for each; see `[patterns]`."""
         return ()
+
+    def is_parameter(self, node: Node) -> bool:
+        """False for a parameter of a function inside a header: of a function type, or of a default."""
+        return True
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> int:
+        """The term of what a function without a name gets for a parameter (`@binding.local` without a value); -1 where nothing says."""
+        return -1
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""

@@ -1,0 +1,13 @@
+; use path::{name, other as alias, *};
+(use_declaration
+  argument: (_) @import.module) @import.kind.from
+
+; mod name;
+(mod_item
+  name: (identifier) @import.module @import.alias
+  !body) @import.kind.import
+
+; extern crate name as alias;
+(extern_crate_declaration
+  name: (identifier) @import.module
+  alias: (identifier)? @import.alias) @import.kind.import

@@ -1,0 +1,149 @@
+"""Rust: what its queries cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, SELF, TYPED, Import
+from graphmem.parsing.languages import Helper
+from graphmem.parsing.terms import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+MAX_NESTED: Final = 50
+"""Braces in braces of one `use` that are opened."""
+
+
+class RustHelper(Helper):
+    """Trees of imports, macros, patterns, blocks as values."""
+
+    def module(self, text: str) -> str:
+        """The tree of a `use`, on one line."""
+        return " ".join(text.split())
+
+    def imports(self, found: Import) -> tuple[Import, ...]:
+        """`use a::{b, c as d, e::*}` takes `b` and `c` from `a`, and everything from `a::e`."""
+        if found.kind == "import":
+            is_module = found.alias == found.module
+            return (found._replace(module=f"self::{found.module}" if is_module else found.module, alias=found.alias or found.module),)
+        return tuple(
+            found._replace(module=module, name=name, alias=alias) for module, name, alias in _tree("", found.module.replace("r#", ""), 0)
+        )
+
+    def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
+        """`Some(x)` takes what the variant holds, `Name { x, y: z }` the fields."""
+        if node.type == "tuple_struct_pattern":
+            variant = node.child_by_field_name("type")
+            inner = [child for child in node.named_children if child != variant and not child.is_extra]
+            name = (variant.text or b"").decode("utf-8", "replace").rpartition("::")[2] if variant is not None and len(inner) == 1 else ""
+            return tuple((name, child) for child in inner)
+        return tuple(_fields(node))
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+        """Terms that depend on more than the type of their node."""
+        if what == "macro":
+            return builder.add((CALL, builder.term(node.child_by_field_name("macro")), (), ()))
+        if what == "tokens":
+            found = _tokens(builder, node, 0)
+            return builder.unknown if found is None else found
+        if what == "try":
+            inner = builder.term(node.named_children[0] if node.named_children else None)
+            return builder.add((CALL, builder.add((ATTR, inner, "?")), (), ()))
+        if what == "block":
+            inside = [child for child in node.named_children if not child.is_extra]
+            return builder.term(inside[-1] if inside else None)
+        if what == "match":
+            body = node.child_by_field_name("body")
+            arms = [child for child in (body.named_children if body is not None else ()) if child.type == "match_arm"]
+            return builder.add((EITHER, tuple(builder.term(arm.child_by_field_name("value")) for arm in arms[:MAX_ITEMS])))
+        if what == "variant":  # calling `Enum::Variant` gives an `Enum`
+            around = node.parent
+            while around is not None and around.type not in ("enum_item", "struct_item"):
+                around = around.parent
+            name = around.child_by_field_name("name") if around is not None else None
+            return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(name))))) if name is not None else builder.unknown
+        return super().helper_term(builder, node, what)
+
+
+def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
+    """(path, name, alias) of every name a `use` brings."""
+    text = text.strip()
+    if not text or depth > MAX_NESTED:
+        return
+    head, brace, rest = text.partition("{")
+    if brace:
+        inner = rest.rpartition("}")[0]
+        for part in _split(inner):
+            yield from _tree(_joined(prefix, head.strip().removesuffix("::")), part, depth + 1)
+        return
+    path, _, alias = text.partition(" as ")
+    path = _joined(prefix, "".join(path.split()))
+    module, _, name = path.rpartition("::")
+    if name == "*":
+        yield module, "*", ""
+    elif name == "self" and module:
+        above, _, last = module.rpartition("::")
+        yield (above, last, alias.strip() or last) if above else (module, "", alias.strip() or last)
+    else:
+        yield (module, name, alias.strip() or name) if module else (name, "", alias.strip() or name)
+
+
+def _joined(prefix: str, path: str) -> str:
+    return "::".join(part for part in (prefix, path.removeprefix("::")) if part)
+
+
+def _split(text: str) -> Iterator[str]:
+    """Parts of a list divided by commas outside of braces."""
+    depth = start = 0
+    for position, character in enumerate(text):
+        if character == "," and depth == 0:
+            yield text[start:position]
+            start = position + 1
+        depth += (character == "{") - (character == "}")
+    yield text[start:]
+
+
+def _fields(node: Node) -> Iterator[tuple[str, Node]]:
+    for child in node.named_children:
+        if child.type != "field_pattern":
+            continue
+        name, pattern = child.child_by_field_name("name"), child.child_by_field_name("pattern")
+        if name is not None:
+            yield (name.text or b"").decode("utf-8", "replace"), pattern if pattern is not None else name
+
+
+def _tokens(builder: TermBuilder, node: Node, depth: int) -> int | None:
+    """The expression that ends with a token inside a macro: a name, a path, a call of either."""
+    if depth > 20:
+        return None
+    if node.type == "token_tree":
+        before = node.prev_sibling
+        if before is None or before.type != "identifier" or _is_attribute(node) or not builder.text(node).startswith("("):
+            return None
+        callee = _tokens(builder, before, depth + 1)
+        return None if callee is None else builder.add((CALL, callee, (), ()))
+    if node.type == "self":
+        return builder.add((SELF,))
+    if node.type not in ("identifier", "crate", "super"):
+        return None
+    sign = node.prev_sibling
+    if sign is None or sign.type not in (".", "::"):
+        return builder.add((NAME, builder.text(node)))
+    base = _tokens(builder, sign.prev_sibling, depth + 1) if sign.prev_sibling is not None else None
+    return builder.add((ATTR, builder.unknown if base is None else base, builder.text(node)))
+
+
+def _is_attribute(node: Node) -> bool:
+    """True for tokens of `#[…]`, which call nothing."""
+    above = node.parent
+    while above is not None and above.type == "token_tree":
+        above = above.parent
+    return above is not None and above.type == "attribute"
+
+
+HELPER = RustHelper()
