@@ -129,8 +129,9 @@ class Indexer:
         delta = self._resolve(meter, resolver, parsed, look.removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
-        known = {path: content_hash for path, content_hash in known.items() if path in self._tree.files}
-        known |= {path: one.facts.content_hash for path, one in parsed.items()}
+        known = known | {path: one.facts.content_hash for path, one in parsed.items()}
+        for path in look.removed:
+            del known[path]
         parsed.clear()
         run = uuid.uuid4().hex
         with meter.stage("resolve"):
@@ -279,11 +280,12 @@ class Indexer:
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
         """Keep the dependencies for other processes. Written before the graph, but of no use until that is of this run."""
         before, count = self._kept
-        keys, inputs = resolver.dependencies()
         layout = _layout_key(resolver.layout)
         if before and before == self._store.meta().get("run"):
-            self._inputs.follow(run, layout, keys[count:], count, {path: inputs[path] for path in affected}, removed)
+            keys, inputs = resolver.dependencies(affected)
+            self._inputs.follow(run, layout, keys[count:], count, inputs, removed)
         else:
+            keys, inputs = resolver.dependencies()
             self._inputs.save(run, layout, keys, inputs)
         self._kept = (run, len(keys))
 

@@ -141,14 +141,15 @@ class Resolver:
         names = entry.rules.module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
-    def dependencies(self) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
-        """Every input by its number, and for each resolved file the numbers of those its edges were made from.
+    def dependencies(self, paths: Iterable[str] | None = None) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
+        """Every input by its number, and for each resolved file, or for these, the numbers of those its edges were made from.
 
         Numbers stay as they are for the life of a resolver; new inputs get the next ones.
         """
         groups = self._project.solver.groups
         members = groups.members()
-        return self._project.keys(), {path: groups.inputs(inputs, members) for path, inputs in self._inputs.items()}
+        wanted = self._inputs if paths is None else paths
+        return self._project.keys(), {path: groups.inputs(self._inputs[path], members) for path in wanted}
 
     def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
         """Take over the `dependencies` of an earlier resolver; to be called first of all.
