@@ -54,7 +54,8 @@ class Bindings(Extraction):
         for target in captures.get("target", ()):
             if is_defined and builder.terms[builder.term(target)][0] == NAME:
                 continue
-            self.bind(target, op, value, annotation, node, lines)
+            given = value if value >= 0 or op != "local" else self.grammar.helper.given(builder, node, target)
+            self.bind(target, op, given, annotation, node, lines)
 
     def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, lines: tuple[int, int]) -> None:
         """Bind one target, taking patterns apart."""
