@@ -3,9 +3,10 @@
 //   node ecmascript_truth.cjs TREE FILES MODULES
 //
 // TREE has the sources, FILES is a JSON list of paths in it, MODULES is a node_modules with `typescript`.
-// Prints one JSON object: {sites: [[path, line, kind, name, [[path, line], …], verdict], …]}. A site is a call, a
+// Prints one JSON object: {sites: [[path, line, kind, name, [[path, line], …], verdict, isSignature], …]}. A site is a call, a
 // `new`, a component of JSX, or a getter or setter that runs; `line` (from 1) is where the whole expression begins.
 // The targets are lines of names of definitions of the tree, each as good as the other (overloads, a class and its constructor).
+// isSignature: every target only declares that there is something to call (an interface's member), and what runs is elsewhere.
 // verdict: "inside" (it has targets), "outside" (every declaration lies outside of the tree), "typed" (only a type is
 // declared here: a parameter, a property of function type), "unknown" (the checker gives `any` or nothing).
 "use strict"
@@ -141,6 +142,7 @@ function record(source, node, kind, callee, signature) {
   const targets = new Map()
   let outside = 0
   let typed = 0
+  let isSignature = true
   for (const start of declarations) {
     for (const declaration of related(start)) {
       const where = declaration.getSourceFile()
@@ -159,22 +161,32 @@ function record(source, node, kind, callee, signature) {
       }
       const target = [path.relative(root, where.fileName), lineOf(where, found.node.getStart(where))]
       targets.set(target.join(":"), target)
+      const isBodiless = ts.isMethodSignature(declaration) || (ts.isAccessor(declaration) && !declaration.body)
+      isSignature = isSignature && (isBodiless || (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Abstract) !== 0)
     }
   }
   const verdict = targets.size ? "inside" : typed ? "typed" : outside ? "outside" : "unknown"
   const text = ts.isIdentifier(name) || ts.isPrivateIdentifier(name) ? name.text : "()"
-  sites.push([path.relative(root, source.fileName), lineOf(source, node.getStart(source)), kind, text, [...targets.values()], verdict])
+  sites.push([path.relative(root, source.fileName), lineOf(source, node.getStart(source)), kind, text, [...targets.values()], verdict, targets.size > 0 && isSignature])
+}
+
+function signatureOf(node) {
+  try {
+    return checker.getResolvedSignature(node)
+  } catch {
+    return undefined // the checker fails on syntax that is newer than itself
+  }
 }
 
 function visit(source, node) {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
     const callee = bare(node.expression)
     const isImport = callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === "require")
-    if (!isImport) record(source, node, callee.kind === ts.SyntaxKind.SuperKeyword ? "super" : ts.isNewExpression(node) ? "new" : "call", callee, checker.getResolvedSignature(node))
+    if (!isImport) record(source, node, callee.kind === ts.SyntaxKind.SuperKeyword ? "super" : ts.isNewExpression(node) ? "new" : "call", callee, signatureOf(node))
   } else if ((ts.isJsxOpeningElement(node) || ts.isJsxSelfClosingElement(node)) && /^[A-Z]|\./.test(node.tagName.getText(source))) {
     const symbol = resolvedSymbol(ts.isPropertyAccessExpression(node.tagName) ? node.tagName.name : node.tagName)
     if (symbol) record(source, node.tagName, "jsx", node.tagName, undefined)
-    else sites.push([path.relative(root, source.fileName), lineOf(source, node.tagName.getStart(source)), "jsx", node.tagName.getText(source), [], "unknown"])
+    else sites.push([path.relative(root, source.fileName), lineOf(source, node.tagName.getStart(source)), "jsx", node.tagName.getText(source), [], "unknown", false])
   } else if (ts.isPropertyAccessExpression(node)) {
     const symbol = checker.getSymbolAtLocation(node.name)
     if (symbol && symbol.flags & ts.SymbolFlags.Accessor) record(source, node, "accessor", node, undefined)

@@ -164,7 +164,7 @@ def _judged(edges: dict[str, list[Edge]], sites: list[list[Any]]) -> Judged:
             if edge.kind == "CALLS":
                 called[path, edge.line].add(edge.target)
     compared = []
-    for path, line, kind, name, targets, verdict in sites:
+    for path, line, kind, name, targets, verdict, _ in sites:
         if verdict == "inside":
             compared.append((kind, name, path, line, any((place, number) in called[path, line] for place, number in targets)))
     verdicts = [
@@ -178,6 +178,8 @@ def _verdict(edge: Edge, sites: list[list[Any]]) -> bool | None:
     if any(list(edge.target) in site[4] for site in sites):
         return True
     same = [site for site in sites if site[3] == edge.name]
+    if any(site[6] for site in same):  # what is declared has no body of its own; what runs is not for the compiler to say
+        return None
     if edge.rule == "override":
         return True if any(site[5] == "inside" for site in same) else None
     doubtful = [site for site in (same or sites) if site[5] in ("unknown", "typed") or site[3] in ("call", "apply")]

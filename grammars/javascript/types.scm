@@ -264,32 +264,3 @@
 (jsx_expression
   (arrow_function
     parameter: (identifier) @target) @binding.local)
-
-; items.forEach((target) => …): the parameter is an element
-((call_expression
-  function: (member_expression
-    object: (_) @value
-    property: (property_identifier) @_method)
-  arguments: (arguments
-    .
-    (arrow_function
-      parameters: (formal_parameters
-        .
-        [
-        (identifier)
-        (object_pattern)
-        (array_pattern)
-        (assignment_pattern)
-        (rest_pattern)
-      ] @target)) @extent)) @binding.local
-  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))
-
-((call_expression
-  function: (member_expression
-    object: (_) @value
-    property: (property_identifier) @_method)
-  arguments: (arguments
-    .
-    (arrow_function
-      parameter: (identifier) @target) @extent)) @binding.local
-  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))

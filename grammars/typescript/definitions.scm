@@ -114,6 +114,10 @@
 ; name(…): Result; in an interface, a class, or a declaration file
 (interface_body
   (method_signature
+    [
+      "get" @modifier.property
+      "set" @modifier.setter
+    ]?
     name: (property_identifier) @name
     return_type: (_)? @returns) @definition.method)
 
@@ -221,6 +225,41 @@
   value: (function_expression
     return_type: (_)? @returns
     body: (_) @body)) @definition.function
+
+; const name = ((…) => …) as Type
+(variable_declarator
+  name: (identifier) @name
+  value: [
+    (as_expression
+      (parenthesized_expression
+        [
+          (arrow_function
+            return_type: (_)? @returns
+            body: (_) @body)
+          (function_expression
+            return_type: (_)? @returns
+            body: (_) @body)
+        ]))
+    (satisfies_expression
+      (parenthesized_expression
+        [
+          (arrow_function
+            return_type: (_)? @returns
+            body: (_) @body)
+          (function_expression
+            return_type: (_)? @returns
+            body: (_) @body)
+        ]))
+    (parenthesized_expression
+      [
+        (arrow_function
+          return_type: (_)? @returns
+          body: (_) @body)
+        (function_expression
+          return_type: (_)? @returns
+          body: (_) @body)
+      ])
+  ]) @definition.function
 
 (variable_declarator
   name: (identifier) @name

@@ -75,6 +75,15 @@
   value: (_) @value) @binding.assign
   (#not-match? @value "^require\\s*\\([^()]*\\)(\\.\\w+)?$"))
 
+; const name: annotation = (…) => …: what types the function's parameters
+(variable_declarator
+  name: (identifier)
+  type: (_) @annotation
+  value: [
+    (arrow_function)
+    (function_expression)
+  ] @target) @binding.annotate
+
 ; let target: annotation
 (variable_declarator
   name: (_) @target
@@ -253,28 +262,3 @@
 (ternary_expression
   (arrow_function
     parameter: (identifier) @target) @binding.local)
-
-; items.forEach((target) => …): the parameter is an element
-((call_expression
-  function: (member_expression
-    object: (_) @value
-    property: (property_identifier) @_method)
-  arguments: (arguments
-    .
-    (arrow_function
-      parameters: (formal_parameters
-        .
-        (required_parameter
-        pattern: (_) @target
-        type: (_)? @annotation))) @extent)) @binding.local
-  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))
-
-((call_expression
-  function: (member_expression
-    object: (_) @value
-    property: (property_identifier) @_method)
-  arguments: (arguments
-    .
-    (arrow_function
-      parameter: (identifier) @target) @extent)) @binding.local
-  (#any-of? @_method "every" "filter" "find" "findIndex" "findLast" "flatMap" "forEach" "map" "some"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, OBJECT, SELF
-from graphmem.parsing.languages.ecmascript_words import ANCHOR, CAST
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
+from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER
+from graphmem.resolution.ecmascript_context import callback, handler, implied_parameter, literals
 from graphmem.resolution.ecmascript_exports import exports_of
 from graphmem.resolution.ecmascript_library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
 from graphmem.resolution.ecmascript_names import type_slot
@@ -97,7 +98,7 @@ class EcmascriptRules(EcmascriptTypes):
         if owner.kind in CLASS_KINDS:
             return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
         parent = entry.definitions[definition.parent]
-        literal = _literals(entry).get(definition.start_byte)
+        literal = literals(entry).get(definition.start_byte)
         if literal is not None and _lies_in(definition, parent):
             ask = inference.project.solver.ask
             return ask(entry.memo, ("literal", literal), self._literal, inference, entry, definition, literal)  # type: ignore[no-any-return]
@@ -184,6 +185,8 @@ class EcmascriptRules(EcmascriptTypes):
         """The tables of `ecmascript_library`; `require("module")` and `import("module")` give modules."""
         if atom[1] == PACKAGE and atom[2] == CAST:
             return self.cast(inference, call)
+        if atom[1] == PACKAGE and atom[2] in (ATTRIBUTE, PARAMETER):
+            return callback(inference, call) if atom[2] == PARAMETER else handler(inference, call)
         if atom[1] == PACKAGE and atom[2] in ("require", "import"):
             specifier = call.literal(0)
             if specifier is None:
@@ -194,6 +197,10 @@ class EcmascriptRules(EcmascriptTypes):
             return join_all(self.whole_module(inference, module) for module in modules)
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
+
+    def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
+        """What the type of the place a function is written in says of a parameter."""
+        return implied_parameter(inference, symbol, index)
 
     def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
         """Methods of arrays, sets, maps and promises."""
@@ -253,22 +260,6 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
 def _constructs(definition: Definition) -> bool:
     """True for a function that is named like a class."""
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
-
-
-def _literals(entry: FileEntry) -> Mapping[int, int]:
-    """Terms of the object literals of a file, by the first byte of each function written in them; looked for once."""
-    kept: dict[int, int] | None = entry.kept.get("literals")
-    if kept is None:
-        kept = entry.kept["literals"] = {}
-        for index, term in enumerate(entry.terms):
-            if term[0] == OBJECT:
-                for value in term[2]:
-                    held = entry.terms[value]
-                    if held[0] == CALL and not held[2]:  # a getter
-                        held = entry.terms[held[1]]
-                    if held[0] == NAME and held[1].startswith(ANCHOR):
-                        kept[int(held[1][len(ANCHOR) :])] = index
-    return kept
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:

@@ -195,6 +195,9 @@ def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> T
 
 
 _SAME: Final = frozenset("concat copyWithin fill filter reverse slice sort splice toReversed toSorted toSpliced with".split())
+_EACH: Final = frozenset("every filter find findIndex findLast findLastIndex flatMap forEach map some".split())
+"""Methods that call a function with each element."""
+
 _ELEMENT: Final = frozenset("at find findLast pop shift".split())
 
 
@@ -234,6 +237,23 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
         initial = call.argument(1)
         return _given(inference, call.argument(0) or EMPTY, call, initial if initial is not None else element, element)
     return EMPTY
+
+
+def callback_parameter(inference: Inference, container: Atom, name: str, argument: int, index: int) -> Type:
+    """What a method of an array, a set, a map or a promise hands to the function it is given."""
+    element = inference.element(frozenset((container,)))
+    kind = container[1] if container[0] == BOX else "tuple"
+    if kind == "await":
+        return inference.awaited(frozenset((container,))) if name == "then" and argument == 0 and index == 0 else EMPTY
+    if kind == "dict":
+        return (container[2][1], container[2][0])[index] if name == "forEach" and index < 2 else EMPTY
+    if argument or kind not in ("list", "tuple", "set", "iter"):
+        return EMPTY
+    if name in _EACH and index == 0:
+        return element
+    if name in ("sort", "toSorted") and index < 2:
+        return element
+    return element if name in ("reduce", "reduceRight") and index == 1 else EMPTY
 
 
 def _promise_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
-from graphmem.parsing.languages.ecmascript_words import CAST, LOOKUP
+from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER
 from graphmem.resolution.ecmascript_frameworks import GENERICS
 from graphmem.resolution.ecmascript_library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
 from graphmem.resolution.ecmascript_names import EcmascriptNames, type_slot
@@ -77,9 +77,11 @@ class EcmascriptTypes(EcmascriptNames):
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def _asked(self, inference: Inference, entry: FileEntry, scope: int, callee: int, arguments: Sequence[int]) -> Type:
-        """`typeof value`, `Type["member"]`."""
+        """`typeof value`, `Type["member"]`, `(parameter: Type) => Result`."""
         if not arguments:
             return EMPTY
+        if entry.terms[callee] == (NAME, FUNCTION):
+            return join(one(UNTYPED), box("callable", *(closed(inference.declared(entry, scope, part)) for part in arguments)))
         if entry.terms[callee] == (NAME, LOOKUP):
             owner = closed(inference.declared(entry, scope, arguments[0]))
             key = entry.terms[arguments[1]] if len(arguments) > 1 else (UNKNOWN,)
@@ -189,8 +191,8 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Casts; the language's own names are `ecmascript`'s."""
-        return one(EXT, PACKAGE, CAST) if name == CAST else EMPTY
+        """Casts and what else has no name in the source; the language's own names are `ecmascript`'s."""
+        return one(EXT, PACKAGE, name) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
 
 
 def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:

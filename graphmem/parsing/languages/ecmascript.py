@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, TUPLE, UNKNOWN, Import
+from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, STRING, TUPLE, UNKNOWN, Import
 from graphmem.parsing.languages import Helper, Narrowing
-from graphmem.parsing.languages.ecmascript_words import ANCHOR, CAST, LOOKUP, TYPE_ARGUMENTS
+from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
 from graphmem.parsing.terms import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
+_FUNCTION_TYPES: Final = frozenset({"call_signature", "construct_signature", "constructor_type", "function_type"})
+_PARAMETERS: Final = frozenset({"assignment_pattern", "optional_parameter", "required_parameter"})
 _OWN_THIS: Final = frozenset(
     {
         "class_body",
@@ -89,6 +91,30 @@ class EcmascriptHelper(Helper):
         """`{ a, b: c, d = 1, ...rest }`; what is left over is no attribute."""
         return tuple(_fields(node))
 
+    def is_parameter(self, node: Node) -> bool:
+        """Function types and defaults have parameters of their own."""
+        owner = node.parent.parent if node.parent is not None else None
+        if owner is None or owner.type in _FUNCTION_TYPES:
+            return False
+        return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> int:
+        """What a call, or a component of JSX, hands to the function it is given."""
+        around = node.parent
+        index = _parameter_index(node, target)
+        if around is None or around.parent is None or index < 0:
+            return -1
+        if around.type == "arguments" and around.parent.type in ("call_expression", "new_expression"):
+            position = [child.id for child in around.named_children if not child.is_extra].index(node.id)
+            parts: tuple[int, ...] = (builder.term(around.parent), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
+            return builder.add((CALL, builder.add((NAME, PARAMETER)), parts, ()))
+        if around.parent.type == "jsx_attribute" and around.parent.parent is not None:
+            name, component = _first(around.parent), around.parent.parent.child_by_field_name("name")
+            if name is not None and component is not None:
+                parts = (builder.term(component), builder.add((STRING, builder.text(name))), builder.add((STRING, str(index))))
+                return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
+        return -1
+
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """`x instanceof C`: where it holds, and after an `if (!(x instanceof C))` that leaves."""
         statement = node.parent
@@ -120,6 +146,8 @@ class EcmascriptHelper(Helper):
             return builder.add((LAMBDA, _result(builder, node)))
         if what == "object_type":
             return _object_type(builder, node)
+        if what == "function_type":
+            return _function_type(builder, node)
         if what == "lookup":
             parts = [child for child in node.named_children if not child.is_extra]
             return builder.add((CALL, builder.add((NAME, LOOKUP)), tuple(builder.term(part) for part in parts[:2]), ()))
@@ -137,6 +165,35 @@ class EcmascriptHelper(Helper):
         if what == "last":
             return builder.term(node.named_children[-1] if node.named_children else None)
         return super().helper_term(builder, node, what)
+
+
+def _parameter_index(node: Node, target: Node) -> int:
+    """Which parameter of a function a target is, or is part of; -1 for none, and for the rest of them."""
+    if node.type not in _FUNCTIONS:
+        return -1
+    parameters = node.child_by_field_name("parameters")
+    if parameters is None:
+        return 0
+    for index, child in enumerate(child for child in parameters.named_children if not child.is_extra):
+        if child.start_byte <= target.start_byte and target.end_byte <= child.end_byte:
+            pattern = child.child_by_field_name("pattern") or child
+            return -1 if pattern.type == "rest_pattern" else index
+    return -1
+
+
+def _function_type(builder: TermBuilder, node: Node) -> int:
+    """`(name: Type, ...more: Type[]) => Result`."""
+    result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
+    said = [builder.term(result)]
+    for child in parameters.named_children if parameters is not None else ():
+        if child.type in ("required_parameter", "optional_parameter"):
+            annotation, pattern = child.child_by_field_name("type"), child.child_by_field_name("pattern")
+            inner = _first(annotation) if annotation is not None else None
+            if pattern is not None and pattern.type == "rest_pattern" and inner is not None and inner.type == "array_type":
+                inner = _first(inner)
+            if pattern is None or pattern.type != "this":
+                said.append(builder.term(inner))
+    return builder.add((CALL, builder.add((NAME, FUNCTION)), tuple(said), ()))
 
 
 def _first(node: Node) -> Node | None:

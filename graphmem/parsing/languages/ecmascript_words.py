@@ -15,3 +15,12 @@ LOOKUP: Final = "<lookup>"
 
 TYPE_ARGUMENTS: Final = "<>"
 """Keyword under which a call keeps what stands in angle brackets: one type, or a tuple of several."""
+
+FUNCTION: Final = "<function>"
+"""Callee of a term `<function>(result, parameter, …)`: a function type."""
+
+PARAMETER: Final = "<parameter>"
+"""Callee of a term `<parameter>(call, "argument", "parameter")`: what the function that is this argument of a call is given."""
+
+ATTRIBUTE: Final = "<attribute>"
+"""Callee of a term `<attribute>(component, "name", "parameter")`: the same for an attribute in JSX."""

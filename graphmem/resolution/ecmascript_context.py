@@ -1,0 +1,178 @@
+"""Types that come from where a function is written: parameters nobody annotates, as the compiler types them.
+
+`names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`:
+what is expected there is a function type, and its parameters are those of the function that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
+from graphmem.parsing.languages.ecmascript_words import ANCHOR
+from graphmem.resolution.ecmascript_library import callback_parameter
+from graphmem.resolution.functions import Call
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, OPEN_TAGS, PARAM, Type, closed, join
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry, Symbol
+
+_DEPTH: Final = 4
+"""How deep object literals in object literals are followed to what they are given to."""
+
+
+def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
+    """Type of a parameter of a function type."""
+    found = EMPTY
+    for atom in inference.expanded(expected):
+        if atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):
+            found = join(found, atom[2][index + 1])
+        elif atom[0] == FUNC:
+            found = join(found, closed(_declared(inference, atom[1], index)))
+    return found
+
+
+def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
+    """What a function declares of a parameter."""
+    entry = inference.project.entry(symbol)
+    definition = entry.definitions[symbol.index]
+    parameters = definition.parameters
+    if index >= len(parameters) and parameters and parameters[-1].kind == "rest":
+        return inference.element(closed(inference.declared(entry, definition.parent, parameters[-1].annotation)))
+    return inference.declared(entry, definition.parent, parameters[index].annotation) if index < len(parameters) else EMPTY
+
+
+def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
+    """What a call expects as an argument: the declared type, with what the other arguments say of its variables."""
+    term = entry.terms[call]
+    if term[0] not in (CALL, NEW):
+        return EMPTY
+    found = EMPTY
+    for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
+        if atom[0] == FUNC:
+            declared = frozenset(one for one in _declared(inference, atom[1], index) if one[0] not in OPEN_TAGS)
+            found = join(found, inference.substituted(declared, atom, Call(inference, entry, scope, line, term[1], term[2], term[3])))
+        elif atom[0] == CLASS:
+            owner = inference.owner(atom[1], "constructor")
+            if owner is not None and not isinstance(owner, tuple):
+                for constructor in inference.functions(owner, "constructor"):
+                    found = join(found, closed(_declared(inference, constructor, index)))
+        elif atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):
+            found = join(found, atom[2][index + 1])
+    return frozenset(atom for atom in found if atom[0] != PARAM)
+
+
+def callback(inference: Inference, call: Call) -> Type:
+    """`<parameter>(call, argument, parameter)`: what a function that is an argument of a call is given for a parameter."""
+    entry, scope, line = call.entry, call.scope, call.line
+    term = entry.terms[call.args[0]]
+    argument, index = int(call.literal(1) or 0), int(call.literal(2) or 0)
+    found = parameter_of(inference, expected_argument(inference, entry, scope, line, call.args[0], argument), index)
+    if term[0] == CALL:
+        for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
+            if atom[0] == BUILTIN:
+                found = join(found, callback_parameter(inference, atom[1], atom[2], argument, index))
+    return found
+
+
+def handler(inference: Inference, call: Call) -> Type:
+    """`<attribute>(component, name, parameter)`: what a function that is an attribute in JSX is given."""
+    name, index = call.literal(1) or "", int(call.literal(2) or 0)
+    found = EMPTY
+    for atom in inference.expanded(call.argument(0) or EMPTY):
+        if atom[0] == FUNC:
+            found = join(found, inference.attribute(closed(_declared(inference, atom[1], 0)), name))
+    return parameter_of(inference, found, index)
+
+
+def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
+    """What a function with a name is given for a parameter, by the type of the variable or of the member it is."""
+    entry = inference.project.entry(symbol)
+    definition = entry.definitions[symbol.index]
+    found = EMPTY
+    for scope, annotation in _typed_functions(entry).get((definition.parent, definition.name_line), ()):
+        found = join(found, closed(inference.declared(entry, scope, annotation)))
+    if definition.kind == "method":
+        literal = literals(entry).get(definition.start_byte)
+        if literal is not None:
+            found = join(found, inference.attribute(_expected(inference, entry, literal, _DEPTH), definition.name))
+    return parameter_of(inference, found, index)
+
+
+def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
+    """The type of the place an object literal is written in."""
+    found = EMPTY
+    for kind, position, index in _uses(entry).get(literal, ()):
+        if kind == "call":
+            reference = entry.facts.references[position]
+            found = join(found, expected_argument(inference, entry, reference.scope, reference.line, reference.term, index))
+        elif kind == "binding":
+            binding = entry.facts.bindings[position]
+            found = join(found, closed(inference.declared(entry, binding.scope, binding.annotation)))
+        elif kind == "return":
+            definition = entry.definitions[position]
+            declared = closed(inference.declared(entry, definition.parent, definition.returns))
+            found = join(found, inference.awaited(declared))
+        elif depth:
+            outer = _expected(inference, entry, position, depth - 1)
+            found = join(found, inference.attribute(outer, entry.terms[position][1][index]))
+    return closed(found)
+
+
+def literals(entry: FileEntry) -> Mapping[int, int]:
+    """Terms of the object literals of a file, by the first byte of each function written in them; looked for once."""
+    kept: dict[int, int] | None = entry.kept.get("literals")
+    if kept is None:
+        kept = entry.kept["literals"] = {}
+        for index, term in enumerate(entry.terms):
+            if term[0] == OBJECT:
+                for value in term[2]:
+                    held = entry.terms[value]
+                    if held[0] == CALL and not held[2]:  # a getter
+                        held = entry.terms[held[1]]
+                    if held[0] == NAME and held[1].startswith(ANCHOR):
+                        kept[int(held[1][len(ANCHOR) :])] = index
+    return kept
+
+
+def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
+    """Where each object literal that has functions in it, or holds one that has, is given to something that has a type."""
+    kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
+    if kept is None:
+        kept = entry.kept["uses"] = {}
+        for literal, use in _found_uses(entry, set(literals(entry).values())):
+            kept.setdefault(literal, []).append(use)
+    return kept
+
+
+def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    terms = entry.terms
+    for index, term in enumerate(terms):  # children come before their parents
+        if term[0] == OBJECT:
+            for position, value in enumerate(term[2]):
+                if value in wanted:
+                    wanted.add(index)
+                    yield value, ("object", index, position)
+    for number, reference in enumerate(entry.facts.references):
+        if reference.kind == "call":
+            for position, argument in enumerate(terms[reference.term][2]):
+                if argument in wanted:
+                    yield argument, ("call", number, position)
+    for number, binding in enumerate(entry.facts.bindings):
+        if binding.value in wanted and binding.annotation >= 0:
+            yield binding.value, ("binding", number, 0)
+        elif binding.value in wanted and binding.op == "return" and entry.definitions[binding.scope].returns >= 0:
+            yield binding.value, ("return", binding.scope, 0)
+
+
+def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
+    """(scope, line) of a variable that is a function → (scope, term) of the types it is declared with."""
+    kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
+    if kept is None:
+        kept = entry.kept["typed"] = {}
+        for binding in entry.facts.bindings:
+            if binding.op == "annotate" and entry.terms[binding.target][0] == LAMBDA:
+                kept.setdefault((binding.scope, binding.line), []).append((binding.scope, binding.annotation))
+    return kept
