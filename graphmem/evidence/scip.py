@@ -39,6 +39,7 @@ _KINDS: Final = {
 _FUNCTIONS: Final = ("function", "method")
 _LAST: Final = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:!])$")
 """The last descriptor of a symbol that is a method, type, term, meta or macro; parameters and namespaces are none of these."""
+_SPECIAL: Final = re.compile(r"^<(\w+)>(.*)$")  # `<constructor>`, `<get>area`: in the source it stands without the brackets
 
 
 def parse(path: Path) -> Any:
@@ -212,7 +213,7 @@ class _Document:
                 continue
             text = self._lines[line]
             first, last = self._column(text, start), self._column(text, end)
-            name = (match[1] or match[2]).replace("``", "`")
+            name = _SPECIAL.sub(lambda found: found[2] or found[1], (match[1] or match[2]).replace("``", "`"))
             is_definition = bool(occurrence.symbol_roles & scip_format.DEFINITION)
             yield _Place(occurrence.symbol, name, text[first:last], line + 1, first, is_definition)
 

@@ -86,24 +86,24 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
         subject = node_of(kept.subject)
         if kept.kind != EdgeKind.CALLS or subject is None or view.body_hash(subject) != ends[kept.subject].body_hash:
             continue
-        said: dict[tuple[int, str], int] = {}
+        said: dict[tuple[int, str], list[int]] = {}
         for number, offset in kept.seen:
             meant = node_of(number)
             if meant is not None:
-                said[int(view.start_line[subject]) + offset, view.name(meant)] = meant
+                said.setdefault((int(view.start_line[subject]) + offset, view.name(meant)), []).append(meant)
         for edge in view.out_edges(subject, CALLS).tolist():
             other = int(view.dst[edge])
-            if view.source_of(edge) != EdgeSource.AST or view.rule_of(edge) == "override":
+            if view.rule_of(edge) == "override":
                 continue  # an override is a further target, no other one
             for line in view.lines_of(edge):
-                meant = said.get((line, view.name(other)))
-                if meant is not None and meant != other:
+                named = said.get((line, view.name(other)))
+                if named and other not in named:
                     found.append(
                         {
                             "path": view.path(subject),
                             "line": line,
                             "name": view.name(other),
-                            "indexer": view.info(meant).ref,
+                            "indexer": view.info(named[0]).ref,
                             "graphmem": view.info(other).ref,
                             "rule": view.rule_of(edge),
                         }
