@@ -1,0 +1,180 @@
+"""Memories from the command line, and one memory asked for through every door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from graphmem.answers import to_json
+from graphmem.client import RemoteGraphMem
+from graphmem.service import owner
+
+TRAP = "Price.total rounds after multiplying; shop/cart.py relies on it."
+
+
+@pytest.fixture
+def known(graphmem, shop: Path) -> Path:
+    """An index with one memory."""
+    for args in (("index", shop, "-q"), ("remember", TRAP, "--type", "gotcha", "--tag", "money", "-C", shop)):
+        ran = graphmem(*args)
+        assert ran.code == 0, ran.said
+    return shop
+
+
+def _ids(graphmem, root: Path, *more: str) -> list[str]:
+    return graphmem("memory", "list", "-q", "-C", root, *more).out.split()
+
+
+def test_what_is_remembered_is_tied_to_the_code_it_names(graphmem, known: Path) -> None:
+    [short] = _ids(graphmem, known)
+    ran = graphmem("memory", "show", short, "-C", known)
+    assert ran.code == 0, ran.said
+    for words in (short, "gotcha", TRAP, "about shop/price.py:Price.total", "about shop/cart.py", "money", "user_taught"):
+        assert words in ran.out, words
+
+
+def test_saying_it_again_confirms_it(graphmem, known: Path) -> None:
+    before = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
+    again = json.loads(graphmem("remember", TRAP.upper(), "--json", "-C", known).out)
+    assert again["result"]["outcome"] == "duplicate"
+    assert again["memory"]["id"] == before["id"]
+    assert again["memory"]["strength"] == before["strength"] + 1
+
+
+def test_forgetting_takes_it_out_and_hard_takes_it_away(graphmem, known: Path) -> None:
+    [short] = _ids(graphmem, known)
+    assert "1 memory is out of search" in graphmem("forget", short, "-C", known).out.replace("are", "is")
+    assert _ids(graphmem, known) == []
+    assert _ids(graphmem, known, "--status", "deprecated") == [short]
+    assert graphmem("forget", short, "--hard", "-C", known).code == 0
+    ran = graphmem("memory", "show", short, "-C", known)
+    assert ran.code == 1
+    assert "no memory" in ran.err
+
+
+def test_a_person_can_pin_verify_dispute_and_resolve(graphmem, known: Path) -> None:
+    [short] = _ids(graphmem, known)
+
+    def status(*args: str) -> dict:
+        ran = graphmem(*args, "--json", "-C", known)
+        assert ran.code == 0, ran.said
+        return json.loads(ran.out)
+
+    assert status("pin", short)["status"] == "pinned"
+    assert status("pin", short, "--off")["status"] == "confirmed"
+    assert status("memory", "dispute", short, "it rounds before")["disputed"] is True
+    assert [item["reasons"] for item in status("memory", "review")["items"]] == [["disputed", "needs_review"]]
+    assert status("memory", "resolve", short)["disputed"] is False
+    assert status("memory", "verify", short)["user_verified"] is True
+    assert status("memory", "review")["total"] == 0
+    audit = status("memory", "audit")
+    assert audit["sound"] is True
+    assert {"add", "pin", "unpin", "dispute", "verify"} <= {entry["action"] for entry in audit["entries"]}
+    assert {entry["actor"] for entry in audit["entries"]} == {"cli"}
+
+
+def test_code_that_changes_makes_what_was_said_about_it_suspect(graphmem, known: Path) -> None:
+    price = known / "shop" / "price.py"
+    price.write_text(price.read_text().replace("self.value * count", "self.value * count + 0"))
+    assert graphmem("index", known, "-q").code == 0
+    ran = graphmem("memory", "review", "-C", known)
+    assert "suspect" in ran.out
+    assert "written before this changed" in ran.out
+
+
+def test_a_function_that_was_renamed_keeps_what_is_known_about_it(graphmem, known: Path) -> None:
+    for path in ("shop/price.py", "shop/cart.py"):
+        text = (known / path).read_text()
+        (known / path).write_text(text.replace("def total(self, count", "def amount(self, count").replace("line.total(1)", "line.amount(1)"))
+    assert graphmem("index", known, "-q").code == 0
+    shown = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
+    assert ("shop/price.py:Price.amount", "moved") in {(about["name"], about["anchor"]) for about in shown["about"]}
+
+
+def test_memories_outlive_a_full_index_and_come_back_from_the_journal_alone(graphmem, known: Path) -> None:
+    ids = _ids(graphmem, known)
+    assert graphmem("index", known, "--full", "-q").code == 0
+    assert _ids(graphmem, known) == ids
+    ran = graphmem("memory", "rebuild", "-C", known)
+    assert ran.code == 0, ran.said
+    assert "1 memories from the journal" in ran.out
+    assert _ids(graphmem, known) == ids
+
+
+def test_deleting_everything_wants_the_projects_name(graphmem, known: Path) -> None:
+    ran = graphmem("delete-all", "-C", known)
+    assert ran.code == 2
+    assert "--confirm shop" in ran.err
+    assert graphmem("delete-all", "--confirm", "shop", "-C", known).code == 0
+    assert _ids(graphmem, known) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("remember", ""), "content"),
+        (("remember", "x" * 8001), "8,000"),
+        (("remember", "a fact", "--type", "nonsense"), "nonsense"),
+        (("remember", "a fact", "--file", "../../etc/passwd"), "etc/passwd"),
+        (("remember", "sk-ant-api03-" + "q7Zp2Lk9" * 11), "secret"),
+        (("memory", "show", "ffff"), "ffff"),
+        (("memory", "list", "--sort", "colour"), "colour"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence_and_nothing_is_kept(graphmem, known: Path, args, words) -> None:
+    before = _ids(graphmem, known)
+    ran = graphmem(*args, "-C", known)
+    assert ran.code in {1, 2}, ran.said
+    assert words in ran.said
+    assert "internal error" not in ran.said
+    assert _ids(graphmem, known) == before
+
+
+def test_every_door_gives_the_same_memory(graphmem, serve, known: Path) -> None:
+    serve(known).wait_until_it_answers()
+    serving = owner.find(known / ".graphmem" / "owner.json")
+    assert serving is not None
+    with RemoteGraphMem(serving.address, serving.token) as graphql:
+        short = _ids(graphmem, known)[0]
+        info = graphql.memory(short.removeprefix("#"))
+        assert info.content == TRAP
+        assert graphql.memories().memories == [info]
+        # The command line over the same server, as JSON and as words.
+        assert json.loads(graphmem("memory", "show", short, "--json", "-C", known).out) == to_json(info)
+        # Agents.
+        from mcp.client import Client
+
+        from graphmem.mcp_server.server import build_server
+
+        async def ask() -> str:
+            async with Client(build_server(lambda: graphql)) as client:
+                return (await client.call_tool("get", {"refs": [short]})).content[0].text
+
+        told = anyio.run(ask)
+        assert short in told
+        assert TRAP in told
+        for about in info.about:
+            assert about.name in told
+        # What is written through one door is read through the others, the errors too.
+        added = graphql.remember("Carts never hold two prices of one article.", type="requirement")
+        assert f"#{added.memory.short_id}" in _ids(graphmem, known)
+        from graphmem.errors import BadInputError, MemoryNotFoundError
+
+        with pytest.raises(MemoryNotFoundError):
+            graphql.memory("ffff")
+        with pytest.raises(BadInputError, match="confidence"):
+            graphql.remember("a fact", confidence=1.5)
+        many = graphql.remember_many([{"content": f"Fact number {i} of many.", "id": f"fact-{i}"} for i in range(30)])
+        assert many.counts == {"added": 30}
+        assert graphql.memory("fact-7").content == "Fact number 7 of many."
+
+
+def test_the_same_memory_is_in_the_index_when_nobody_serves_it(graphmem, known: Path) -> None:
+    from graphmem import GraphMem
+
+    shown = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
+    with GraphMem.open(repo=known) as memory:
+        assert to_json(memory.memory(shown["id"])) == shown
