@@ -24,6 +24,7 @@ from graphmem.indexing.delta import Rows, difference, edges_of, everything, exte
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
+from graphmem.indexing.recent import Recent
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
 from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, IndexProgress, file_id, stable_id
@@ -81,6 +82,7 @@ class Indexer:
         self._outside = Outside(Path(store.path).parent, project, root)
         self._tree = Tree(root, options.discovery)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
+        self._recent = Recent()
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
         self._kept: tuple[str, int] = ("", 0)  # the run whose dependencies are in `inputs`, with this many keys of the resolver's
 
@@ -126,7 +128,7 @@ class Indexer:
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
         resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
         affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
-        delta = self._resolve(meter, resolver, parsed, look.removed, affected, mode, on_progress, cancelled)
+        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, mode, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
         known = known | {path: one.facts.content_hash for path, one in parsed.items()}
@@ -152,8 +154,13 @@ class Indexer:
                 "evidence": self._outside.mark,
             }
             self._indexed = None
+            recent, self._recent = self._recent, Recent()
             generation = self._store.replace(delta, meta) if mode == "full" else self._store.apply(delta, meta)
             self._outside.done()
+            if rows is not None:
+                self._recent = recent
+                recent.wrote(rows, {file.path for file in look.changed}, look.removed)
+                del rows
         self._resolver, self._indexed = kept, known
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
@@ -308,8 +315,11 @@ class Indexer:
         mode: str,
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
-    ) -> GraphDelta:
-        """What the graph has to change: rows of the affected files as they are now, against those it holds."""
+    ) -> tuple[GraphDelta, Rows | None]:
+        """What the graph has to change: rows of the affected files as they are now, against those it holds.
+
+        The rows too, unless they are all there are.
+        """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
             old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
@@ -342,13 +352,13 @@ class Indexer:
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
             if mode == "full":
-                return everything(new)
-            return difference(old, new, external_uses(self._projections.graph(), {edge.dst for edge in old.edges}))
+                return everything(new), None
+            return difference(old, new, external_uses(self._projections.graph(), {edge.dst for edge in old.edges})), new
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
         touched = sorted({*paths, *removed})
-        rows = self._store.rows_of(touched, sorted({*parsed, *removed}))
+        rows = self._recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
         return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, {})
 
     def _done(

@@ -1,0 +1,71 @@
+"""What the graph holds of the files that were written last: whoever types edits the same few files again and again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.store.base import StoredRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from graphmem.indexing.delta import Rows
+    from graphmem.model import ChunkRow, FileRow, SymbolRow, UnresolvedRow
+
+MAX_FILES: Final = 64
+
+
+class _File(NamedTuple):
+    files: list[FileRow]
+    symbols: list[SymbolRow]
+    chunks: list[ChunkRow] | None  # None: not known
+    unresolved: list[UnresolvedRow]
+
+
+class Recent:
+    """Rows of at most `MAX_FILES` files, as the store would give them. It has to be told of every write."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _File] = {}  # the one written last comes last
+
+    def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
+        """What `ask` answers for these files, asked only for those that are not known here."""
+        wanted = set(chunks_of)
+        here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
+        missing = [path for path in paths if path not in here]
+        found = ask(missing, sorted(wanted.difference(here))) if missing else StoredRows([], [], [], [])
+        for path, one in here.items():
+            found.files.extend(one.files)
+            found.symbols.extend(one.symbols)
+            found.unresolved.extend(one.unresolved)
+            if path in wanted:
+                found.chunks.extend(one.chunks or ())
+        return StoredRows(sorted(found.files), sorted(found.symbols), sorted(found.chunks), sorted(found.unresolved))
+
+    def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
+        """A run has written these rows: everything of its files, chunks of those it parsed."""
+        before = self._known
+        paths = [row.path for row in rows.files]
+        self._known = {path: one for path, one in before.items() if path not in {*paths, *removed}}
+        if len(paths) > MAX_FILES:
+            return
+        new = {path: _File([], [], [], []) for path in paths}
+        for file in rows.files:
+            new[file.path].files.append(file)
+        for symbol in rows.symbols:
+            new[symbol.path].symbols.append(symbol)
+        for site in rows.unresolved:
+            new[site.path].unresolved.append(site)
+        chunks: dict[str, list[ChunkRow]] = defaultdict(list)
+        for chunk in rows.chunks:
+            chunks[chunk.path].append(chunk)
+        for path, one in new.items():
+            kept = chunks[path] if path in parsed else before[path].chunks if path in before else None
+            self._known[path] = one._replace(chunks=kept)
+        for path in list(self._known)[:-MAX_FILES]:
+            del self._known[path]
+
+    def forget(self) -> None:
+        """Nothing is known any more."""
+        self._known = {}
