@@ -44,12 +44,14 @@ _NAMES: dict[tuple[type, str], str] = {
     (answers.ImpactReport, "state"): "indexState",
     (answers.PathAnswer, "state"): "indexState",
     (answers.SearchAnswer, "state"): "indexState",
+    (answers.SearchHit, "id"): "ref",
+    (answers.SearchHit, "node"): "id",
     (answers.Subgraph, "state"): "indexState",
 }
 _GLOBAL_IDS = {
     (answers.SymbolInfo, "id"),
     (answers.FileInfo, "id"),
-    (answers.SearchHit, "id"),
+    (answers.SearchHit, "node"),
     (answers.ImpactHit, "target"),
     (answers.MemoryInfo, "id"),
     (answers.MemoryAnchor, "id"),

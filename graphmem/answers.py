@@ -8,6 +8,7 @@ lines are 1-based, confidences are in (0, 1].
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,10 +253,19 @@ class PathScore:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHit:
-    """A search result; `id` is a symbol or chunk id, `kind` says which."""
+class Factor:
+    """One more thing that made the score of a memory."""
 
-    id: str
+    name: str  # relevance | recency | frequency | phase | trust | confidence | …
+    value: float
+    weight: float  # of what is added; 0 for what is multiplied with
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A search result, as what one can ask on about it."""
+
+    id: str  # of a symbol `path::qualname`, of other text its path, of a memory its id
     kind: str  # code | prose | data | symbol | memory
     path: str
     qualname: str  # of the symbol; "" for prose
@@ -268,11 +278,15 @@ class SearchHit:
     parts: list[PathScore]
     boost: float = 0.0
     boosted_by: str = ""
+    node: str = ""  # id in the graph: of the symbol, the chunk or the memory
+    factors: list[Factor] = field(default_factory=list)  # of a memory: what its score is made of beside the paths
+    memory: MemoryInfo | None = None  # the memory that was found, with the code it is about and what contradicts it
+    memories: list[MemoryInfo] = field(default_factory=list)  # what is known about the code that was found
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Hits, best first, ties by id; and which paths answered."""
+    """Hits, best first, ties by id; and which paths answered. Iterates over the hits."""
 
     query: str
     query_type: str  # identifier | semantic | structural
@@ -281,6 +295,12 @@ class SearchAnswer:
     missing: dict[str, str]  # path -> why it did not: "no model", "vectors 12%", "deadline"
     state: IndexState
     notes: list[str] = field(default_factory=list)  # what was made of the query: words left out or replaced
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.hits)
+
+    def __getitem__(self, place: int) -> SearchHit:
+        return self.hits[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -574,3 +594,47 @@ class DeleteAnswer:
     memories: int
     sessions: int
     files: list[str]  # names of files that are gone
+
+
+@dataclass(frozen=True, slots=True)
+class ImportAnswer:
+    """What reading a document of memories, or a file of another tool, did."""
+
+    source: str  # what it was taken for
+    counts: dict[str, int]  # outcome -> memories
+    ids: list[str]  # of the memories that are new or changed
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A text that is always put in front of an agent, verbatim."""
+
+    name: str
+    scope: str  # a glob of paths; "" for everywhere
+    origin: str  # user | project
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncConflict:
+    """A memory that was changed in the file and in the graph; both are kept."""
+
+    id: str
+    in_file: str  # "" when its line was deleted
+    in_graph: str
+    kept_as: str  # id of the memory that holds what the file said; "" when the line was deleted
+
+
+@dataclass(frozen=True, slots=True)
+class SyncAnswer:
+    """What carrying changes between MEMORY.md and the graph did."""
+
+    path: str
+    added: list[str]  # ids of memories that are new from the file
+    changed: list[str]  # ids whose text the file changed
+    forgotten: list[str]  # ids whose line was deleted
+    written: int  # lines the file has now
+    conflicts: list[SyncConflict]
+    notes: list[str]
+    dry_run: bool = False

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -217,14 +218,30 @@ class RemoteGraphMem(RemoteMemoryVerbs):
         self,
         query: str,
         k: int = 10,
-        files: Sequence[str] | None = None,
-        kinds: Sequence[str] | None = None,
+        files: Iterable[str] | None = None,
+        within: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        types: Iterable[str] | None = None,
+        phase: str = "",
+        retired: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = True,
     ) -> SearchAnswer:
         """See `GraphMem.search`."""
-        names = [kind.upper() for kind in kinds] if kinds is not None else None
-        paths = list(files) if files is not None else None
-        return rebuild(SearchAnswer, self._wire.ask("Search", query=query, k=k, files=paths, kinds=names, explain=explain)["search"])
+        found = self._wire.ask(
+            "Search",
+            query=query,
+            k=k,
+            files=list(files) if files is not None else None,
+            within=list(within) if within is not None else None,
+            kinds=sorted(kind.upper() for kind in kinds) if kinds is not None else None,
+            types=sorted(types) if types is not None else None,
+            phase=phase,
+            retired=retired,
+            asOf=as_of.isoformat() if isinstance(as_of, datetime) else as_of,
+            explain=explain,
+        )
+        return rebuild(SearchAnswer, found["search"])
 
     def index(
         self,

@@ -188,16 +188,31 @@ class Query(MemoryQueries):
         query: str,
         k: int = 10,
         files: list[str] | None = None,
+        within: list[str] | None = None,
         kinds: list[SearchKind] | None = None,
+        types: list[str] | None = None,
+        phase: str = "",
+        retired: bool = False,
+        as_of: str | None = None,
         explain: bool = True,
     ) -> answers.SearchAnswer:
-        """Search by words and by meaning; `files` narrows it to paths, `explain` says how each score came about."""
+        """Search in code and memories by words and by meaning.
+
+        `files` are open right now and lift what is near them; `within` narrows the answer to paths. `types`, `phase` (define,
+        implement, validate, refine, explore, reflect), `retired` and `asOf` (ISO 8601) choose among memories; `explain` says how each
+        score came about.
+        """
         return await info.context.call(
             info.context.service.search,
             query,
             k=at_most(info.context.limits.results, "k", k),
             files=files,
+            within=within,
             kinds=_values(kinds),
+            types=types,
+            phase=phase,
+            retired=retired,
+            as_of=as_of,
             explain=explain,
         )
 

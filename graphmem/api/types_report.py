@@ -13,8 +13,9 @@ from graphmem.api.complexity import assumed
 from graphmem.api.context import Info
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.enums import ChangeKind, Direction, EdgeKind, EdgeSource, Epistemic, RiskLevel, SearchKind, Verdict
-from graphmem.api.ids import SYMBOL, global_id
+from graphmem.api.ids import MEMORY, SYMBOL, global_id
 from graphmem.api.types_index import IndexState
+from graphmem.api.types_memory import Memory
 from graphmem.api.types_symbol import Symbol
 
 
@@ -244,6 +245,15 @@ class PathScore:
 
 
 @gql_type
+class Factor:
+    """One more thing that made the score of a memory."""
+
+    name: str
+    value: float
+    weight: float = field("of what is added; 0 for what is multiplied with")
+
+
+@gql_type
 class SearchHit:
     """A search result."""
 
@@ -258,19 +268,28 @@ class SearchHit:
     score: float
     parts: list[PathScore] = field("how the score came about; empty without `explain`", directives=[assumed(3)])
     boost: float
-    boosted_by: str
+    boosted_by: str = field("id in the graph of the neighbour that raised it most; empty for none")
+    factors: list[Factor] = field("of a memory: what its score is made of beside the paths", directives=[assumed(6)])
+    memory: Memory | None = field("the memory that was found")
+    memories: list[Memory] = field("what is known about the code that was found, most important first", directives=[assumed(2)])
 
     @resolved(strawberry.ID)
     @staticmethod
     def id(parent: strawberry.Parent[answers.SearchHit]) -> str:
-        """Identity of the text that was found; `symbol` is the definition it belongs to."""
-        return global_id(SYMBOL if parent.kind == "symbol" else "Chunk", parent.id)
+        """Identity of what was found; `symbol` is the definition it belongs to."""
+        return global_id({"symbol": SYMBOL, "memory": MEMORY}.get(parent.kind, "Chunk"), parent.node)
+
+    @resolved()
+    @staticmethod
+    def ref(parent: strawberry.Parent[answers.SearchHit]) -> str:
+        """How one asks on about it: `path::qualname`, a path, or the id of a memory."""
+        return parent.id
 
     @resolved("Symbol | None")
     @staticmethod
     async def symbol(parent: strawberry.Parent[answers.SearchHit], info: Info) -> answers.SymbolInfo | None:
         """The definition the hit was cut at; null for prose and data."""
-        return await info.context.loaders.symbols.load(parent.id)
+        return await info.context.loaders.symbols.load(parent.node)
 
 
 @gql_type

@@ -6,7 +6,8 @@ thread; they return the dataclasses of `graphmem.answers` and raise what is in `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
@@ -123,8 +124,13 @@ class Service(Protocol):
         self,
         query: str,
         k: int = 10,
-        files: Sequence[str] | None = None,
-        kinds: Sequence[str] | None = None,
+        files: Iterable[str] | None = None,
+        within: Iterable[str] | None = None,
+        kinds: Iterable[str] | None = None,
+        types: Iterable[str] | None = None,
+        phase: str = "",
+        retired: bool = False,
+        as_of: datetime | str | None = None,
         explain: bool = True,
     ) -> SearchAnswer:
         """Hybrid search, best hit first."""

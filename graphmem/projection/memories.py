@@ -47,6 +47,7 @@ class Moment(NamedTuple):
     """A neighbour in time."""
 
     id: str
+    steps: int  # memories from one to the other along the timeline
     gap_s: float  # seconds between the two
     together: bool  # learnt in one session
 
@@ -187,6 +188,22 @@ class MemoryIndex:
             packed = self._about.get(memory_id)
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
 
+    def targets(self, memory_id: str) -> list[str]:
+        """Ids of the nodes a memory is about, ascending, each once."""
+        with self._lock:
+            packed = self._about.get(memory_id)
+        return [] if packed is None else sorted({fields[0] for fields in marshal.loads(packed)})  # noqa: S302 - our own bytes
+
+    def about_any(self, node_ids: Iterable[str]) -> set[str]:
+        """Ids of the memories that are about any of these nodes; retired ones too."""
+        with self._lock:
+            return set().union(*(self._about_target.get(node, ()) for node in node_ids))
+
+    def live_about(self, node_id: str) -> list[str]:
+        """Ids of the memories in use that are about a node, ascending."""
+        with self._lock:
+            return sorted(one for one in self._about_target.get(node_id, ()) if self._live[self._slot_of[one]])
+
     def about_target(self, node_id: str) -> list[str]:
         """Ids of the memories that are about a node, ascending; retired ones too."""
         with self._lock:
@@ -237,12 +254,13 @@ class MemoryIndex:
                 return []
             at = self._timeline[place][0]
             mine = self._learnt.get(memory_id, {}).keys()
-            found = [*self._walk(place, -1, reach), *self._walk(place, 1, reach)]
+            sides = (self._walk(place, -1, reach), self._walk(place, 1, reach))
+            found = [(steps, one) for side in sides for steps, one in enumerate(side, 1)]
             moments = [
-                Moment(one, abs(int(self._created[self._slot_of[one]]) - at) / 1e6, bool(mine & self._learnt.get(one, {}).keys()))
-                for one in found
+                Moment(one, steps, abs(int(self._created[self._slot_of[one]]) - at) / 1e6, bool(mine & self._learnt.get(one, {}).keys()))
+                for steps, one in found
             ]
-        return sorted(moments, key=lambda one: (one.gap_s, one.id))
+        return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
     # ---- search
 
@@ -322,8 +340,9 @@ class MemoryIndex:
 
             def score(one: str) -> bool:
                 slot = self._slot_of.get(one)
-                if slot is None or not mask[slot]:
+                if slot is None or slot >= n or not mask[slot]:
                     return False
+                found.ids.add(one)
                 if worded.scores[slot] > 0:
                     found.words[one] = float(worded.scores[slot])
                 if len(near) and self._has_vector[slot]:

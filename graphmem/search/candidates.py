@@ -25,6 +25,7 @@ HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE",
 _SEEDS: Final = 8
 _PLAIN_NAME: Final = 0.3  # of a name that is also an ordinary word, beside one written as code
 _MAX_HOMONYMS: Final = 50
+_IMPORTED: Final = 0.5  # nearness of a file to one it imports
 
 
 class Filters(NamedTuple):
@@ -45,13 +46,8 @@ class Dense(NamedTuple):
     chunks: dict[str, float]  # chunk id -> cosine
 
 
-def by_vectors(vectors: VectorIndex, words: WordIndex, embedder: Embedder, query: str, depth: int, filters: Filters) -> Dense:
-    """Chunks whose vector is near the query's.
-
-    Raises:
-        EmbedderError: the model cannot be loaded.
-    """
-    asked = _query_vector(embedder, query)
+def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, filters: Filters) -> Dense:
+    """Chunks whose vector is near the query's."""
     if not len(vectors):
         return Dense(asked, {})
     mask = None
@@ -76,8 +72,12 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, embedder: Embedder, query
 
 
 @lru_cache(maxsize=256)
-def _query_vector(embedder: Embedder, query: str) -> F32:
-    """Vector of a query; the last ones are remembered, because people refine filters more often than words."""
+def query_vector(embedder: Embedder, query: str) -> F32:
+    """Vector of a query; the last ones are remembered, because people refine filters more often than words.
+
+    Raises:
+        EmbedderError: the model cannot be loaded, or gave something else than a vector.
+    """
     vector = embedder.encode([query])
     if vector.shape != (1, embedder.dim):
         raise EmbedderError(f"{embedder.model_id} gave a vector of shape {vector.shape} for a query.", model=embedder.model_id)
@@ -148,3 +148,25 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
                     best[node] = (value, seed)
     nearest = sorted(total, key=lambda node: (-total[node], node))[:depth]
     return {node: (total[node], best[node][1]) for node in nearest}
+
+
+def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
+    """How near files are to the active ones: 1 for those themselves, less for what they import and what imports them.
+
+    A file that everything imports is near to nothing: an import counts half, divided by the logarithm of the degree at its far end.
+    Paths the index does not know are kept: memories may name them.
+    """
+    near = dict.fromkeys(paths, 1.0)
+    mask = kind_mask(("IMPORTS",))
+    for path in sorted(set(paths)):
+        node = view.file_node(path)
+        if node is None:
+            continue
+        for rows, ends in ((view.out_edges(node), view.dst), (view.in_edges(node), view.src)):
+            for other in ends[rows[mask[view.edge_kind[rows]]]].tolist():
+                if view.label[other] != FILE or view.path(other) in paths:
+                    continue
+                degree = int(view.in_ptr[other + 1] - view.in_ptr[other])
+                value = _IMPORTED / math.log2(2.0 + degree)
+                near[view.path(other)] = max(near.get(view.path(other), 0.0), value)
+    return near

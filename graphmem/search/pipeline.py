@@ -1,79 +1,53 @@
-"""Search: candidates from several paths side by side, joined, explained.
+"""Search: candidates from several paths side by side, joined, explained; code, symbols and memories alike.
 
 Each path has until the deadline; one that is late, missing or incomplete is named in the answer, and the others carry on.
-What is ranked are *units*: a symbol together with the chunks cut at it, or a chunk that belongs to none.
+What is ranked are *units*: a symbol together with the chunks cut at it, a chunk that belongs to none, or a memory. Code and memories
+have lists and weights of their own; where both are asked for, cosines are scaled together, so that a kind with nothing near
+the query does not look as good as one with much.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from graphmem.answers import IndexState, PathScore, SearchAnswer, SearchHit
-from graphmem.embedding.base import Embedder
-from graphmem.errors import BadInputError, DeadlineError, EmbedderError
+from graphmem.embedding.base import F32, Embedder
+from graphmem.errors import DeadlineError, EmbedderError
+from graphmem.model import file_id
 from graphmem.projection.graph import GraphView
+from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.projections import Snapshot
 from graphmem.projection.text import query_words
 from graphmem.projection.words import DamagedWordsError, WordAnswer, WordIndex
-from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors
-from graphmem.search.fusion import MINMAX, Fused, Ranked, fuse
-from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, classify, mentions
+from graphmem.search import code, memories
+from graphmem.search.aliases import NO_ALIASES, Aliases, expand
+from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
+from graphmem.search.fusion import Fused
+from graphmem.search.query_type import classify, mentions
+from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
+from graphmem.search.rerank import Reranker, reranked
 from graphmem.search.snippet import snippet
-from graphmem.search.units import Units, Voted, refine, unit_of_chunk
+from graphmem.search.units import Units, Voted
 
-KINDS: Final = ("code", "prose", "data", "symbol", "memory")
-MAX_K: Final = 200
-MAX_QUERY: Final = 10_000  # characters
+__all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Request", "Tuning", "Weights", "search"]
 
-
-class Weights(NamedTuple):
-    """How much each path says for one type of query."""
-
-    words: float  # BM25 of chunks
-    dense: float  # cosine
-    exact: float  # symbols the query names
-    graph: float  # their neighbours
-    votes: float  # of other hits in the same file
+_ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
+_GOOD: Final = 0.5
 
 
-class Tuning(NamedTuple):
-    """What was chosen by measurement; docs/decisions/0006-fusion.md has the tables."""
+class Aids(NamedTuple):
+    """What a project brings to its searches; every one may be missing."""
 
-    normaliser: str = MINMAX
-    depth: int = 100  # candidates of the word and the dense path, each
-    graph_depth: int = 15
-    exact_alone: float = 2.0  # weight of names when the query is nothing but one name
-    divide: bool = True  # chunks among the symbols in them
-    weights: dict[str, Weights] = {  # noqa: RUF012 - a NamedTuple's default, never written to
-        IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-        SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.0, graph=0.0, votes=0.2),
-        STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
-    }
-
-
-class Request(NamedTuple):
-    """What is asked.
-
-    Attributes:
-        query: words, an identifier, or a question; not empty.
-        k: hits wanted, 1 to 200.
-        files: only in these files and below these directories; everywhere when empty.
-        kinds: of KINDS; "code" means symbols and code outside definitions; all when empty.
-        explain: fill in `parts` of every hit.
-        deadline_s: seconds after which a path that has not answered is left out.
-    """
-
-    query: str
-    k: int = 10
-    files: tuple[str, ...] = ()
-    kinds: frozenset[str] = frozenset()
-    explain: bool = True
-    deadline_s: float = 2.0
+    project: str = ""  # name under which ids of files are made
+    judge: Judge = Judge()
+    aliases: Aliases = NO_ALIASES  # words and what else they stand for
+    reranker: Reranker | None = None  # reads query and text together
+    hypothesis: Callable[[str], str] | None = None  # writes the memory that would answer a query
 
 
 class _Path(NamedTuple):
@@ -84,62 +58,190 @@ class _Path(NamedTuple):
     reason: str
 
 
-def search(shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning | None = None) -> SearchAnswer:
-    """Hits for a query, best first, ties by id; the same snapshot and query give the same answer.
+def search(
+    shot: Snapshot,
+    embedder: Embedder | None,
+    request: Request,
+    state: IndexState,
+    tuning: Tuning | None = None,
+    aids: Aids | None = None,
+) -> SearchAnswer:
+    """Hits for a query, best first, ties by id; the same snapshot, query and time give the same answer.
 
     Raises:
-        BadInputError: an empty or overlong query, `k` out of range, an unknown kind.
+        BadInputError: an empty or overlong query, `k` out of range, an unknown kind or phase.
     """
-    _check(request)
+    check(request)
+    run = _Run(shot, embedder, request, state, tuning or Tuning(), aids or Aids())
     try:
-        return _answer(shot, embedder, request, state, tuning or Tuning())
+        return run.answer()
     except DamagedWordsError as error:
         if shot.words is None:
             raise
         shot.report_damage(shot.words)
         without = shot._replace(words=None, words_note=f"the word index is damaged and is being built again ({error})")
-        return _answer(without, embedder, request, state, tuning or Tuning())
+        return _Run(without, embedder, request, state, tuning or Tuning(), aids or Aids()).answer()
 
 
-def _answer(shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning) -> SearchAnswer:
-    deadline = time.monotonic() + request.deadline_s
-    tuning = tuning._replace(depth=max(tuning.depth, request.k))
-    kind = classify(request.query)
-    weights = tuning.weights[kind]
-    if len(request.query.split()) == 1:
-        weights = weights._replace(exact=tuning.exact_alone)
-    filters = Filters(_chunk_kinds(request.kinds), request.files)
-    want_symbols = not request.kinds or bool(request.kinds & {"code", "symbol"})
-    want_chunks = not request.kinds or bool(request.kinds - {"memory"})
+class _Run:
+    """One search: what its steps share."""
 
-    words_path = _start_words(shot, request, tuning, filters, want_chunks, deadline)
-    dense_path = _start_dense(shot, embedder, request, tuning, filters, want_chunks)
-    named = by_name(shot.graph, mentions(request.query), filters) if want_symbols else {}
-    around = by_graph(shot.graph, named, tuning.graph_depth, filters) if weights.graph else {}
+    def __init__(self, shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids) -> None:
+        self.shot = shot
+        self.embedder = embedder
+        self.request = request
+        self.state = state
+        self.tuning = tuning._replace(depth=max(tuning.depth, request.k))
+        self.aids = aids
+        self.deadline = time.monotonic() + request.deadline_s
+        self.kind = classify(request.query)
+        weights = tuning.weights[self.kind]
+        self.weights = weights._replace(exact=tuning.exact_alone) if len(request.query.split()) == 1 else weights
+        self.text, self.notes = expand(request.query, aids.aliases)
+        self.missing: dict[str, str] = {}
+        self.answered: list[str] = []
 
-    missing: dict[str, str] = {}
-    words: WordAnswer | None = _collect(words_path, deadline, missing)
-    dense: Dense | None = _collect(dense_path, deadline, missing)
-    answered = [name for name, there in (("words", words), ("dense", dense)) if there is not None]
-    if want_symbols:
-        answered += ["exact", "graph"] if weights.graph else ["exact"]
-    notes = _notes(words)
-    share = _coverage(shot) if dense is not None else 0.0
-    if dense is not None and share < 1:
-        missing["dense"] = f"vectors {share:.0%}"
+    def answer(self) -> SearchAnswer:
+        """All steps."""
+        request, shot = self.request, self.shot
+        index = shot.memories if request.wants_memories else None
+        if request.wants_memories and index is None:
+            self.missing["memories"] = shot.memories_note
+        filters = Filters(_chunk_kinds(request.kinds), request.within)
+        words_path = self._start_words(filters)
+        vector = self._vector(index)
+        dense_path = self._start_dense(vector, filters)
+        active = near_files(shot.graph, request.files) if request.files else {}
+        found = self._memories(index, vector, active) if index is not None and len(index) else None
+        coded = self._code(words_path, dense_path, filters, active) if request.wants_code else None
+        best_cosine = max(found.found.highest, coded.best_cosine) if found is not None and coded is not None else None
+        scored = self._ranked_memories(index, found, best_cosine) if index is not None and found is not None else []
+        voted = code.join(shot, coded, request, self.weights, self.tuning, best_cosine) if coded is not None else []
+        hits = [_memory_hit(one, request) for one in scored]
+        if coded is not None:
+            hits += _code_hits(shot, voted, coded.units, request)
+        hits.sort(key=lambda hit: (-hit.score, hit.id, hit.node))
+        if self.aids.reranker is not None:
+            hits, failure = reranked(self.aids.reranker, request.query, hits)
+            self.missing |= {"rerank": failure} if failure else {}
+            self.answered += [] if failure else ["rerank"]
+        hits = hits[: request.k]
+        return SearchAnswer(request.query, self.kind, hits, self.answered, self.missing, self.state, self.notes)
 
-    lists, units = _ranked(request.query, shot, words, dense, named, around, weights, share, want_symbols)
-    fused = fuse(lists, tuning.normaliser)
-    only_symbols = bool(request.kinds) and not request.kinds & {"code", "prose", "data"}
-    if only_symbols:
-        fused = [hit for hit in fused if hit.id in shot.graph.index_of]
-    voted = _with_votes(shot.graph, fused, units, weights.votes)
-    chosen = refine(shot, voted, units, request.query, request.k) if want_symbols and tuning.divide else voted[: request.k]
-    hits = _hits(shot, chosen, units, request)
-    return SearchAnswer(query=request.query, query_type=kind, hits=hits, answered=answered, missing=missing, state=state, notes=notes)
+    # ---- paths
 
+    def _start_words(self, filters: Filters) -> _Path:
+        words = self.shot.words
+        if not self.request.wants_code:
+            return _Path("words", None, "")
+        if words is None:
+            return _Path("words", None, self.shot.words_note)
 
-# ---- paths
+        def answer(index: WordIndex) -> WordAnswer:
+            return index.search(self.text, self.tuning.depth, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
+
+        return _Path("words", _pool("words").submit(answer, words), "")
+
+    def _vector(self, index: MemoryIndex | None) -> F32 | None:
+        """The query's vector, if there is anything to compare it with."""
+        shot, embedder = self.shot, self.embedder
+        if embedder is None:
+            self.missing["dense"] = "no model"
+            return None
+        of_code = shot.vectors if self.request.wants_code and shot.words is not None else None
+        model = (
+            of_code.model_id if of_code is not None and len(of_code) else index.model_id if index is not None and index.covered()[0] else ""
+        )
+        if not model:
+            self.missing["dense"] = (shot.vectors_note or shot.words_note if self.request.wants_code else "") or "no vectors yet"
+            return None
+        if model != embedder.model_id:
+            self.missing["dense"] = f"the vectors are of {model}, the model is {embedder.model_id}"
+            return None
+        started = _Path("dense", _pool("dense").submit(query_vector, embedder, self.request.query), "")
+        vector: F32 | None = self._collect(started)
+        return vector
+
+    def _start_dense(self, vector: F32 | None, filters: Filters) -> _Path:
+        vectors, words = self.shot.vectors, self.shot.words
+        if vector is None or vectors is None or words is None or not len(vectors) or not self.request.wants_code:
+            return _Path("dense", None, "")
+        return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.depth, filters), "")
+
+    def _collect(self, path: _Path) -> Any:
+        """Answer of a path, or None with the reason in `missing`."""
+        if path.future is None:
+            if path.reason:
+                self.missing[path.name] = path.reason
+            return None
+        try:
+            return path.future.result(timeout=max(0.0, self.deadline - time.monotonic()))
+        except (FutureTimeoutError, DeadlineError):
+            self.missing[path.name] = "deadline"
+        except EmbedderError as error:
+            self.missing[path.name] = error.message
+        return None
+
+    def _answers(self, *names: str) -> None:
+        self.answered += [name for name in names if name not in self.answered]
+
+    # ---- kinds of units
+
+    def _code(self, words_path: _Path, dense_path: _Path, filters: Filters, active: Mapping[str, float]) -> code.CodeLists:
+        """Candidates among code and documents."""
+        shot, weights = self.shot, self.weights
+        want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
+        named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}
+        around = by_graph(shot.graph, named, self.tuning.graph_depth, filters) if weights.graph else {}
+        words: WordAnswer | None = self._collect(words_path)
+        dense: Dense | None = self._collect(dense_path)
+        self._answers(*(name for name, there in (("words", words), ("dense", dense)) if there is not None))
+        if want_symbols:
+            self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
+        if active:
+            self._answers("files")
+        self.notes += _word_notes(words)
+        share = _coverage(shot.covered) if dense is not None else 0.0
+        if dense is not None and share < 1:
+            self.missing["dense"] = f"vectors {share:.0%}"
+        return code.gather(self.text, shot, words, dense, named, around, active, weights, share, want_symbols)
+
+    def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:
+        """Candidates among memories."""
+        request, view = self.request, self.shot.graph
+        nodes = {self._node(path): value for path, value in active.items()}
+        allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None
+        words = query_words(self.text)
+        found = memories.gather(index, words, vector, request, self.tuning, nodes, allowed)
+        usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
+        share = _coverage(index.covered())
+        if usable is not None and share < 1:
+            self.missing["memory vectors"] = f"vectors {share:.0%}"
+        there = (("words", True), ("dense", usable is not None and share > 0), ("time", True), ("graph", True), ("files", bool(active)))
+        self._answers(*(name for name, is_there in there if is_there))
+        if not self.request.wants_code and found.found.unknown:
+            self.notes.append(f"in no memory: {', '.join(found.found.unknown)}")
+        return found
+
+    def _ranked_memories(self, index: MemoryIndex, found: memories.MemoryLists, best_cosine: float | None) -> list[memories.ScoredMemory]:
+        joined: list[Fused] = memories.join(found, self.tuning, best_cosine)
+        ranked = memories.rank(index, joined, found, self.request, self.tuning, self.aids.judge)
+        if self.aids.hypothesis is None or self.embedder is None or sum(one.score > _GOOD for one in ranked) >= _ENOUGH:
+            return ranked[: self.request.k]
+        imagined = self.aids.hypothesis(self.request.query)
+        self.notes.append("few memories fit: searched for what one would say")
+        again = memories.gather(index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None)
+        more = memories.rank(index, memories.join(again, self.tuning, best_cosine), again, self.request, self.tuning, self.aids.judge)
+        best = {one.row.id: one for one in more}
+        for one in ranked:
+            if one.row.id not in best or one.score >= best[one.row.id].score:
+                best[one.row.id] = one
+        return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
+
+    def _node(self, path: str) -> str:
+        """Id of a file's node, of those the index has not seen as well: memories may name them."""
+        node = self.shot.graph.file_node(path)
+        return self.shot.graph.ids[node] if node is not None else file_id(self.aids.project, path)
 
 
 @cache
@@ -151,52 +253,21 @@ def _pool(path: str) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 
 
-def _start_words(shot: Snapshot, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool, deadline: float) -> _Path:
-    words = shot.words
-    if words is None:
-        return _Path("words", None, shot.words_note)
-    if not want_chunks:
-        return _Path("words", None, "nothing of these kinds is indexed")
-
-    def answer(index: WordIndex) -> WordAnswer:
-        return index.search(request.query, tuning.depth, kinds=filters.chunk_kinds, paths=filters.paths, deadline=deadline)
-
-    return _Path("words", _pool("words").submit(answer, words), "")
+def _about_within(index: MemoryIndex, view: GraphView, within: Sequence[str], project: str) -> set[str]:
+    """Memories that are about code in these files or below these directories."""
+    filters = Filters((), tuple(within))
+    nodes = {file_id(project, path) for path in within}
+    nodes |= {view.ids[int(node)] for path in view.paths if filters.allows_path(path) for node in view.by_path(path)}
+    nodes |= {view.ids[node] for path in view.paths if filters.allows_path(path) and (node := view.file_node(path)) is not None}
+    return index.about_any(nodes)
 
 
-def _start_dense(shot: Snapshot, embedder: Embedder | None, request: Request, tuning: Tuning, filters: Filters, want_chunks: bool) -> _Path:
-    vectors, words = shot.vectors, shot.words
-    if embedder is None:
-        return _Path("dense", None, "no model")
-    if vectors is None or words is None or not len(vectors):
-        return _Path("dense", None, shot.vectors_note or shot.words_note or "no vectors yet")
-    if vectors.model_id != embedder.model_id:
-        return _Path("dense", None, f"the vectors are of {vectors.model_id}, the model is {embedder.model_id}")
-    if not want_chunks:
-        return _Path("dense", None, "nothing of these kinds has vectors")
-    return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, embedder, request.query, tuning.depth, filters), "")
-
-
-def _collect(path: _Path, deadline: float, missing: dict[str, str]) -> Any:
-    """Answer of a path, or None with the reason in `missing`."""
-    if path.future is None:
-        missing[path.name] = path.reason
-        return None
-    try:
-        return path.future.result(timeout=max(0.0, deadline - time.monotonic()))
-    except (FutureTimeoutError, DeadlineError):
-        missing[path.name] = "deadline"
-    except EmbedderError as error:
-        missing[path.name] = error.message
-    return None
-
-
-def _coverage(shot: Snapshot) -> float:
-    have, total = shot.covered
+def _coverage(covered: tuple[int, int]) -> float:
+    have, total = covered
     return have / total if total else 0.0
 
 
-def _notes(words: WordAnswer | None) -> list[str]:
+def _word_notes(words: WordAnswer | None) -> list[str]:
     """What was made of the query's words."""
     if words is None:
         return []
@@ -204,83 +275,38 @@ def _notes(words: WordAnswer | None) -> list[str]:
     return notes + [f"no text has {word!r}; looked for {', '.join(near)} instead" for word, near in words.replaced.items()]
 
 
-# ---- joining
-
-
-def _ranked(
-    query: str,
-    shot: Snapshot,
-    words: WordAnswer | None,
-    dense: Dense | None,
-    named: dict[int, float],
-    around: dict[int, tuple[float, int]],
-    weights: Weights,
-    share: float,
-    want_symbols: bool,
-) -> tuple[list[Ranked], Units]:
-    """Every path's candidates as scores of units."""
-    view = shot.graph
-    chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
-    chunk_dense = dense.chunks if dense is not None else {}
-    chunks = sorted(chunk_words.keys() | chunk_dense.keys())
-    entries = shot.words.entries(chunks, texts=False) if shot.words is not None and chunks else {}
-    if dense is not None and shot.vectors is not None:
-        # A cosine is cheap for any text: every candidate gets its own, whoever found it.
-        known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
-        chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
-    surely = {view.ids[node]: score for node, score in named.items()}
-    asked = set(query_words(query))
-    unit_of = {key: unit_of_chunk(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
-    units = Units({}, entries, unit_of)
-
-    def best(scores: dict[str, float]) -> dict[str, float]:
-        by_unit: dict[str, float] = {}
-        for chunk in sorted(scores, key=lambda key: (-scores[key], key)):
-            unit = unit_of.get(chunk)
-            if unit is not None:
-                by_unit.setdefault(unit, scores[chunk])
-                units.chunk_of.setdefault(unit, chunk)
-        return by_unit
-
-    lists = [
-        Ranked("words", best(chunk_words), weights.words),
-        Ranked("dense", best(chunk_dense), weights.dense * share, None),
-        Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
-        Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
-    ]
-    return lists, units
-
-
-def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float) -> list[Voted]:
-    """Candidates raised by the best three of their file, at most by `weight` of the score's span."""
-    if not fused:
-        return []
-    path_of = {hit.id: _path_of(view, hit.id, units) for hit in fused}
-    best: dict[str, list[Fused]] = {}
-    for hit in fused:
-        of_file = best.setdefault(path_of[hit.id], [])
-        if len(of_file) < 3:
-            of_file.append(hit)
-    low = min(0.0, fused[-1].score)
-    total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}
-    high = max(total.values()) or 1.0
-    voted = []
-    for hit in fused:
-        boost = weight * total[path_of[hit.id]] / high
-        others = [other.id for other in best[path_of[hit.id]] if other.id != hit.id]
-        voted.append(Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
-    return sorted(voted, key=lambda one: (-one.score, one.hit.id))
-
-
-def _path_of(view: GraphView, unit: str, units: Units) -> str:
-    node = view.index_of.get(unit)
-    return view.path(node) if node is not None else units.entries[unit].path
+def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
+    """Kinds of chunks that are looked through: a symbol is found by its code as well as by its name."""
+    wanted = {"code" if kind == "symbol" else kind for kind in kinds if kind != "memory"}
+    return tuple(sorted(wanted))
 
 
 # ---- showing
 
 
-def _hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
+def _memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
+    row = one.row
+    parts = [PathScore(*part) for part in one.fused.parts] if request.explain else []
+    return SearchHit(
+        id=row.id,
+        kind="memory",
+        path="",
+        qualname="",
+        symbol_kind=row.type,
+        start_line=0,
+        end_line=0,
+        title=row.title,
+        snippet=snippet(row.content, request.query),
+        score=one.score,
+        parts=parts,
+        boost=one.boost,
+        boosted_by=one.boosted_by,
+        node=row.id,
+        factors=one.factors if request.explain else [],
+    )
+
+
+def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
     view = shot.graph
     chunks = {one.hit.id: units.chunk_of.get(one.hit.id, "") for one in voted}
     texts = shot.words.entries([chunk for chunk in chunks.values() if chunk]) if shot.words is not None else {}
@@ -300,25 +326,6 @@ def _hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request
         else:
             continue  # the word index was replaced between two looks at it
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
-        hits.append(SearchHit(unit, *where, snippet(text, request.query), one.score, parts, one.boost, one.boosted_by))
+        ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
+        hits.append(SearchHit(ref, *where, snippet(text, request.query), one.score, parts, one.boost, one.boosted_by, unit))
     return hits
-
-
-def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
-    """Kinds of chunks that are looked through: a symbol is found by its code as well as by its name."""
-    wanted = {"code" if kind == "symbol" else kind for kind in kinds if kind != "memory"}
-    return tuple(sorted(wanted))
-
-
-def _check(request: Request) -> None:
-    if not request.query.strip():
-        raise BadInputError("the query is empty; say what to look for", argument="query")
-    if len(request.query) > MAX_QUERY:
-        raise BadInputError(
-            f"the query has {len(request.query):,} characters; at most {MAX_QUERY:,} are read", argument="query", allowed=MAX_QUERY
-        )
-    if not 1 <= request.k <= MAX_K:
-        raise BadInputError(f"k must be 1 to {MAX_K}, not {request.k}", argument="k", allowed=MAX_K, found=request.k)
-    unknown = sorted(request.kinds - set(KINDS))
-    if unknown:
-        raise BadInputError(f"unknown kind {unknown[0]!r}; kinds are {', '.join(KINDS)}", argument="kinds", found=unknown)

@@ -32,6 +32,7 @@ from graphmem.errors import (
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.pipeline import Indexer, IndexOptions
 from graphmem.memory.book import MemoryBook
+from graphmem.memory.validate import moment
 from graphmem.model import IndexProgress, symbol_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
@@ -55,7 +56,8 @@ from graphmem.settings import Settings, load_settings
 from graphmem.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from datetime import datetime
     from types import TracebackType
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
@@ -406,7 +408,7 @@ class GraphMem(MemoryVerbs):
         types: Iterable[str] | None = None,
         phase: str = "",
         retired: bool = False,
-        as_of: datetime | None = None,
+        as_of: datetime | str | None = None,
         explain: bool = True,
     ) -> SearchAnswer:
         """Hybrid search in code and memories, best hit first; the answer iterates over its hits.
@@ -436,7 +438,7 @@ class GraphMem(MemoryVerbs):
             types=frozenset(types or ()),
             phase=phase,
             retired=retired,
-            as_of=as_of,
+            as_of=None if as_of is None else moment("as_of", as_of),
             explain=explain,
         )
         if request.wants_code and not (request.wants_memories and len(self._projections.memories())):

@@ -46,6 +46,11 @@ class VectorFiller:
         self._open()
         return self._embedder
 
+    @property
+    def is_loaded(self) -> bool:
+        """True when the next query would not have to load the model."""
+        return self._embedder is None or getattr(self._embedder, "is_loaded", True)
+
     def filled(self) -> int:
         """Chunks that have a vector of the current model."""
         self._open()

@@ -29,6 +29,7 @@ ELSEWHERE = {
 NOT_SHOWN = {
     ("IndexState", "state"): "status",
     ("SymbolDetail", "symbol"): "id",
+    ("SearchHit", "node"): "id",
     ("MemoryPage", "memories"): "edges",
     ("MemoryPage", "total"): "totalCount",
     ("ReviewQueue", "items"): "edges",

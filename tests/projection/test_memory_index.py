@@ -13,7 +13,7 @@ from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.model import stable_id
-from graphmem.projection.memories import MemoryFilter, MemoryIndex
+from graphmem.projection.memories import MemoryFilter, MemoryIndex, Moment
 from graphmem.store.base import Knowledge
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -186,7 +186,7 @@ def test_neighbours_in_time_say_how_far_and_whether_they_were_learnt_together(me
     rows = [memory(f"m{n}", f"turn {n} of the talk", created_at=NOON + timedelta(seconds=60 * n * n)) for n in range(4)]
     index = MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], [LearntRow("m1", "s", 0, 1), LearntRow("m2", "s", 1, 2)]))
     assert index.timeline("m1", 5, 1) == ["m0", "m1", "m2"]
-    assert [(one.id, one.gap_s, one.together) for one in index.moments("m1")] == [("m0", 60.0, False), ("m2", 180.0, True)]
+    assert index.moments("m1") == [Moment("m0", 1, 60.0, False), Moment("m2", 1, 180.0, True)]
     assert index.moments("nobody") == index.timeline("nobody", 1, 1) == []
 
 

@@ -117,6 +117,7 @@ def embedder():
 @pytest.fixture(scope="session")
 def bare(indexed):
     """Snapshot without vectors."""
+    indexed.wait_until_ready()
     return indexed._projections.snapshot()
 
 

@@ -60,7 +60,7 @@ def test_a_symbol_and_its_code_are_one_hit(ask_all):
 
 def test_small_neighbours_in_one_chunk_are_told_apart_by_what_is_asked(ask):
     assert names(ask("add tax"))[0] == "add_tax"
-    assert names(ask("round to cents", kinds=frozenset({"symbol"}), files=("shop/money.py",)))[0] == "round_cents"
+    assert names(ask("round to cents", kinds=frozenset({"symbol"}), within=("shop/money.py",)))[0] == "round_cents"
 
 
 @pytest.mark.parametrize("query", ["place_order", "tax of the cart", "who calls total_price"])
@@ -104,9 +104,9 @@ def test_kinds_and_files_narrow_the_answer(ask_all):
     assert {hit.kind for hit in ask_all(query, k=50, kinds=frozenset({"prose"})).hits} == {"prose"}
     assert {hit.kind for hit in ask_all(query, k=50, kinds=frozenset({"symbol"})).hits} == {"symbol"}
     assert {hit.kind for hit in ask_all(query, k=50, kinds=frozenset({"code"})).hits} <= {"symbol", "code"}
-    assert {hit.path for hit in ask_all(query, k=50, files=("tests",)).hits} == {"tests/test_cart.py"}
-    assert {hit.path for hit in ask_all(query, k=50, files=("shop/cart.py", "README.md")).hits} == {"shop/cart.py", "README.md"}
-    assert ask_all(query, files=("nowhere",)).hits == []
+    assert {hit.path for hit in ask_all(query, k=50, within=("tests",)).hits} == {"tests/test_cart.py"}
+    assert {hit.path for hit in ask_all(query, k=50, within=("shop/cart.py", "README.md")).hits} == {"shop/cart.py", "README.md"}
+    assert ask_all(query, within=("nowhere",)).hits == []
     assert ask_all(query, kinds=frozenset({"memory"})).hits == []
 
 
@@ -215,7 +215,7 @@ def test_hits_of_one_file_vote_for_each_other_within_a_bound(ask):
     answer = ask("tax price cents", k=30)
     boosts = [hit.boost for hit in answer.hits]
     assert max(boosts) == pytest.approx(Tuning().weights[answer.query_type].votes)
-    known = {hit.id for hit in answer.hits}
+    known = {hit.node for hit in answer.hits}
     assert all(hit.boosted_by in known | {""} for hit in answer.hits)
     assert all(hit.boosted_by != hit.id for hit in answer.hits)
 

@@ -89,7 +89,7 @@ def test_search_finds_a_function_by_what_it_does_and_says_who_answered(memory):
 
 
 def test_search_keeps_to_its_filters(memory):
-    answer = memory.search("add edge", files=["classes"], kinds=["code"], k=20)
+    answer = memory.search("add edge", within=["classes"], kinds=["code"], k=20)
     assert answer.hits
     assert all(hit.path.startswith("classes/") and hit.kind in ("code", "symbol") for hit in answer.hits)
 

@@ -14,7 +14,12 @@ def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Names, words, or a question.")],
     *,
     k: Annotated[int, typer.Option("--k", "-k", min=1, max=200, help="How many hits.")] = 10,
-    files: Annotated[list[str] | None, typer.Option("--file", metavar="PATH", help="Only below this path (repeatable).")] = None,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="A file you work on: lifts what is near it (repeatable).")
+    ] = None,
+    within: Annotated[
+        list[str] | None, typer.Option("--within", metavar="PATH", help="Only in this file or below this directory (repeatable).")
+    ] = None,
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help="Only code, prose, data or memory (repeatable).")
     ] = None,
@@ -25,9 +30,9 @@ def search(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find code and prose by words, by meaning and by name."""
+    """Find code, prose and memories by words, by meaning and by name."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service(whole=True).search(" ".join(query), k=k, files=files, kinds=kinds, explain=explain)
+        answer = here.service(whole=True).search(" ".join(query), k=k, files=files, within=within, kinds=kinds, explain=explain)
         if as_json:
             here.output.json(answer)
         elif quiet:

@@ -14,7 +14,7 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
         (answer.query, common.NAME),
         (f"   {answer.query_type} question, answered by {', '.join(answer.answered) or 'nothing'}", common.DIM),
     )
-    titles = {hit.id: hit.title or hit.qualname for hit in answer.hits}
+    titles = {hit.node: hit.title or hit.qualname for hit in answer.hits}
     for rank, hit in enumerate(answer.hits, 1):
         output.line()
         _hit(output, rank, hit, explain, titles)
@@ -26,16 +26,22 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
 
 def _hit(output: Output, rank: int, hit: SearchHit, explain: bool, titles: dict[str, str]) -> None:
     lines = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
+    place = f"#{hit.memory.short_id}" if hit.memory is not None else f"{hit.path}:{lines}"
     what = " ".join(part for part in (hit.symbol_kind or hit.kind,) if part)
     output.line(
         (f"{rank:>3}. ", common.DIM),
         (hit.title or hit.qualname, common.NAME),
         "  ",
-        (f"{hit.path}:{lines}", common.PATH),
+        (place, common.PATH),
         (f"  {what}  {hit.score:.3f}", common.DIM),
     )
     for text in hit.snippet.splitlines():
         output.line("     ", (text, ""))
+    for link in hit.memory.relations if hit.memory is not None else ():
+        if link.kind == "conflicts_with" and link.status not in ("superseded", "deprecated"):
+            output.line((f"     contradicts #{link.short_id}: {link.title}", common.UNSURE))
+    for known in hit.memories:
+        output.line((f"     known: {known.type} #{known.short_id} {known.title}", common.DIM))
     if explain and hit.parts:
         parts = "  ".join(f"{part.path} #{part.rank} ({part.raw:.3g} × {part.weight:g})" for part in hit.parts)
         by = titles.get(hit.boosted_by, "a hit further down") if hit.boosted_by else ""

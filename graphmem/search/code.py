@@ -1,0 +1,137 @@
+"""Code as candidates: chunks by words and vectors, symbols the query names, their neighbours; joined and divided among symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from graphmem.projection.graph import GraphView
+from graphmem.projection.projections import Snapshot
+from graphmem.projection.text import query_words
+from graphmem.projection.words import WordAnswer
+from graphmem.search.candidates import Dense
+from graphmem.search.fusion import Fused, Ranked, fuse
+from graphmem.search.request import Request, Tuning, Weights
+from graphmem.search.units import Units, Voted, refine, unit_of_chunk
+
+_OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
+
+
+class CodeLists(NamedTuple):
+    """What the paths found, as scores of units."""
+
+    lists: list[Ranked]
+    units: Units
+    best_cosine: float
+
+
+def gather(
+    query: str,
+    shot: Snapshot,
+    words: WordAnswer | None,
+    dense: Dense | None,
+    named: dict[int, float],
+    around: dict[int, tuple[float, int]],
+    active: Mapping[str, float],
+    weights: Weights,
+    share: float,
+    want_symbols: bool,
+) -> CodeLists:
+    """Every path's candidates as scores of units; `active` tells how near paths are to the active files, `share` how many have vectors."""
+    view = shot.graph
+    chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
+    chunk_dense = dense.chunks if dense is not None else {}
+    chunks = sorted(chunk_words.keys() | chunk_dense.keys())
+    entries = shot.words.entries(chunks, texts=False) if shot.words is not None and chunks else {}
+    if dense is not None and shot.vectors is not None:
+        # A cosine is cheap for any text: every candidate gets its own, whoever found it.
+        known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
+        chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
+    surely = {view.ids[node]: score for node, score in named.items()}
+    asked = set(query_words(query))
+    unit_of = {key: unit_of_chunk(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
+    units = Units({}, entries, unit_of)
+
+    def best(scores: dict[str, float]) -> dict[str, float]:
+        by_unit: dict[str, float] = {}
+        for chunk in sorted(scores, key=lambda key: (-scores[key], key)):
+            unit = unit_of.get(chunk)
+            if unit is not None:
+                by_unit.setdefault(unit, scores[chunk])
+                units.chunk_of.setdefault(unit, chunk)
+        return by_unit
+
+    near = {unit: value for unit in set(unit_of.values()) if (value := active.get(_path_of(view, unit, units), 0.0))} if active else {}
+    lists = [
+        Ranked("words", best(chunk_words), weights.words),
+        Ranked("dense", best(chunk_dense), weights.dense * share, None),
+        Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
+        Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
+        Ranked("files", near, weights.files, full=1.0),
+    ]
+    return CodeLists(lists, units, max(chunk_dense.values(), default=0.0))
+
+
+def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
+    """The best k, joined, raised by their files, divided among symbols.
+
+    Args:
+        shot: what is searched.
+        found: of `gather`.
+        request: what is asked.
+        weights: of the query's type.
+        tuning: normaliser and switches.
+        best_cosine: what counts as a full cosine, when code is ranked beside memories; None for its own best.
+    """
+    lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
+    fused = fuse(lists, tuning.normaliser)
+    if request.kinds and not request.kinds & {"code", "prose", "data"}:
+        fused = [hit for hit in fused if hit.id in shot.graph.index_of]
+    voted = _with_votes(shot.graph, fused, found.units, weights.votes)
+    if tuning.tests != 1 and not _OF_TESTS.search(request.query):
+        voted = _behind_code(shot.graph, voted, found.units, tuning.tests)
+    want_symbols = not request.kinds or bool(request.kinds & {"code", "symbol"})
+    return refine(shot, voted, found.units, request.query, request.k) if want_symbols and tuning.divide else voted[: request.k]
+
+
+def _behind_code(view: GraphView, voted: Sequence[Voted], units: Units, factor: float) -> list[Voted]:
+    """Code of tests lowered: it repeats the words of what it tests."""
+
+    def is_test(unit: str) -> bool:
+        node = view.index_of.get(unit)
+        if node is None:
+            node = view.file_node(units.entries[unit].path)
+        return node is not None and bool(view.is_test[node])
+
+    lowered = [
+        one._replace(score=one.score * factor, boost=one.boost - one.score * (1 - factor)) if one.score > 0 and is_test(one.hit.id) else one
+        for one in voted
+    ]
+    return sorted(lowered, key=lambda one: (-one.score, one.hit.id))
+
+
+def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float) -> list[Voted]:
+    """Candidates raised by the best three of their file, at most by `weight` of the score's span."""
+    if not fused:
+        return []
+    path_of = {hit.id: _path_of(view, hit.id, units) for hit in fused}
+    best: dict[str, list[Fused]] = {}
+    for hit in fused:
+        of_file = best.setdefault(path_of[hit.id], [])
+        if len(of_file) < 3:
+            of_file.append(hit)
+    low = min(0.0, fused[-1].score)
+    total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}
+    high = max(total.values()) or 1.0
+    voted = []
+    for hit in fused:
+        boost = weight * total[path_of[hit.id]] / high
+        others = [other.id for other in best[path_of[hit.id]] if other.id != hit.id]
+        voted.append(Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
+    return sorted(voted, key=lambda one: (-one.score, one.hit.id))
+
+
+def _path_of(view: GraphView, unit: str, units: Units) -> str:
+    node = view.index_of.get(unit)
+    return view.path(node) if node is not None else units.entries[unit].path

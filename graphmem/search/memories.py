@@ -1,0 +1,281 @@
+"""Memories as candidates: words and vectors first, then what is near the best of them in time and in the graph.
+
+Neighbours are lists of their own in the fusion. A memory is near another when one was learnt just before or after the other, when
+both are about the same code, or when somebody related them. What a hit passes on falls with the fourth power of its score, so
+that the head of the list decides, and is divided among all that hangs on the same node, so that hubs pass on little.
+Measured, with controls without the graph: docs/decisions/0006-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from graphmem.answers import Factor
+from graphmem.knowledge import MemoryRow
+from graphmem.projection.memories import Found, MemoryFilter, MemoryIndex
+from graphmem.projection.vectors import F32
+from graphmem.search.fusion import Fused, Ranked, fuse
+from graphmem.search.request import PHASES, Judge, MemoryWeights, Request, Tuning
+
+_SEEDS: Final = 100  # hits that pass something on
+_SHARPNESS: Final = 4  # power of a hit's score
+_ROOT: Final = 2  # of what a memory is passed in all
+_STEPS: Final = (1.0, 0.5)  # of a neighbour in time, one and two places away
+_MOMENT_S: Final = 3600.0  # seconds after which a neighbour in time counts 1/e, unless both were learnt in one session
+_MAX_SHARED: Final = 500  # memories of one node: more have nothing in common
+_ADDED: Final = 100  # neighbours that become candidates, of each kind
+_SUSPECT: Final = 0.8  # of nearness through a link whose code has changed
+_RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, "derived_from": 0.5, "supersedes": 0.5}
+
+
+class Near(NamedTuple):
+    """What neighbours pass on to a memory."""
+
+    score: float
+    by: str  # the one that passes on most
+
+
+class MemoryLists(NamedTuple):
+    """What the paths found, ready to be joined."""
+
+    words: dict[str, float]
+    dense: dict[str, float]
+    time: dict[str, Near]
+    graph: dict[str, Near]
+    files: dict[str, float]
+    found: Found
+
+
+class ScoredMemory(NamedTuple):
+    """A memory as it is ranked."""
+
+    row: MemoryRow
+    fused: Fused
+    score: float
+    factors: list[Factor]
+    boost: float  # of the score, by neighbours
+    boosted_by: str
+
+
+def memory_filter(request: Request) -> MemoryFilter:
+    """Which memories a request lets through."""
+    return MemoryFilter(request.types, request.retired, request.stale, request.as_of)
+
+
+def gather(
+    index: MemoryIndex,
+    words: Sequence[str],
+    vector: F32 | None,
+    request: Request,
+    tuning: Tuning,
+    active: Mapping[str, float],
+    allowed: Iterable[str] | None,
+) -> MemoryLists:
+    """Candidates of every path.
+
+    Args:
+        index: of all memories.
+        words: of the query, normalised.
+        vector: of the query, or None.
+        request: what is asked.
+        tuning: weights and depth.
+        active: node id -> nearness to the active files, in (0, 1].
+        allowed: only these memories; None for all.
+    """
+    weights = tuning.memory
+    only = memory_filter(request)
+    with index.reading():
+        found = index.find(words, vector, tuning.depth, only)
+        first = fuse(text_lists(found.words, found.dense, found, weights), tuning.normaliser)
+        seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS]}
+        in_time = _in_time(index, seeds) if weights.time else {}
+        in_graph = _in_graph(index, seeds) if weights.graph else {}
+        near_files = _near_files(index, active) if weights.files else {}
+        for near in (
+            {one: value.score for one, value in in_time.items()},
+            {one: value.score for one, value in in_graph.items()},
+            near_files,
+        ):
+            for one in sorted(near, key=lambda one: (-near[one], one))[:_ADDED]:
+                found.score(one)
+    pool = found.ids if allowed is None else found.ids.intersection(allowed)
+    return MemoryLists(
+        {one: value for one, value in found.words.items() if one in pool},
+        {one: value for one, value in found.dense.items() if one in pool},
+        {one: value for one, value in in_time.items() if one in pool},
+        {one: value for one, value in in_graph.items() if one in pool},
+        {one: value for one, value in near_files.items() if one in pool},
+        found,
+    )
+
+
+def text_lists(
+    words: Mapping[str, float], dense: Mapping[str, float], found: Found, weights: MemoryWeights, best_cosine: float | None = None
+) -> list[Ranked]:
+    """The lists of words and vectors, scaled over all memories and not only over the candidates."""
+    return [
+        Ranked("words", words, weights.words, full=found.best_words or None),
+        Ranked("dense", dense, weights.dense, absent=found.lowest, full=best_cosine if best_cosine is not None else found.highest),
+    ]
+
+
+def join(lists: MemoryLists, tuning: Tuning, best_cosine: float | None) -> list[Fused]:
+    """All lists joined, best first.
+
+    Args:
+        lists: of `gather`.
+        tuning: weights and normaliser.
+        best_cosine: what counts as a full cosine, when memories are ranked beside code; None for their own best.
+    """
+    weights = tuning.memory
+    near = [
+        Ranked("time", {one: value.score for one, value in lists.time.items()}, weights.time, full=1.0),
+        Ranked("graph", {one: value.score for one, value in lists.graph.items()}, weights.graph),
+        Ranked("files", lists.files, weights.files),
+    ]
+    return fuse([*text_lists(lists.words, lists.dense, lists.found, weights, best_cosine), *near], tuning.normaliser)
+
+
+def rank(
+    index: MemoryIndex, fused: Sequence[Fused], lists: MemoryLists, request: Request, tuning: Tuning, judge: Judge
+) -> list[ScoredMemory]:
+    """Joined candidates as scored memories, best first, ties by id.
+
+    score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
+    recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
+    """
+    weights = tuning.memory
+    now = request.as_of or judge.now()
+    head = fused[: max(100, 4 * request.k)]
+    rows = index.rows(hit.id for hit in head)
+    scored = []
+    for hit in head:
+        row = rows.get(hit.id)
+        if row is None:
+            continue  # forgotten since
+        about = index.about(row.id)
+        used = row.last_accessed_at or row.updated_at
+        age = max(0.0, (now - used).total_seconds() / 86_400)
+        recency = math.exp(-age * (weights.volatility if about else 0.0))
+        frequency = min(1.0, math.log1p(row.used_count) / math.log(101))
+        confidence = judge.confidence(row, now, about)
+        phase = PHASES.get(request.phase, {}).get(row.type, 1.0)
+        trust = judge.trust(row)
+        belief = 1 - weights.doubt * (1 - min(1.0, max(0.0, confidence)))
+        factor = phase * trust * belief
+        score = (weights.relevance * hit.score + weights.recency * recency + weights.frequency * frequency) * factor
+        near = sum(part.weight * part.normalised for part in hit.parts if part.name in ("time", "graph", "files"))
+        reason = lists.graph.get(row.id) or lists.time.get(row.id)
+        factors = [
+            Factor("relevance", hit.score, weights.relevance),
+            Factor("recency", recency, weights.recency),
+            Factor("frequency", frequency, weights.frequency),
+            Factor("phase", phase, 0.0),
+            Factor("trust", trust, 0.0),
+            Factor("confidence", confidence, weights.doubt),
+        ]
+        boosted_by = reason.by if reason is not None and near else ""
+        scored.append(ScoredMemory(row, hit, score, factors, weights.relevance * near * factor, boosted_by))
+    scored.sort(key=lambda one: (-one.score, one.row.id))
+    return _diverse(index, scored, request.k, weights)
+
+
+def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
+    """The best, those that repeat a better one lowered."""
+    if not weights.repeated:
+        return scored
+    head, tail = scored[: 2 * k], scored[2 * k :]
+    kept: list[tuple[ScoredMemory, F32]] = []
+    result = []
+    for one in head:
+        vector = index.vector(one.row.id)
+        twin = next((other for other, its in kept if vector is not None and float(vector @ its) >= weights.alike), None)
+        if twin is not None:
+            lowered = one.score * (1 - weights.repeated)
+            one = one._replace(
+                score=lowered, factors=[*one.factors, Factor(f"says what {twin.row.short_id} says", 1 - weights.repeated, 0.0)]
+            )
+        elif vector is not None:
+            kept.append((one, vector))
+        result.append(one)
+    return sorted([*result, *tail], key=lambda one: (-one.score, one.row.id))
+
+
+def _in_time(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
+    """What was learnt around the seeds.
+
+    Where both name code, the code says better than the clock what belongs together, and time says nothing.
+    """
+    total: dict[str, float] = {}
+    best: dict[str, tuple[float, str]] = {}
+    coded = {seed: bool(index.targets(seed)) for seed in seeds}
+    for seed, mass in seeds.items():
+        if not mass:
+            continue
+        for moment in index.moments(seed, len(_STEPS)):
+            if moment.id not in coded:
+                coded[moment.id] = bool(index.targets(moment.id))
+            if coded[seed] and coded[moment.id]:
+                continue
+            near = 1.0 if moment.together else math.exp(-moment.gap_s / _MOMENT_S)
+            _pass_on(total, best, moment.id, _STEPS[moment.steps - 1] * near * mass, seed)
+    return _nearness(total, best)
+
+
+def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
+    """What is about the same code as the seeds, or related to them."""
+    total: dict[str, float] = {}
+    best: dict[str, tuple[float, str]] = {}
+    arrived: dict[str, dict[str, float]] = {}  # node -> seed -> mass
+    for seed, mass in seeds.items():
+        links = {link.target_id: _SUSPECT if link.anchor == "suspect" else 1.0 for link in index.about(seed)} if mass else {}
+        for target, factor in links.items():
+            arrived.setdefault(target, {})[seed] = mass * factor / len(links)
+        for link in index.relates(seed) if mass else ():
+            other = link.dst if link.src == seed else link.src
+            _pass_on(total, best, other, _RELATED.get(link.kind, 0.0) * link.confidence * mass, seed)
+    for target in sorted(arrived):
+        masses = arrived[target]
+        memories = index.live_about(target)
+        if not 1 < len(memories) <= _MAX_SHARED:
+            continue
+        # The two strongest are enough to name one that is not the memory itself.
+        strongest = sorted(masses, key=lambda seed: (-masses[seed], seed))[:2]
+        whole = math.fsum(masses.values())
+        for one in memories:
+            by = strongest[0] if strongest[0] != one or len(strongest) == 1 else strongest[1]
+            _pass_on(total, best, one, (whole - masses.get(one, 0.0)) / len(memories), by)
+    return _nearness(total, best)
+
+
+def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
+    """What is about the active code, and about what else those memories are about."""
+    own: dict[str, float] = {}
+    for node in sorted(active):
+        memories = index.live_about(node)
+        for one in memories if len(memories) <= _MAX_SHARED else ():
+            own[one] = own.get(one, 0.0) + active[node] / len(memories)
+    arrived: dict[str, float] = {}
+    for one, mass in own.items():
+        targets = index.targets(one)
+        for target in targets:
+            arrived[target] = arrived.get(target, 0.0) + mass / len(targets)
+    total: dict[str, float] = {}
+    for target in sorted(arrived):
+        memories = index.live_about(target)
+        for one in memories if len(memories) <= _MAX_SHARED else ():
+            total[one] = total.get(one, 0.0) + arrived[target] / len(memories)
+    return total
+
+
+def _pass_on(total: dict[str, float], best: dict[str, tuple[float, str]], one: str, mass: float, by: str) -> None:
+    if mass > 0:
+        total[one] = total.get(one, 0.0) + mass
+        if one not in best or mass > best[one][0]:
+            best[one] = (mass, by)
+
+
+def _nearness(total: Mapping[str, float], best: Mapping[str, tuple[float, str]]) -> dict[str, Near]:
+    return {one: Near(mass ** (1 / _ROOT), best[one][1]) for one, mass in total.items()}

@@ -1,0 +1,163 @@
+"""What can be asked, and the numbers that were chosen by measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.knowledge import AboutRow, MemoryRow
+from graphmem.search.fusion import MINMAX
+from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL
+
+KINDS: Final = ("code", "prose", "data", "symbol", "memory")
+MAX_K: Final = 200
+MAX_QUERY: Final = 10_000  # characters
+MAX_FILES: Final = 200
+
+# What each phase of work wants of each type of memory; types that are not named count 1.
+PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
+    {
+        "define": {"workflow_recipe": 1.4, "dead_end": 1.2, "requirement": 1.2, "decision": 1.1, "task_calibration": 1.1}
+        | {"gotcha": 0.8, "error_pattern": 0.8},
+        "implement": {
+            "gotcha": 1.4,
+            "error_pattern": 1.3,
+            "causal_dependency": 1.2,
+            "dead_end": 1.2,
+            "pattern": 1.1,
+            "prefetch_pattern": 1.1,
+        },
+        "validate": {"error_pattern": 1.4, "e2e_observation": 1.4, "requirement": 1.2, "work_unit_outcome": 1.1},
+        "refine": {"error_pattern": 1.3, "gotcha": 1.2, "dead_end": 1.2},
+        "explore": {"module_insight": 1.4, "decision": 1.2, "pattern": 1.1},
+        "reflect": {"work_unit_outcome": 1.4, "task_calibration": 1.3, "dead_end": 1.1},
+    }
+)
+
+
+class Weights(NamedTuple):
+    """How much each path says of code for one type of query."""
+
+    words: float  # BM25 of chunks
+    dense: float  # cosine
+    exact: float  # symbols the query names
+    graph: float  # their neighbours
+    votes: float  # of other hits in the same file
+    files: float = 0.15  # nearness to the active files
+
+
+class MemoryWeights(NamedTuple):
+    """How much each path says of a memory, and how its score is made of that."""
+
+    words: float = 0.5
+    dense: float = 0.5
+    time: float = 0.45  # what was learnt just before and after a hit
+    graph: float = 0.45  # what is about the same code as a hit
+    files: float = 0.5  # what is about the active files and their neighbours
+    relevance: float = 0.6
+    recency: float = 0.25
+    frequency: float = 0.15
+    volatility: float = 0.01  # a day: how fast what is known of code ages; what is not about code does not
+    doubt: float = 0.2  # of the score, what a memory without any confidence loses
+    alike: float = 0.97  # cosine from which a hit says what a better one has said
+    repeated: float = 0.1  # of the score, what it then loses
+
+
+class Tuning(NamedTuple):
+    """What was chosen by measurement; docs/decisions/0006-fusion.md has the tables."""
+
+    normaliser: str = MINMAX
+    depth: int = 100  # candidates of the word and the dense path, each
+    graph_depth: int = 15
+    exact_alone: float = 2.0  # weight of names when the query is nothing but one name
+    divide: bool = True  # chunks among the symbols in them
+    tests: float = 0.9  # factor for code of tests when the query does not speak of tests
+    weights: Mapping[str, Weights] = MappingProxyType(
+        {
+            IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
+            SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.0, graph=0.0, votes=0.2),
+            STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
+        }
+    )
+    memory: MemoryWeights = MemoryWeights()
+
+
+class Request(NamedTuple):
+    """What is asked.
+
+    Attributes:
+        query: words, an identifier, or a question; not empty.
+        k: hits wanted, 1 to 200.
+        files: the active files: they lift what is near them and exclude nothing.
+        within: only in these files and below these directories; everywhere when empty. Memories: only those about code there.
+        kinds: of KINDS; "code" means symbols and code outside definitions; all when empty.
+        types: only memories of these types; all when empty.
+        phase: of work, a key of PHASES, or "".
+        retired: also memories that were superseded or deprecated.
+        stale: also memories that are marked stale: they are shown with their mark.
+        as_of: only what was known at that time; None for now.
+        explain: fill in `parts` and `factors` of every hit.
+        deadline_s: seconds after which a path that has not answered is left out.
+    """
+
+    query: str
+    k: int = 10
+    files: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    phase: str = ""
+    retired: bool = False
+    stale: bool = True
+    as_of: datetime | None = None
+    explain: bool = True
+    deadline_s: float = 2.0
+
+    @property
+    def wants_code(self) -> bool:
+        """Anything but memories is asked for."""
+        return not self.types and (not self.kinds or bool(self.kinds - {"memory"}))
+
+    @property
+    def wants_memories(self) -> bool:
+        """Memories are asked for."""
+        return not self.kinds or "memory" in self.kinds
+
+
+class Judge(NamedTuple):
+    """What the rules of memories say of one, handed in because they lie in another room."""
+
+    trust: Callable[[MemoryRow], float] = lambda row: 1.0  # of its source
+    confidence: Callable[[MemoryRow, datetime, Sequence[AboutRow]], float] = lambda row, now, about: row.confidence  # in use
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+def check(request: Request) -> None:
+    """Refuse what cannot be answered.
+
+    Raises:
+        BadInputError: an empty or overlong query, `k` out of range, an unknown kind or phase, too many files.
+    """
+    if not request.query.strip():
+        raise BadInputError("the query is empty; say what to look for", argument="query")
+    if len(request.query) > MAX_QUERY:
+        raise BadInputError(
+            f"the query has {len(request.query):,} characters; at most {MAX_QUERY:,} are read", argument="query", allowed=MAX_QUERY
+        )
+    if not 1 <= request.k <= MAX_K:
+        raise BadInputError(f"k must be 1 to {MAX_K}, not {request.k}", argument="k", allowed=MAX_K, found=request.k)
+    unknown = sorted(request.kinds - set(KINDS))
+    if unknown:
+        raise BadInputError(f"unknown kind {unknown[0]!r}; kinds are {', '.join(KINDS)}", argument="kinds", found=unknown)
+    if request.phase and request.phase not in PHASES:
+        raise BadInputError(f"unknown phase {request.phase!r}; phases are {', '.join(PHASES)}", argument="phase", found=request.phase)
+    for name, paths in (("files", request.files), ("within", request.within)):
+        if len(paths) > MAX_FILES:
+            raise BadInputError(
+                f"{len(paths):,} {name} are too many; name at most {MAX_FILES}", argument=name, allowed=MAX_FILES, found=len(paths)
+            )
+    if request.as_of is not None and request.as_of.tzinfo is None:
+        raise BadInputError("as_of must say its time zone; write it in UTC", argument="as_of", found=request.as_of.isoformat())

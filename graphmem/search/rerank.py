@@ -1,0 +1,51 @@
+"""Optional: the best hits read again by a model that sees query and text together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from graphmem.answers import Factor, SearchHit
+from graphmem.errors import EmbedderError
+
+READ: Final = 20  # hits that are read
+KEPT: Final = 8  # hits whose order the reranker decides
+
+
+class Reranker(Protocol):
+    """A cross-encoder."""
+
+    @property
+    def model_id(self) -> str:
+        """Its name."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the query, 0..1.
+
+        Raises:
+            EmbedderError: the model cannot be loaded or failed.
+        """
+
+
+def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
+    """The hits with the best of those that were read in front, and why they were not read when they were not.
+
+    Scores go on falling along the list: what was read is scaled into the span it had before.
+    """
+    head, tail = list(hits[:READ]), list(hits[READ:])
+    if len(head) < 2:
+        return list(hits), ""
+    try:
+        read = reranker.scores(query, [f"{hit.title}\n{hit.snippet}" for hit in head])
+    except EmbedderError as error:
+        return list(hits), error.message
+    order = sorted(range(len(head)), key=lambda i: (-read[i], i))
+    first = order[:KEPT]
+    places = [*first, *(i for i in range(len(head)) if i not in set(first))]
+    spans = [hit.score for hit in head]
+    moved = [
+        dataclasses.replace(head[i], score=spans[place], factors=[*head[i].factors, Factor(f"read by {reranker.model_id}", read[i], 0.0)])
+        for place, i in enumerate(places)
+    ]
+    return [*moved, *tail], ""

@@ -1,0 +1,95 @@
+"""The search verb: what a project knows of its memories, brought to one search, and what is shown beside each hit."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Final
+
+from graphmem.memory.changes import aliases
+from graphmem.memory.life import confidence_in_use
+from graphmem.memory.types import SOURCES
+from graphmem.search.levels import ServiceLevel
+from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graphmem.answers import IndexState, MemoryInfo, SearchAnswer, SearchHit
+    from graphmem.memory.book import MemoryBook
+    from graphmem.projection.projections import Projections, Snapshot
+    from graphmem.service.vectors import VectorFiller
+    from graphmem.store.base import GraphStore
+
+_BROUGHT: Final = 3  # memories that a hit on code brings along
+
+
+class Searcher:
+    """Searches one project. Thread-safe.
+
+    Args:
+        store: for the project's name and its aliases.
+        projections: what is searched.
+        vectors: gives the model for queries.
+        book: of memories.
+    """
+
+    def __init__(self, store: GraphStore, projections: Projections, vectors: VectorFiller, book: MemoryBook) -> None:
+        self._store = store
+        self._projections = projections
+        self._vectors = vectors
+        self._book = book
+        self._service = ServiceLevel()
+        self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
+        self._project = ""
+
+    def search(self, request: Request, state: Callable[[], IndexState]) -> SearchAnswer:
+        """See `GraphMem.search`."""
+        if request.wants_memories:
+            self._projections.memories()
+        level = self._service.level()
+        warm = self._vectors.is_loaded
+        begun = time.perf_counter()
+        shot = self._projections.snapshot()
+        embedder = self._vectors.query_embedder()
+        answer = search(shot, embedder, request, state(), level.tuned(Tuning()), self._aids(request))
+        if level.note():
+            answer.notes.append(level.note())
+        if warm == self._vectors.is_loaded:  # a search that had to load the model says nothing about the next one
+            self._service.observe((time.perf_counter() - begun) * 1000)
+        return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
+
+    def _aids(self, request: Request) -> Aids:
+        judge = Judge(lambda row: SOURCES[row.source].trust, confidence_in_use, self._book.clock.now)
+        if not request.wants_memories:
+            return Aids(judge=judge)
+        index = self._projections.memories()
+        if self._aliases[0] != index.generation:
+            self._aliases = (index.generation, {one.term: one.means for one in aliases(self._book)})
+        self._project = self._project or self._store.meta().get("project", "")
+        return Aids(self._project, judge, self._aliases[1])
+
+    def _shown(self, shot: Snapshot, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """Hits with the memories they are, and with those about the code they are."""
+        index = shot.memories
+        if index is None or not len(index):
+            return list(hits)
+        describer = self._book.describer()
+        infos: dict[str, MemoryInfo | None] = {}
+
+        def info(memory_id: str) -> MemoryInfo | None:
+            if memory_id not in infos:
+                row = index.row(memory_id)
+                infos[memory_id] = describer.info(row) if row is not None else None
+            return infos[memory_id]
+
+        shown = []
+        for hit in hits:
+            if hit.kind == "memory":
+                shown.append(dataclasses.replace(hit, memory=info(hit.node)))
+                continue
+            known = [row for one in index.live_about(hit.node) if (row := index.row(one)) is not None]
+            known.sort(key=lambda row: (-row.importance, -row.confidence, row.id))
+            brought = [described for row in known[:_BROUGHT] if (described := info(row.id)) is not None]
+            shown.append(dataclasses.replace(hit, memories=brought))
+        return shown
