@@ -29,7 +29,7 @@ class Bindings(Extraction):
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """A value goes somewhere."""
         builder = self.builder
-        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else self.said.get(node.id, {}).get("", -1)
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else -1

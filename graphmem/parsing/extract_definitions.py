@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
     ATTR,
+    LAMBDA,
     NAME,
     Parameter,
 )
@@ -45,8 +46,11 @@ class Definitions(Bindings):
                 found.modifiers.add(modifier[9:])
         found.modifiers |= self.modifiers.pop(node.id, set())
         self.add_decorators(found, node)
-        if "returns" in captures:
-            found.returns = self.builder.annotation(captures["returns"][0])
+        found.said = self.said.get(node.id, {})
+        found.returns = self.builder.annotation(captures["returns"][0]) if "returns" in captures else found.said.get("return", -1)
+        if "" in found.said and kind in FUNCTION_LIKE:
+            line = self.line(node.start_byte)
+            self.add_binding(self.builder.add((LAMBDA, -1)), "annotate", -1, found.said[""], (line, line))
         for base in captures.get("base", ()):
             self.add_base(found, base)
         for bases in captures.get("bases", ()):
@@ -148,6 +152,7 @@ class Definitions(Bindings):
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
         """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
         if "doc.of" in captures:
+            self.add_said(captures["doc.of"][0], node)
             text = self.builder.text(node)
             marker = self.grammar.spec.line_comment
             if marker:
@@ -173,6 +178,19 @@ class Definitions(Bindings):
             node, above = above, above.prev_sibling
         return "\n".join(reversed(lines))
 
+    def add_said(self, documented: Node, comment: Node) -> None:
+        """The types a comment declares: for what stands below it, and aliases for the scope."""
+        said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
+        if not said:
+            return
+        self.said[documented.id] = said
+        line = self.line(comment.start_byte)
+        for name, term in said.items():
+            if name.startswith("<"):
+                self.add_binding(self.builder.add((NAME, name[1:-1])), "local", -1, term, (line, self.line(documented.end_byte)))
+            elif " " in name:
+                self.add_binding(self.builder.add((NAME, name)), "assign", term, -1, (line, line))
+
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
         """One more way through the definition."""
         self.definitions[self.scope].branches += 1
@@ -196,12 +214,15 @@ class Definitions(Bindings):
             kind = "keyword"
         owner.keyword_only = owner.keyword_only or kind == "rest"
         annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        place = len(owner.parameters)
         default = self.builder.term(captures["default"][0]) if "default" in captures else -1
         if "name" not in captures:  # only its type is written
             owner.parameters.append(Parameter("", annotation, default, kind))
             return
         target = captures["name"][0]
         name = self.builder.text(target)
+        if annotation < 0 and owner.said:
+            annotation = owner.said.get(name, owner.said.get(f"#{place}", -1) if target.kind_id in self.pattern_kinds else -1)
         if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
             name = one_line(name)
             self.scope = owner.index

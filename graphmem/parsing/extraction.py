@@ -22,6 +22,8 @@ from graphmem.parsing.grammar import Grammar
 from graphmem.parsing.terms import TermBuilder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tree_sitter import Node
 
 
@@ -62,6 +64,7 @@ class OpenDefinition:
         "parent",
         "qualname",
         "returns",
+        "said",
         "signature",
         "span_end",
         "start_byte",
@@ -87,6 +90,7 @@ class OpenDefinition:
         self.branches = 0
         self.has_body = False
         self.keyword_only = False
+        self.said: Mapping[str, int] = {}  # types its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
         """The finished fact."""
@@ -143,6 +147,7 @@ class Extraction:
         self.decorators: dict[int, list[int]] = {}
         self.modifiers: dict[int, set[str]] = {}
         self.docs: dict[int, str] = {}
+        self.said: dict[int, Mapping[str, int]] = {}
         self.opened: dict[int, OpenDefinition] = {}
         self.function_kinds = _function_kinds(grammar)
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tree_sitter import Node
 
     from graphmem.parsing.facts import Import
@@ -44,6 +46,14 @@ class Helper:
         """First paragraph of a documentation text, on one line."""
         paragraph = text.strip().partition("\n\n")[0]
         return " ".join(paragraph.split())
+
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
+        """Terms of the types a comment declares.
+
+        Keys: the name of a parameter, or `#0`, `#1`, … by its place; `return`; "" for what is documented itself; any other
+        text that is no name defines an alias of that name, and `<T>` a type parameter T.
+        """
+        return {}
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """The facts one import match stands for; most languages keep it as it is."""
