@@ -291,3 +291,8 @@
         body: (statement_block) @body)
     ])) @definition.function @modifier.test
   (#any-of? @_test "it" "test" "specify" "describe" "context" "suite"))
+
+; /** @typedef {import("./module").Name} Name */: types that documentation defines
+((comment) @doc @doc.of
+  (#match? @doc "^/\\*\\*[\\s\\S]*@(typedef|callback|template|import)\\b"))
+

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript_exports import exports_of
 from graphmem.resolution.ecmascript_modules import NODE_MODULES, ModulePaths, candidates, package_of
 from graphmem.resolution.language import Rules
@@ -23,7 +24,7 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 
 def type_slot(name: str) -> str:
     """The name under which a scope keeps what is a type and no value, so that a value of the same name is told apart."""
-    return f"type {name}"
+    return TYPE_SLOT + name
 
 
 class EcmascriptNames(Rules):
@@ -126,6 +127,7 @@ class EcmascriptNames(Rules):
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
         """What a name of a module can mean in a type."""
         inference.project.touch_top(module, name)
+        inference.project.touch_top(module, type_slot(name))
         names = module.names(0)
         return [Place(module, 0, slot) for key in (type_slot(name), name) for slot in names.get(key, ())]
 
@@ -171,13 +173,21 @@ class EcmascriptNames(Rules):
                 ask = inference.project.solver.ask
                 imported = entry.facts.imports[slot.index]
                 found = join(found, ask(entry.memo, ("imported type", slot.index), self._imported_type, inference, entry, imported))
-            elif slot.kind == "binding" and (scope, entry.facts.bindings[slot.index].line) in aliases(entry):
+            elif slot.kind == "binding" and is_alias(entry, scope, slot.index):
                 found = join(found, inference.declared(entry, scope, entry.facts.bindings[slot.index].value))
         return found
 
     def _imported_type(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         modules = self.import_targets(inference, entry, found)
-        return modules if not found.name else join_all(self.from_module(inference, atom, found.name, as_type=True) for atom in modules)
+        if not found.name:
+            return join_all(self.whole_module(inference, atom) for atom in modules)
+        return join_all(self.from_module(inference, atom, found.name, as_type=True) for atom in modules)
+
+
+def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
+    """True for a binding that names a type: an alias of the language, or one that documentation defines."""
+    binding = entry.facts.bindings[position]
+    return (scope, binding.line) in aliases(entry) or entry.terms[binding.target][1].startswith(TYPE_SLOT)
 
 
 def aliases(entry: FileEntry) -> frozenset[tuple[int, int]]:

@@ -68,7 +68,7 @@ class EcmascriptTypes(EcmascriptNames):
         if op == SELF:
             return one(SELFTYPE)
         if op == CALL:
-            return self._asked(inference, entry, scope, found[1], found[2])
+            return self._asked(inference, entry, scope, term)
         return one(UNTYPED) if op == UNKNOWN else EMPTY
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
@@ -76,10 +76,13 @@ class EcmascriptTypes(EcmascriptNames):
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
-    def _asked(self, inference: Inference, entry: FileEntry, scope: int, callee: int, arguments: Sequence[int]) -> Type:
-        """`typeof value`, `Type["member"]`, `(parameter: Type) => Result`."""
+    def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """`typeof value`, `import("module")`, `Type["member"]`, `(parameter: Type) => Result`."""
+        callee, arguments = entry.terms[term][1:3]
         if not arguments:
             return EMPTY
+        if entry.terms[callee] == (NAME, "import"):
+            return self._named(inference, entry, scope, term)
         if entry.terms[callee] == (NAME, FUNCTION):
             return join(one(UNTYPED), box("callable", *(closed(inference.declared(entry, scope, part)) for part in arguments)))
         if entry.terms[callee] == (NAME, LOOKUP):
@@ -101,8 +104,9 @@ class EcmascriptTypes(EcmascriptNames):
         if found[0] == ATTR:
             base = self.objects(inference, entry, scope, found[1])
             return join_all(self._member_type(inference, atom, found[2]) for atom in base)
-        if found[0] == CALL:  # import("module").Name
-            return inference.awaited(inference.term(entry, scope, term, _NEVER))
+        if found[0] == CALL:  # import("module")
+            modules = inference.awaited(inference.term(entry, scope, term, _NEVER))
+            return join_all(self.whole_module(inference, atom) for atom in modules)
         if found[0] != NAME:
             return EMPTY
         name = found[1]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, STRING, TUPLE, UNKNOWN, Import
 from graphmem.parsing.languages import Helper, Narrowing
+from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
 from graphmem.parsing.terms import MAX_ITEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -60,6 +61,7 @@ MAX_RESULTS: Final = 8
 """`return` statements of a function without a name that are looked at."""
 
 _LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
+_CAST: Final = re.compile(r"^/\*\*\s*@type\s*\{(.*)\}\s*\*/$", re.DOTALL)
 _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
@@ -72,6 +74,10 @@ class EcmascriptHelper(Helper):
         plain = "\n".join(lines).strip()
         tag = _TAG.search(plain)
         return super().docstring(plain[: tag.start()] if tag else plain)
+
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
+        """The types documentation declares, where the language itself has none."""
+        return documented(builder, text) if builder.grammar.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
         """Titles of tests may hold dots and line ends."""
@@ -146,6 +152,8 @@ class EcmascriptHelper(Helper):
             return builder.add((LAMBDA, _result(builder, node)))
         if what == "object_type":
             return _object_type(builder, node)
+        if what == "parenthesized":
+            return _parenthesized(builder, node)
         if what == "function_type":
             return _function_type(builder, node)
         if what == "lookup":
@@ -271,6 +279,17 @@ def _cast(builder: TermBuilder, node: Node) -> int:
         return value
     named = children[1].named_children[0] if children[1].type == "type_arguments" and children[1].named_children else children[1]
     return builder.add((CALL, builder.add((NAME, CAST)), (builder.annotation(named), value), ()))
+
+
+def _parenthesized(builder: TermBuilder, node: Node) -> int:
+    """`(x)`, and `/** @type {C} */ (x)`, which is how plain JavaScript casts."""
+    value = builder.term(_first(node))
+    before = node.prev_sibling if b"@type" in builder.source else None
+    if before is None or before.type != "comment":
+        return value
+    match = _CAST.match(builder.text(before))
+    said = declared_type(builder, match[1]) if match is not None else -1
+    return value if said < 0 else builder.add((CALL, builder.add((NAME, CAST)), (said, value), ()))
 
 
 def _call(builder: TermBuilder, node: Node) -> int:

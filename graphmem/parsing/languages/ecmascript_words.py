@@ -24,3 +24,6 @@ PARAMETER: Final = "<parameter>"
 
 ATTRIBUTE: Final = "<attribute>"
 """Callee of a term `<attribute>(component, "name", "parameter")`: the same for an attribute in JSX."""
+
+TYPE_SLOT: Final = "type "
+"""What stands in front of the name of what is a type and no value, so that a value of the same name is told apart."""
