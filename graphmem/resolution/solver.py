@@ -172,7 +172,8 @@ class Solver:
         try:
             while True:
                 try:
-                    value = self._answer(*attempts[-1])
+                    known = attempts[-1][0].get(attempts[-1][1])
+                    value = known[0] if type(known) is tuple else self._answer(*attempts[-1])  # a tuple: answered with what lay under it
                 except _TooDeepError as deep:
                     self._abandon(outside)
                     identity = (id(deep.question[0]), deep.question[1])
@@ -183,6 +184,8 @@ class Solver:
                     continue
                 attempts.pop()
                 if not attempts:
+                    if type(known) is tuple:
+                        self.reads.add(known[1])
                     return value
         except BaseException:
             self._abandon(outside)

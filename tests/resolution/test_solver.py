@@ -127,3 +127,12 @@ def test_an_error_in_an_answer_leaves_the_solver_usable():
 
 def test_the_stack_fits_into_the_recursion_limit():
     assert sys.getrecursionlimit() > solver_module.MAX_STACK
+
+
+def test_a_question_that_is_answered_along_with_one_below_it_is_not_asked_again():
+    length = solver_module.MAX_STACK
+    chain = {number: (number + 1,) for number in range(length)}
+    chain[length] = (5, 0)  # closes the cycle by two ways, of which the first is short enough
+    graph = Graph({f"{number}": tuple(f"{one}" for one in following) for number, following in chain.items()})
+    assert graph.ask("0") == frozenset(graph.successors)
+    assert inputs(graph, [graph.memo["0"][1]]) == {ord(one[0]) for one in graph.successors}
