@@ -176,6 +176,34 @@ class MemoryBook:
         """Return when the graph has all that was acknowledged."""
         self._committer.flush()
 
+    def follow_index(self) -> int:
+        """After an index run: take over where the anchors of memories went; returns how many memories that concerns.
+
+        The store moves anchors in the transaction of the code. Here readers learn of it, and the journal, so that a rebuild knows it too.
+        """
+        with self.writing():
+            self._paths = None
+            index = self.index()
+            if not len(index):
+                return 0
+            self.flush()
+            links: dict[str, set[tuple[str, str, str]]] = {}
+            for row in self.store.read("memory_links"):
+                links.setdefault(row["memory_id"], set()).add((row["target_id"], row["role"], row["anchor"]))
+            changed = [
+                one
+                for one, stored in sorted(links.items())
+                if one in index and stored != {(link.target_id, link.role, str(link.anchor)) for link in index.about(one)}
+            ]
+            if changed:
+                about = self.store.knowledge(changed).about
+                states: dict[str, set[str]] = {}
+                for link in about:
+                    states.setdefault(link.memory_id, set()).add(str(link.anchor))
+                events = [Event("anchor", one, note=" ".join(sorted(states.get(one, ())))) for one in changed]
+                self.commit(KnowledgeDelta(anchored=changed, about=about), events, {}, "index")
+            return len(changed)
+
     def _could_not(self, error: BaseException) -> None:
         self._behind = True
         self.notes.append(f"the graph is behind the memories' journal ({error}); it is brought level by the next write")

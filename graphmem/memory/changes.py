@@ -184,6 +184,7 @@ def set_alias(book: MemoryBook, term: str, means: Sequence[str], actor: str = ""
 
 def aliases(book: MemoryBook) -> list[TermAlias]:
     """Every alias, by term."""
+    book.flush()  # they are kept in the graph alone, which follows the journal
     table: Mapping[str, list[str]] = json.loads(book.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 

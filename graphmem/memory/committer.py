@@ -69,7 +69,11 @@ class Committer:
                 if job is None:
                     return
                 if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
-                    self._store.apply_knowledge(*job)
+                    delta, vectors, meta = job
+                    if delta.is_empty:
+                        self._store.set_meta(meta)
+                    else:
+                        self._store.apply_knowledge(delta, vectors, meta)
             except StoreClosedError as error:
                 self._stuck = True
                 self._failed(error)

@@ -33,3 +33,10 @@ MATCH (f:File)<-[:ABOUT]-(:Memory)
 WHERE f.stale_at IS NOT NULL
 RETURN DISTINCT f.id AS id, f.path AS path
 ORDER BY id
+
+// name: memory_links()
+// Every link of a memory to code.
+// returns: memory_id STRING, target_id STRING, role STRING, anchor STRING
+MATCH (m:Memory)-[e:ABOUT]->(t)
+RETURN m.id AS memory_id, t.id AS target_id, e.role AS role, e.anchor AS anchor
+ORDER BY memory_id, target_id, role

@@ -1,0 +1,404 @@
+"""Memories as one JSON document: everything a project knows, to be kept elsewhere, moved, and read back without loss.
+
+The document holds no time of its own, so the same memories give the same bytes. Reading one back checks every field as a write
+does: it may come from anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import ImportAnswer
+from graphmem.errors import BadInputError
+from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.memory.changes import aliases, set_alias
+from graphmem.memory.link import link
+from graphmem.memory.records import Event, plain
+from graphmem.memory.redact import redact_all
+from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash
+from graphmem.memory.types import RELATIONS, ROLES, STATUSES
+from graphmem.memory.validate import ID_CHARACTERS, Draft, checked, choice, moment, number, refuse, text
+from graphmem.memory.write import Taken
+from graphmem.model import file_id
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from graphmem.memory.book import MemoryBook
+
+FORMAT: Final = "graphmem memories"
+VERSION: Final = 1
+MAX_BYTES: Final = 64 << 20  # of a document; larger ones are refused before they are read
+MAX_MEMORIES: Final = 100_000
+SHORTEST_ID: Final = 4
+LABELS: Final = ("File", "Symbol", "External", "Module")
+
+# What `checked` looks at, by the name it has there.
+_DRAFT: Final = (
+    "content",
+    "type",
+    "title",
+    "source",
+    "origin",
+    "scope",
+    "visibility",
+    "tags",
+    "confidence",
+    "importance",
+    "commit_sha",
+    "created_at",
+    "half_life_days",
+    "contaminated",
+    "details",
+    "work_unit",
+    "id",
+)
+_COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
+_FLAGS: Final = ("needs_review", "user_verified", "disputed")
+_TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "stale_at", "deprecated_at")
+# What the row has that follows from the rest, or belongs to the vectors.
+_DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_model"})
+
+
+def exported(book: MemoryBook) -> dict[str, Any]:
+    """Every memory with its links, relations, sessions and aliases; lists by id."""
+    book.flush()
+    index, describer = book.index(), book.describer()
+    names: dict[str, str] = {}
+    sessions: dict[str, SessionRow] = {}
+    memories = []
+    for row in sorted(index.all_rows(), key=lambda one: one.id):
+        about = index.about(row.id)
+        names.update({one.target_id: describer.name(one) for one in about})
+        learnt = index.learnt(row.id)
+        sessions.update({one.session_id: found for one in learnt if (found := index.session(one.session_id)) is not None})
+        fields = {name: plain(value) for name, value in row._asdict().items() if name not in _DERIVED and value not in (None, (), "")}
+        fields.update({name: json.loads(value) for name in ("details", "work_unit") if (value := getattr(row, name))})
+        relates = sorted((one for one in index.relates(row.id) if one.src == row.id), key=lambda one: (one.dst, one.kind))
+        links = {
+            "about": [_named(one, names[one.target_id]) for one in sorted(about)],
+            "relates": [{"to": one.dst, "kind": one.kind, "confidence": one.confidence, "auto": one.auto} for one in relates],
+            "learnt": [{"session": one.session_id, "from": one.message_from, "to": one.message_to} for one in sorted(learnt)],
+        }
+        memories.append({**fields, **{name: value for name, value in links.items() if value}})
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "project": book.project(),
+        "memories": memories,
+        "sessions": [
+            {name: plain(value) for name, value in sessions[one]._asdict().items() if value is not None} for one in sorted(sessions)
+        ],
+        "aliases": {one.term: one.means for one in aliases(book)},
+    }
+
+
+def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnswer:
+    """Read such a document back, in one write.
+
+    A memory that is here with the same id stays as it is, unless the document's is newer; one that says exactly what another here
+    says confirms nothing and is left out. Links follow the code by path and name when they come from another project.
+
+    Args:
+        book: takes them.
+        data: the document.
+        actor: who does this, for the audit.
+
+    Raises:
+        BadInputError: it is too large, no such document, of a newer version, or holds something that cannot be; nothing is kept.
+    """
+    document = parsed(data)
+    rows = [_checked_row(book, place, one) for place, one in enumerate(document["memories"])]
+    given = {row.id for row in rows}
+    if len(given) != len(rows):
+        raise refuse("memories", "a list in which an id comes twice", "an id belongs to one memory", "Take one of them out.")
+    with book.writing():
+        index = book.index()
+        known = index.rows(sorted(given))
+        used: set[str] = set()
+        kept: list[MemoryRow] = []
+        events: list[Event] = []
+        counts = {"added": 0, "updated": 0, "unchanged": 0, "duplicate": 0}
+        same: dict[str, str] = {}  # id in the document -> memory that says it
+        for row in rows:
+            here = known.get(row.id)
+            others = [one for one in index.by_fingerprint(row.fingerprint) if one not in given]
+            if here is not None and _same(here, row):
+                outcome = "unchanged"
+            elif here is not None:
+                outcome = "updated" if row.updated_at > here.updated_at else "unchanged"
+            else:
+                outcome = "duplicate" if others and row.status not in ("superseded", "deprecated") else "added"
+            counts[outcome] += 1
+            same[row.id] = others[0] if outcome == "duplicate" else row.id
+            if outcome in ("added", "updated"):
+                short = here.short_id if here is not None else _short(row, Taken(index, used))
+                used.add(short)
+                kept.append(row._replace(short_id=short, text_hash=here.text_hash if here is not None else ""))
+                events.append(Event("import", row.id, here.fingerprint if here is not None else "", row.fingerprint))
+        delta, lost = _links(book, document, kept, same)
+        if kept:
+            delta = delta._replace(memories=_with_hashes(book, kept, delta))
+        book.commit(delta, events, {one: known[one] for one in known}, actor, count=len(index) + counts["added"])
+    for term, means in sorted(document["aliases"].items()):
+        set_alias(book, term, means, actor)
+    if kept:
+        book.embed_soon()
+    notes = [f"{lost:,} links lead to code that is not here and were left out"] if lost else []
+    return ImportAnswer(
+        source=FORMAT, counts={name: count for name, count in counts.items() if count}, ids=[row.id for row in kept], notes=notes
+    )
+
+
+def parsed(data: bytes | str) -> dict[str, Any]:
+    """The document, as far as its outline is right.
+
+    Raises:
+        BadInputError: it is not one.
+    """
+    size = len(data)
+    if size > MAX_BYTES:
+        raise refuse("document", f"{size:,} bytes", f"at most {MAX_BYTES:,} are read", "Export and import in parts.")
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise refuse(
+            "document", f"no JSON ({str(error)[:120] or 'nested too deeply'})", "an export is one JSON object", "Export again."
+        ) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise refuse(
+            "document", "JSON of another kind", f"its `format` is {FORMAT!r}", "Give a file that `graphmem export --memories json` made."
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise refuse("version", repr(version)[:40], f"this graphmem reads 1 to {VERSION}", "Upgrade graphmem, or export with this version.")
+    for name, kind in (("memories", list), ("sessions", list), ("aliases", dict)):
+        if not isinstance(document.setdefault(name, kind()), kind):
+            raise refuse(name, f"of type {type(document[name]).__name__}", f"it is a {kind.__name__}", "Export again.")
+    if len(document["memories"]) > MAX_MEMORIES:
+        raise refuse("memories", f"{len(document['memories']):,}", f"at most {MAX_MEMORIES:,} in one document", "Import in parts.")
+    return document
+
+
+def _named(about: AboutRow, name: str) -> dict[str, Any]:
+    fields = {**about._asdict(), "name": name}
+    return {key: value for key, value in fields.items() if key != "memory_id" and value != ""}
+
+
+def _checked_row(book: MemoryBook, place: int, item: Any) -> MemoryRow:
+    try:
+        return _row(book, item)
+    except BadInputError as error:
+        raise type(error)(f"memory {place}: {error.message}", **{**error.facts, "index": place}) from error
+
+
+def _row(book: MemoryBook, item: Any) -> MemoryRow:
+    """A row of which every field has been looked at."""
+    if not isinstance(item, Mapping):
+        raise refuse("memory", f"of type {type(item).__name__}", "it is an object", "Export again.")
+    clean = dict(item)
+    for name in ("content", "title", "tags", "details", "work_unit"):
+        if item.get(name):
+            clean[name] = redact_all(item[name], [])
+    fields = {name: clean[name] for name in _DRAFT if name in clean}
+    draft: Draft = checked(fields, root=book.store.meta().get("root", ""), dim=None, default_source="imported")
+    if not draft.given_id:
+        raise refuse("id", "missing", "every memory of a document has one", "Export again.")
+    times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
+    created = draft.created_at or times["valid_from"] or book.clock.now()
+    flags = {name: _flag(name, item.get(name, False)) for name in _FLAGS}
+    counts = {name: int(number(name, item.get(name, 0), 0, 1e9)) for name in _COUNTS}
+    short = text("short_id", item.get("short_id", "") or "", 128, least=0, lines=False)
+    return MemoryRow(
+        id=draft.given_id,
+        short_id=short,
+        fingerprint=fingerprint(draft.content),
+        type=draft.type,
+        title=draft.title,
+        citation=citation_of(draft.title, _files(item), created),
+        content=draft.content,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        source=draft.source,
+        scope=draft.scope,
+        visibility=draft.visibility,
+        status=choice("status", item.get("status", "confirmed"), STATUSES),
+        contaminated=draft.contaminated,
+        tags=draft.tags,
+        created_at=created,
+        updated_at=times["updated_at"] or created,
+        last_accessed_at=times["last_accessed_at"],
+        valid_from=times["valid_from"] or created,
+        valid_to=times["valid_to"],
+        stale_at=times["stale_at"],
+        deprecated_at=times["deprecated_at"],
+        origin=draft.origin,
+        half_life_days=draft.half_life_days,
+        commit_sha=draft.commit_sha,
+        work_unit=draft.work_unit,
+        details=draft.details,
+        text_hash="",
+        embedding_model="",
+        strength=counts["strength"],
+        injected_count=counts["injected_count"],
+        used_count=counts["used_count"],
+        confirmed_count=counts["confirmed_count"],
+        needs_review=flags["needs_review"],
+        user_verified=flags["user_verified"],
+        disputed=flags["disputed"],
+    )
+
+
+def _short(row: MemoryRow, taken: Taken) -> str:
+    """The short id it had, if it is free here and was one."""
+    digits = row.short_id
+    if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
+        return digits
+    return short_id(row.content, row.id, taken)
+
+
+def _files(item: Mapping[str, Any]) -> list[str]:
+    about = item.get("about", ())
+    return sorted(str(one.get("name", "")) for one in about if isinstance(one, Mapping) and one.get("label") == "File")
+
+
+def _flag(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise refuse(field, repr(value)[:60], "it is true or false", "Give one of them.")
+    return value
+
+
+def _same(one: MemoryRow, other: MemoryRow) -> bool:
+    free: dict[str, Any] = dict.fromkeys(_DERIVED | {"short_id"}, "")
+    return one._replace(**free) == other._replace(**free)
+
+
+def _links(book: MemoryBook, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]) -> tuple[KnowledgeDelta, int]:
+    """Edges of the memories that are taken, and how many links lead to nothing here."""
+    wanted = {row.id for row in kept}
+    about: list[AboutRow] = []
+    files: dict[str, NamedFile] = {}
+    relates: dict[tuple[str, str, str], RelatesRow] = {}
+    learnt: list[LearntRow] = []
+    lost = 0
+    elsewhere = document.get("project", "") != book.project()
+    for item in document["memories"]:
+        one = item["id"]
+        if one not in wanted:
+            continue
+        found, named, missing = _about(book, one, _objects(item, "about"), elsewhere)
+        about += found
+        files.update({file.id: file for file in named})
+        lost += missing
+        for each in _objects(item, "relates"):
+            to = text("relates.to", each.get("to"), ID_CHARACTERS, lines=False)
+            kind = choice("relates.kind", each.get("kind"), RELATIONS)
+            to = same.get(to, to)
+            if to == one or (to not in wanted and book.index().row(to) is None):
+                lost += 1
+                continue
+            confidence = number("relates.confidence", each.get("confidence", 1.0), 0, 1)
+            relates[one, to, kind] = RelatesRow(one, to, kind, confidence, _flag("relates.auto", each.get("auto", False)))
+        for each in _objects(item, "learnt"):
+            first, last = (int(number(f"learnt.{name}", each.get(name, 0), 0, 1e9)) for name in ("from", "to"))
+            learnt.append(LearntRow(one, text("learnt.session", each.get("session"), ID_CHARACTERS * 5, lines=False), first, last))
+    used = {one.session_id for one in learnt}
+    sessions = [row for row in map(_session, document["sessions"]) if row.id in used]
+    told = {row.id for row in sessions}
+    sessions += [
+        SessionRow(one, "", "session", "", book.clock.now(), None, "", "", None)
+        for one in sorted(used - told)
+        if book.index().session(one) is None
+    ]
+    delta = KnowledgeDelta(
+        memories=list(kept),
+        anchored=sorted(wanted),
+        about=sorted(about),
+        files=[files[key] for key in sorted(files)],
+        relates=[relates[key] for key in sorted(relates)],
+        sessions=sorted(sessions, key=lambda row: row.id),
+        learnt=sorted(learnt),
+    )
+    return delta, lost
+
+
+def _about(
+    book: MemoryBook, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
+) -> tuple[list[AboutRow], list[NamedFile], int]:
+    """Links as they hold here: by id in the project they come from, else by path and name."""
+    view, project = book.view(), book.project()
+    found: dict[tuple[str, str], AboutRow] = {}
+    files: list[NamedFile] = []
+    lost = 0
+    for one in links:
+        label = choice("about.label", one.get("label"), LABELS)
+        target = text("about.target_id", one.get("target_id"), ID_CHARACTERS, lines=False)
+        name = text("about.name", one.get("name", "") or "", 4_000, least=0, lines=False)
+        row = AboutRow(
+            memory_id,
+            target,
+            label,
+            choice("about.role", one.get("role", "about"), ROLES),
+            number("about.confidence", one.get("confidence", 1.0), 0, 1),
+            text("about.body_hash", one.get("body_hash", "") or "", 64, least=0, lines=False),
+            text("about.commit_sha", one.get("commit_sha", "") or "", 64, least=0, lines=False),
+            choice("about.anchor", one.get("anchor", "valid"), [each.value for each in Anchor]),
+        )
+        if label == "File" and name:
+            path_id = file_id(project, name)
+            if view is None or path_id not in view.index_of:
+                files.append(NamedFile(path_id, name))
+                row = row._replace(anchor=row.anchor if not elsewhere else Anchor.ORPHANED.value)
+            row = row._replace(target_id=path_id)
+        elif view is None or target not in view.index_of:
+            again = link("", (), [name], view, project, row.commit_sha).about if name and view is not None else []
+            if not again:
+                lost += 1
+                continue
+            row = again[0]._replace(memory_id=memory_id, role=row.role, confidence=row.confidence)
+        found[row.target_id, row.role] = row
+    return list(found.values()), files, lost
+
+
+def _with_hashes(book: MemoryBook, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
+    """The key of each memory's vector, which depends on what it is about."""
+    links: dict[str, list[AboutRow]] = {}
+    for one in delta.about:
+        links.setdefault(one.memory_id, []).append(one)
+    return [row._replace(text_hash=text_hash(book.text_of(row, links.get(row.id, []), delta.files))) for row in kept]
+
+
+def _session(item: Any) -> SessionRow:
+    if not isinstance(item, Mapping):
+        raise refuse("session", f"of type {type(item).__name__}", "it is an object", "Export again.")
+
+    def words(name: str, most: int = 1_000, least: int = 0) -> str:
+        return text(f"session.{name}", item.get(name, "") or "", most, least=least, lines=name == "details")
+
+    def time(name: str) -> datetime | None:
+        return moment(f"session.{name}", item[name]) if item.get(name) is not None else None
+
+    started = time("started_at")
+    if started is None:
+        raise refuse("session.started_at", "missing", "a session began at some time", "Export again.")
+    one = words("id", ID_CHARACTERS * 5, 1)
+    return SessionRow(
+        one,
+        words("agent"),
+        words("kind"),
+        words("title"),
+        started,
+        time("ended_at"),
+        words("commit_sha", 64),
+        words("details", 1 << 20),
+        time("stale_at"),
+    )
+
+
+def _objects(item: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = item.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise refuse(name, "something else than a list of objects", "it is one", "Export again.")
+    return found

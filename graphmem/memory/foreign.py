@@ -1,0 +1,130 @@
+"""Rules and memory files of other tools, read into typed memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Any, Final, NamedTuple
+
+from graphmem.memory.markdown import Item, items, paragraphs, unfolded
+from graphmem.memory.types import TYPES
+from graphmem.memory.validate import refuse
+
+MAX_BYTES: Final = 4 << 20  # of a text file of people
+_SHORTEST: Final = 12  # characters of a line that says something
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n", re.DOTALL)
+_GLOBS: Final = re.compile(r"^globs:[ \t]*(.+)$", re.MULTILINE)
+
+# What a heading says of the lines below it; the first word that occurs decides.
+_HEADINGS: Final[tuple[tuple[str, str], ...]] = (
+    ("architect", "decision"),
+    ("decision", "decision"),
+    ("stack", "fact"),
+    ("technolog", "fact"),
+    ("command", "workflow_recipe"),
+    ("workflow", "workflow_recipe"),
+    ("gotcha", "gotcha"),
+    ("pitfall", "gotcha"),
+    ("warning", "gotcha"),
+    ("caveat", "gotcha"),
+    ("error", "error_pattern"),
+    ("convention", "pattern"),
+    ("pattern", "pattern"),
+    ("style", "preference"),
+    ("preference", "preference"),
+    ("rule", "preference"),
+    ("requirement", "requirement"),
+    ("test", "pattern"),
+    ("overview", "module_insight"),
+    ("structure", "module_insight"),
+)
+
+
+class Format(NamedTuple):
+    """A kind of file: how it is recognised, and how it is read."""
+
+    name: str
+    fits: Callable[[str], bool]  # of a path in lower case
+    read: Callable[[str], list[dict[str, Any]]]
+
+
+def _rules(text: str) -> list[dict[str, Any]]:
+    """Instructions for an agent: list items, and the paragraphs between them."""
+    front = _FRONT_MATTER.match(text)
+    globs = _GLOBS.search(front[1]) if front else None
+    body = text[front.end() :] if front else text
+    tags = [f"glob:{one.strip()}" for one in globs[1].split(",") if one.strip()] if globs else []
+    found = sorted([*items(body), *paragraphs(body)], key=lambda one: one.line)
+    return [{**_item(one), "tags": tags} for one in found if len(one.text) >= _SHORTEST]
+
+
+def _facts(text: str) -> list[dict[str, Any]]:
+    """A list of plain facts, one a line."""
+    return [{**_item(one), "type": one.facts.get("type") or "fact"} for one in items(text) if len(one.text) >= _SHORTEST]
+
+
+def _own(text: str) -> list[dict[str, Any]]:
+    """Our own Markdown, whose comments say the rest."""
+    return [_item(one) for one in items(text) if one.text]
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format("claude", lambda path: PurePosixPath(path).name in ("claude.md", "claude.local.md"), _rules),
+    Format("agents", lambda path: PurePosixPath(path).name == "agents.md", _rules),
+    Format("gemini", lambda path: PurePosixPath(path).name == "gemini.md", _rules),
+    Format("cursor", lambda path: PurePosixPath(path).name == ".cursorrules" or path.endswith(".mdc"), _rules),
+    Format("facts", lambda path: PurePosixPath(path).name == "facts.md", _facts),
+    Format("markdown", lambda path: path.endswith((".md", ".markdown")), _own),
+)
+JSON: Final = "json"
+NAMES: Final = (JSON, *(one.name for one in FORMATS))
+
+
+def format_of(path: str, text: str) -> str:
+    """What a file is, by its name, and by what it begins with.
+
+    Raises:
+        BadInputError: nothing that is known.
+    """
+    if text.lstrip().startswith("{"):
+        return JSON
+    found = next((one.name for one in FORMATS if one.fits(path.lower())), "")
+    if not found:
+        raise refuse("path", repr(path), f"it is one of {', '.join(NAMES)}", "Say which with --format.")
+    return found
+
+
+def read(text: str, name: str) -> list[dict[str, Any]]:
+    """Arguments of `remember` for everything a file of that format says, in its order."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise refuse("file", f"{len(text):,} characters", f"at most {MAX_BYTES:,} bytes are read", "Split it.")
+    form = next((one for one in FORMATS if one.name == name), None)
+    if form is None:
+        raise refuse("format", repr(name), f"it is one of {', '.join(NAMES)}", "Choose one of them.")
+    return form.read(text)
+
+
+def _item(one: Item) -> dict[str, Any]:
+    """What one line says."""
+    item: dict[str, Any] = {"content": unfolded(one.text)}
+    type_ = one.facts.get("type") or _heading_type(one.heading)
+    if type_ in TYPES:
+        item["type"] = type_
+    for name, field in (("files", "related_files"), ("tags", "tags")):
+        if one.facts.get(name):
+            item[field] = [part.strip() for part in one.facts[name].split(",") if part.strip()]
+    if one.facts.get("confidence"):
+        try:
+            item["confidence"] = float(one.facts["confidence"])
+        except ValueError:
+            raise refuse(
+                f"line {one.line}: confidence", repr(one.facts["confidence"])[:40], "it is a number from 0 to 1", "Correct it."
+            ) from None
+    return item
+
+
+def _heading_type(heading: str) -> str:
+    words = heading.lower()
+    name = words.replace(" ", "_")
+    return name if name in TYPES else next((type_ for word, type_ in _HEADINGS if word in words), "")

@@ -1,0 +1,85 @@
+"""Rules: texts of people that are always put in front of an agent, verbatim, the most specific ones last.
+
+The user's are in `~/.graphmem/rules.md`, the project's in `.graphmem/rules/*.md`. A comment `<!-- scope: glob -->` makes one
+apply only while a matching file is worked on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from graphmem.answers import Rule
+
+MAX_BYTES: Final = 64 << 10  # of one file: rules are in every prompt
+MAX_RULES: Final = 200
+_SCOPE: Final = re.compile(r"<!--[ \t]*scope:[ \t]*(?P<glob>[^\n]*?)[ \t]*-->[ \t]*\n?")
+
+
+def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
+    """The rules that apply, and one sentence for each that could not be read.
+
+    Args:
+        root: of the project; None when it is not known.
+        home: of the user.
+        files: those worked on, as paths from the root; None for all rules whatever their scope.
+
+    Returns:
+        The user's first, then the project's without a scope, then those with one, each by name: what stands later is more
+        specific, and wins where two disagree.
+    """
+    found: list[Rule] = []
+    notes: list[str] = []
+    places = [("user", home / ".graphmem" / "rules.md", home)]
+    if root is not None:
+        folder = root / ".graphmem" / "rules"
+        listed = sorted(folder.glob("*.md")) if folder.is_dir() else []
+        if len(listed) > MAX_RULES:
+            notes.append(f"{len(listed):,} rules in {folder}; only the first {MAX_RULES} by name are used")
+        places += [("project", path, root) for path in listed[:MAX_RULES]]
+    for origin, path, inside in places:
+        if not path.exists():
+            continue
+        try:
+            if not path.resolve().is_relative_to(inside.resolve()):
+                notes.append(f"{path} leads out of {inside} and is not read")
+                continue
+            if path.stat().st_size > MAX_BYTES:
+                notes.append(f"{path} has more than {MAX_BYTES:,} bytes and is not used; rules are in every prompt, keep them short")
+                continue
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            notes.append(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
+            continue
+        scope = _SCOPE.search(text)
+        rule = Rule(path.stem, scope["glob"] if scope else "", origin, _SCOPE.sub("", text).strip())
+        if rule.text and (files is None or not rule.scope or any(_matches(rule.scope, one) for one in files)):
+            found.append(rule)
+    return sorted(found, key=lambda one: (one.origin != "user", bool(one.scope), one.name)), notes
+
+
+def _matches(glob: str, path: str) -> bool:
+    """Whether a path fits a glob: `*` stays in a folder, `**` does not, a bare name fits anywhere."""
+    plain = path.replace(os.sep, "/")
+    return any(_fits(one.strip(), plain) for one in glob.split(",") if one.strip())
+
+
+def _fits(glob: str, path: str) -> bool:
+    if "/" not in glob:
+        return fnmatchcase(path.rpartition("/")[2], glob)
+    return _fit_parts(glob.strip("/").split("/"), path.split("/"))
+
+
+def _fit_parts(glob: list[str], path: list[str]) -> bool:
+    """Part by part; the table of a longest common subsequence, so that many `**` take no exponential time."""
+    reach = {0}
+    for part in glob:
+        if part == "**":
+            reach = set(range(min(reach), len(path) + 1)) if reach else reach
+        else:
+            reach = {at + 1 for at in reach if at < len(path) and fnmatchcase(path[at], part)}
+    return len(path) in reach

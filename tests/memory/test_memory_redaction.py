@@ -1,0 +1,108 @@
+"""Secrets leave a text before it is stored; what only looks like one stays."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import SecretError
+from graphmem.memory.redact import entropy, find, redact
+
+CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
+KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4
+PASSWORD = "Tr0ub4dor&3x"  # made up
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    spec = importlib.util.spec_from_file_location("redaction_corpus", CORPUS)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", [101, 202])
+def test_at_least_97_of_100_secrets_are_taken_out_and_at_most_5_of_1000_other_texts_are_touched(corpus, seed):
+    found = corpus.measure(
+        lambda sample: corpus.is_found(sample, redact(sample.text)[0]), lambda sample: bool(redact(sample.text)[1]), seed, each=20
+    )
+    assert found["recall"] >= 0.97, found["missed"]
+    assert found["false_alarms"] <= 0.005, found["false"]
+
+
+def test_a_secret_is_replaced_by_its_kind_and_the_rest_stays():
+    text, kinds = redact(f"Staging uses {KEY} until Friday; write to bob@example.org then.")
+    assert text == "Staging uses [REDACTED:anthropic_key] until Friday; write to [REDACTED:email] then."
+    assert kinds == ["anthropic_key", "email"]
+    assert redact(text) == (text, [])
+
+
+def test_entropy_is_measured_in_bits_a_character():
+    assert entropy("aaaa") == 0
+    assert entropy("abcd") == 2
+    assert entropy("") == 0
+
+
+def test_a_memory_keeps_what_is_left_and_nothing_of_the_secret_is_on_disk(gm, tmp_path):
+    answer = gm.remember(
+        f"The nightly job authenticates with {KEY} against the reporting service.",
+        tags=["nightly", f"password={PASSWORD}"],
+        details={"password": PASSWORD, "note": f"token: {KEY}"},
+        type="fact",
+    )
+    assert answer.result.redacted == ["anthropic_key", "assigned_secret"]
+    assert "[REDACTED:anthropic_key]" in answer.memory.content
+    gm.close()
+    for path in (tmp_path / "index").rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            assert KEY.encode() not in data, path.name
+            assert PASSWORD.encode() not in data, path.name
+
+
+@pytest.mark.parametrize(
+    "content", [KEY, f"password = {PASSWORD}", f"key: {KEY}\n", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"]
+)
+def test_what_is_mostly_a_secret_is_refused_with_the_rule_and_without_the_secret(gm, content):
+    with pytest.raises(SecretError) as refused:
+        gm.remember(content)
+    assert refused.value.kinds
+    assert KEY not in str(refused.value)
+    assert PASSWORD not in str(refused.value)
+    assert KEY not in repr(refused.value.facts)
+    assert gm.memories().total == 0
+
+
+def test_an_address_alone_is_personal_and_no_reason_to_refuse():
+    assert redact("ask bob@example.org")[0] == "ask [REDACTED:email]"
+
+
+def test_a_later_scan_finds_what_was_stored_before_the_rules_and_takes_it_out_everywhere(gm, tmp_path, monkeypatch):
+    import graphmem.memory.book as book_module
+
+    kept = gm.remember("Nothing to hide in this one, it is about caches.").memory
+    with monkeypatch.context() as patch:  # as an older version without these rules would have stored it
+        patch.setattr(book_module, "find", lambda _: [])
+        patch.setattr(book_module, "redact_all", lambda value, _: value)
+        leaked = gm.remember(f"The nightly job uses {KEY} to reach the service.").memory
+    assert KEY in leaked.content
+    told = gm.scan_secrets()
+    assert told.dry_run
+    assert [(one.id, one.kinds) for one in told.found] == [(leaked.id, ["anthropic_key"])]
+    assert KEY in gm.memory(leaked.id).content
+    gm.scan_secrets(dry_run=False)
+    assert "[REDACTED:anthropic_key]" in gm.memory(leaked.id).content
+    assert gm.memory(kept.id).content == kept.content
+    assert gm.audit().sound
+    assert gm.rebuild_memories().restored == 0
+    gm.close()
+    journal = b"".join(path.read_bytes() for path in (tmp_path / "index" / "memories").iterdir())
+    assert KEY.encode() not in journal
+
+
+def test_a_place_is_found_without_overlaps():
+    found = find(f"a {KEY} b {KEY}")
+    assert [one.kind for one in found] == ["anthropic_key", "anthropic_key"]
+    assert found[0].end <= found[1].start
