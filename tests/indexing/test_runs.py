@@ -74,7 +74,7 @@ def edit(tree, originals, chooser):
     return f"{kind} {path.name}"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_sequence_of_incremental_runs_equals_a_fresh_index(starlette_tree, open_memory, seed):
     chooser = random.Random(seed)
     originals = {path: path.read_text(encoding="utf-8") for path in starlette_tree.rglob("*.py")}
