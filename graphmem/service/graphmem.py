@@ -506,6 +506,7 @@ class GraphMem(MemoryVerbs):
             try:
                 indexer = self._indexer_for(repo)
                 self._vectors.pause()
+                self._book.flush()  # the run moves the anchors of every memory that was acknowledged before it
                 begun = self._stale.now()
                 summary = indexer.run(
                     full=full,
@@ -519,6 +520,7 @@ class GraphMem(MemoryVerbs):
                 tell(IndexProgress("failed", 0, 0, str(error) or type(error).__name__))
                 raise
         self._vectors.resume()
+        self._book.follow_index()
         return summary
 
     def watch(self) -> None:
