@@ -79,7 +79,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
         from graphmem.service.graphmem import GraphMem
 
         try:
-            return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings, keep_warm=False)
+            return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings, keep_warm=False, patience_s=0)
         except StoreBusyError:
             if time.monotonic() >= deadline:
                 raise

@@ -321,6 +321,11 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
     return Location(beside, root)
 
 
+def models_dir(environ: Mapping[str, str]) -> Path:
+    """Where models that were prepared once are kept, for all of a user's projects."""
+    return _user_data_dir(environ) / "graphmem" / "models"
+
+
 def _user_data_dir(environ: Mapping[str, str]) -> Path:
     given = environ.get("XDG_DATA_HOME", "")
     return Path(given) if given.startswith("/") else Path("~/.local/share").expanduser()

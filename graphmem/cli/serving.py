@@ -215,7 +215,7 @@ def _open(here: Door) -> GraphMem:
     deadline = time.monotonic() + BUSY_PATIENCE_S
     while True:
         try:
-            return GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings)
+            return GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings, patience_s=0)
         except StoreBusyError:
             _refuse_second(here)
             if time.monotonic() >= deadline:

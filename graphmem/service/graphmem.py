@@ -7,6 +7,7 @@ dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import uuid
 from pathlib import Path
@@ -46,13 +47,14 @@ from graphmem.service import diffs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exporting import export
 from graphmem.service.memories import MemoryVerbs
+from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, ProgressHub
 from graphmem.service.searching import Searcher
 from graphmem.service.stale import StaleFiles
 from graphmem.service.vectors import VectorFiller
 from graphmem.service.watching import Watcher
-from graphmem.settings import Settings, load_settings
+from graphmem.settings import Settings, load_settings, models_dir
 from graphmem.store import open_store
 
 if TYPE_CHECKING:
@@ -70,10 +72,11 @@ INPUTS: Final = "inputs.sqlite"
 DEFAULT_DEPTH: Final = 5
 DEFAULT_CONFIDENCE: Final = 0.3
 DEFAULT_LIMIT: Final = 1000
+PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -82,7 +85,9 @@ class GraphMem(MemoryVerbs):
         ...     report = memory.impact("Flask.dispatch_request", max_depth=3)
     """
 
-    def __init__(self, store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True) -> None:
+    def __init__(
+        self, store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S
+    ) -> None:
         self._store = store
         self._data_dir = data_dir
         self._settings = settings
@@ -93,9 +98,9 @@ class GraphMem(MemoryVerbs):
         self._stale = StaleFiles()
         self._evidence = OutsideEvidence(data_dir)
         self._hub = ProgressHub()
-        self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish)
+        self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder)
-        self._searcher = Searcher(store, self._projections, self._vectors, self._book)
+        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._watcher: Watcher | None = None
@@ -104,7 +109,12 @@ class GraphMem(MemoryVerbs):
 
     @classmethod
     def open(
-        cls, db: str | Path | None = None, repo: str | Path | None = None, settings: Settings | None = None, keep_warm: bool = True
+        cls,
+        db: str | Path | None = None,
+        repo: str | Path | None = None,
+        settings: Settings | None = None,
+        keep_warm: bool = True,
+        patience_s: float = PATIENCE_S,
     ) -> GraphMem:
         """Open, or make, the index in a directory.
 
@@ -113,6 +123,8 @@ class GraphMem(MemoryVerbs):
             repo: the project; only needed to find the default of `db`.
             settings: default: those of the project's files and the environment.
             keep_warm: keep what later index runs need in memory; for a single run, False halves the memory.
+            patience_s: how long searches wait, in all, for the vectors of what was written before them; 0 answers at once with
+                what is there, and says what is not. A program that writes and then searches wants to wait, a server does not.
 
         Raises:
             BadInputError: neither `db` nor `repo` is given, or `db` is a file.
@@ -132,7 +144,7 @@ class GraphMem(MemoryVerbs):
             buffer_pool_bytes=settings.buffer_pool_mb << 20,
             max_db_bytes=settings.max_db_gb << 30,
         )
-        return cls(store, data_dir, settings, keep_warm)
+        return cls(store, data_dir, settings, keep_warm, patience_s)
 
     def __enter__(self) -> GraphMem:
         return self

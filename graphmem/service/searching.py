@@ -6,9 +6,11 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Final
 
+from graphmem.errors import EmbedderError
 from graphmem.memory.changes import aliases
 from graphmem.memory.life import confidence_in_use
 from graphmem.memory.types import SOURCES
+from graphmem.search.candidates import query_vector
 from graphmem.search.levels import ServiceLevel
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from graphmem.service.vectors import VectorFiller
     from graphmem.store.base import GraphStore
 
+_LOOK_S: Final = 0.01  # between looks at how far the vectors are
 _BROUGHT: Final = 3  # memories that a hit on code brings along
 
 
@@ -32,13 +35,15 @@ class Searcher:
         projections: what is searched.
         vectors: gives the model for queries.
         book: of memories.
+        patience_s: how long searches wait, in all, for vectors that are on their way.
     """
 
-    def __init__(self, store: GraphStore, projections: Projections, vectors: VectorFiller, book: MemoryBook) -> None:
+    def __init__(self, store: GraphStore, projections: Projections, vectors: VectorFiller, book: MemoryBook, patience_s: float) -> None:
         self._store = store
         self._projections = projections
         self._vectors = vectors
         self._book = book
+        self._patience_s = self._patience_left = patience_s
         self._service = ServiceLevel()
         self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
         self._project = ""
@@ -47,6 +52,7 @@ class Searcher:
         """See `GraphMem.search`."""
         if request.wants_memories:
             self._projections.memories()
+        self._await_vectors(request)
         level = self._service.level()
         warm = self._vectors.is_loaded
         begun = time.perf_counter()
@@ -58,6 +64,40 @@ class Searcher:
         if warm == self._vectors.is_loaded:  # a search that had to load the model says nothing about the next one
             self._service.observe((time.perf_counter() - begun) * 1000)
         return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
+
+    def _await_vectors(self, request: Request) -> None:
+        """Wait until what was written has its vectors, as long as there is patience; it is whole again when they are there."""
+        embedder = self._vectors.query_embedder()
+        if self._patience_left <= 0 or embedder is None or not self._is_missing(request):
+            return
+        begun = time.monotonic()
+        try:
+            query_vector(embedder, request.query)
+        except EmbedderError:  # the search says so itself; without a model nothing will come
+            return
+        while self._is_missing(request):
+            waited = time.monotonic() - begun
+            if waited >= self._patience_left:
+                self._patience_left = 0.0
+                return
+            time.sleep(_LOOK_S)
+        self._patience_left = self._patience_s
+
+    def _is_missing(self, request: Request) -> bool:
+        """Vectors are missing that will come; has them made if nobody does."""
+        coming = False
+        if request.wants_memories and len(self._projections.memories()):
+            have, total = self._projections.memories().covered()
+            if have < total:
+                self._book.embed_soon()
+                coming = True
+        if request.wants_code and not self._vectors.note():
+            self._vectors.filled()
+            have, total = self._projections.covered()
+            if have < total:
+                self._vectors.start()
+                coming = True
+        return coming
 
     def _aids(self, request: Request) -> Aids:
         judge = Judge(lambda row: SOURCES[row.source].trust, confidence_in_use, self._book.clock.now)

@@ -17,6 +17,7 @@ from graphmem.model import IndexProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from graphmem.embedding.base import Embedder
     from graphmem.projection.projections import Projections
@@ -27,13 +28,28 @@ _log = logging.getLogger(__name__)
 
 
 class VectorFiller:
-    """One project's vectors. Thread-safe; at most one filling at a time."""
+    """One project's vectors. Thread-safe; at most one filling at a time.
 
-    def __init__(self, store: GraphStore, projections: Projections, settings: Settings, publish: Callable[[IndexProgress], None]) -> None:
+    Args:
+        store: keeps the vectors.
+        projections: search them.
+        settings: which embedder.
+        publish: told how far filling is.
+        models: where prepared models are kept; without it, none is used.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        projections: Projections,
+        settings: Settings,
+        publish: Callable[[IndexProgress], None],
+        models: Path | None = None,
+    ) -> None:
         self._store = store
         self._projections = projections
         self._publish = publish
-        self._embedder, self._reason = choose(settings.embedder, settings.model)
+        self._embedder, self._reason = choose(settings.embedder, settings.model, folder=models)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
