@@ -288,8 +288,15 @@ class Connection:
 
     def end_reading(self) -> None:
         """End a read transaction; a failed statement has ended it already."""
+        self._end("COMMIT")
+
+    def roll_back(self) -> None:
+        """Undo a transaction. A statement that failed in the engine has done so already, one that never reached it has not."""
+        self._end("ROLLBACK")
+
+    def _end(self, statement: str) -> None:
         try:
-            self.rows("COMMIT")
+            self.rows(statement)
         except GraphMemError as error:
             if "No active transaction" not in error.facts.get("reason", ""):
                 raise

@@ -81,7 +81,9 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
             known=spec.storage_version,
             version=header.storage_version,
         )
-    if size % PAGE or size < header.pages * PAGE:
+    # A checkpoint that was killed while the file grew leaves a piece of a page at its end; its log is still there and says it all again.
+    ragged = size % PAGE and not side_files(path)
+    if ragged or size < header.pages * PAGE:
         raise damaged(path, f"it has {size:,} bytes where its header wants {header.pages * PAGE:,} or more, in pages of {PAGE:,}")
 
 
@@ -104,17 +106,46 @@ def quarantine(files: list[Path], why: str) -> list[str]:
     Returns:
         One sentence for each, for whoever looks after the index.
     """
-    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     said = []
     for file in files:
-        target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
-        number = 0
-        while target.exists():
-            number += 1
-            target = file.with_name(f"{file.name}.{stamp}-{number}{QUARANTINE}")
+        target = _aside(file)
         file.rename(target)
         said.append(f"{file.name} was put aside as {target.name}: {why}")
     return said
+
+
+def _aside(file: Path) -> Path:
+    """A name for it in quarantine that nothing has."""
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
+    number = 0
+    while target.exists():
+        number += 1
+        target = file.with_name(f"{file.name}.{stamp}-{number}{QUARANTINE}")
+    return target
+
+
+def size_of(file: Path) -> int:
+    """Its bytes; 0 when it is not there."""
+    return file.stat().st_size if file.exists() else 0
+
+
+def cut(log: Path, whole: int) -> None:
+    """Leave only the first `whole` bytes of a log, and no log when that is none."""
+    if size_of(log) > whole:
+        os.truncate(log, whole)
+        if whole:
+            sync(log)
+        else:
+            log.unlink()
+
+
+def put_tail_aside(log: Path, whole: int, why: str) -> list[str]:
+    """Quarantine a copy of a log and leave only its first `whole` bytes; at every moment what is whole is there."""
+    target = _aside(log)
+    shutil.copyfile(log, target)
+    cut(log, whole)
+    return [f"the end of {log.name} was cut off, all of it is kept as {target.name}: {why}"]
 
 
 def remove(path: Path) -> None:

@@ -283,7 +283,7 @@ class KuzuStore:
                     else:
                         self._connection.rows("CHECKPOINT")
                         self._database.close()
-                self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
+                self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]), log=0)
         except (*_BREAKING, StoreBusyError):
             self._database.abandon()  # a write failed, or reads are still running
             raise
@@ -349,14 +349,15 @@ class KuzuStore:
 
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
         """One transaction of a change, of Meta and of what the change adds to Meta; the generation of the code graph."""
-        with self._on_the_live_file(), Transaction(self._connection, self._catalog) as transaction:
+        log = beside(self._file, ".wal")
+        with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:
             meta = {**meta, **(change(transaction) or {})}
             transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(meta.items())])
         self._meta = {**self._meta, **meta}
         if self._connection.held_bytes > HELD_BYTES:
             self._connection = self._database.renew(self._connection)
-        log = beside(self._file, ".wal")
-        if log.exists() and log.stat().st_size > WAL_BYTES:
+        self._say_open()
+        if files.size_of(log) > WAL_BYTES:
             try:
                 self._checkpoint()
             except (DiskFullError, StoreBusyError) as error:  # the change is committed; the next one tries again
@@ -415,17 +416,23 @@ class KuzuStore:
             raise
 
     @contextmanager
-    def _on_the_live_file(self, gated: bool = False) -> Iterator[None]:
+    def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
         """After a failed write: abandon the database object and open the file again, as it was before.
 
-        The engine would go on with a half-written log, and closing it ends the process. What is on disk
-        is whole, because a torn end of the log is cut off at the next open.
+        The engine would go on with a half-written log, and closing it ends the process. Opening a log that was torn in
+        the middle of a large transaction ends it, too, now and then (K11), so what follows `whole` bytes is cut off.
+
+        Args:
+            gated: the caller holds the gate.
+            whole: length of the log when the transaction began; not given for a checkpoint, which is not in the log alone.
         """
         try:
             yield
         except _BREAKING:
             with nullcontext() if gated else self._gate.exclusive(BUSY_S):
                 self._database.abandon()
+                if whole is not None:
+                    files.cut(beside(self._file, ".wal"), whole)
                 self._open_again()
             raise
 
@@ -449,7 +456,8 @@ class KuzuStore:
             self.notes = [*self.notes, sentence]
 
     def _say_open(self) -> None:
-        self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]))
+        log = files.size_of(beside(self._file, ".wal"))
+        self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]), log=log)
 
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()

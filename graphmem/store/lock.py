@@ -14,11 +14,13 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from graphmem import __version__
 from graphmem.errors import StoreBusyError
 from graphmem.store.files import beside
+
+RECORD_BYTES: Final = 1024  # a record is written in one piece over the one before
 
 _register: dict[tuple[object, ...], Path] = {}
 _register_lock = threading.Lock()
@@ -37,6 +39,7 @@ class Record(NamedTuple):
     size: int  # bytes of the database file then
     database: str  # identity of the database, kept in Meta
     checkpoint: int  # how many checkpoints it has had, kept in Meta
+    log: int  # bytes of the write-ahead log that are whole transactions; what follows them was being written
 
     @property
     def owner(self) -> dict[str, Any]:
@@ -86,15 +89,15 @@ class DatabaseLock:
             for key in self._keys:
                 _register[key] = self.path
 
-    def write(self, *, clean: bool, database: str, checkpoint: int) -> None:
-        """Say how the database is left from here on."""
+    def write(self, *, clean: bool, database: str, checkpoint: int, log: int) -> None:
+        """Say how the database is left from here on: one write, so that a process that is killed leaves this or the one before."""
         if self._descriptor is None or self._shared:
             return
         size = self.path.stat().st_size if self.path.exists() else 0
-        record = Record(os.getpid(), socket.gethostname(), self._since, __version__, self._engine, clean, size, database, checkpoint)
-        data = json.dumps(record._asdict(), indent=1).encode()
-        os.ftruncate(self._descriptor, 0)
+        record = Record(os.getpid(), socket.gethostname(), self._since, __version__, self._engine, clean, size, database, checkpoint, log)
+        data = json.dumps(record._asdict(), indent=1).encode().ljust(RECORD_BYTES)
         os.pwrite(self._descriptor, data, 0)
+        os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
         """Let others in. Twice is once."""
@@ -150,7 +153,7 @@ def read_record(path: Path) -> Record | None:
 def _parse(descriptor: int) -> Record | None:
     try:
         found = json.loads(os.pread(descriptor, 65_536, 0))
-        return Record(**{name: kind(found[name]) for name, kind in _TYPES.items()})
+        return Record(**{name: kind(found.get(name, 0) if name == "log" else found[name]) for name, kind in _TYPES.items()})
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -165,6 +168,7 @@ _TYPES: dict[str, Any] = {
     "size": int,
     "database": str,
     "checkpoint": int,
+    "log": int,
 }
 
 

@@ -187,7 +187,19 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
         together = _probe(copy, options)
         if together.works:
             return []
+        log = beside(path, ".wal")
+        if previous is not None and left == [log] and 0 < previous.log < files.size_of(log):
+            files.remove(copy)
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, beside(copy, ".wal"))
+            files.cut(beside(copy, ".wal"), previous.log)
+            if _probe(copy, options).works:
+                return files.put_tail_aside(
+                    log, previous.log, "its end is of a change that was not finished; all before it is in the database"
+                )
         if alone.works:
+            if previous is not None and left == [log] and not previous.log:
+                return files.quarantine(left, "it is of a change that was not finished")
             return files.quarantine(left, f"the engine cannot read it ({together.says}); the newest changes were in it, index again")
         raise damaged(path, together.says)
     except OSError as error:

@@ -49,10 +49,10 @@ class Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         state, self._state = self._state, "done"
-        if state == "dead":
-            return  # the engine has rolled back already, and refuses to do it again
-        if error is not None:
-            self._connection.rows("ROLLBACK")
+        if state == "dead" and isinstance(error, (DiskFullError, LimitError, DatabaseDamagedError)):
+            return  # whoever sees this opens the file anew; the engine is not to be asked for anything
+        if state == "dead" or error is not None:
+            self._connection.roll_back()
             return
         try:
             self._connection.rows("COMMIT")

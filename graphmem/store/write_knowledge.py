@@ -48,7 +48,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     check_rows(SESSIONS, delta.sessions)
     once("removed memories", delta.removed_memories)
     once("anchored memories", delta.anchored)
-    once("about", [(row.memory_id, row.target_id, row.role) for row in delta.about])
+    once("about", [(row.memory_id, row.target_id, row.label, row.role) for row in delta.about])
     once("relates", [(row.src, row.dst, row.kind) for row in delta.relates])
     once("learnt", [(row.memory_id, row.session_id) for row in delta.learnt])
     once("named files", [file.id for file in delta.files])

@@ -298,3 +298,27 @@ def test_names_may_hold_anything(open_at, tmp_path, world, equal):
     store.apply(world.full())
     store.replace(world.full())
     equal(store, world)
+
+
+def test_a_piece_of_a_page_at_the_end_of_a_file_whose_log_is_there_is_no_damage(child, path, open_at, new_world, equal):
+    """What a checkpoint leaves that was killed while the file grew."""
+    process = child("""
+        import os
+        world = suite.World(5)
+        store = reopen()
+        store.apply(world.full())
+        store.apply(world.edit(3))
+        os._exit(0)
+    """)
+    assert process.end()[0] == 0
+    with path.open("ab") as file:
+        file.write(b"\xa5" * 5000)
+    world = new_world(5)
+    world.edit(3)
+    store = open_at(path)
+    equal(store, world)
+    assert store.notes == []
+    store.apply(world.edit(3))
+    store.checkpoint()
+    store.close()
+    equal(open_at(path), world)
