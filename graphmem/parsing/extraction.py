@@ -140,6 +140,7 @@ class Extraction:
         self.imports: list[Import] = []
         self.bindings: list[Binding] = []
         self.references: list[Reference] = []
+        self.holders: dict[tuple[int, str], OpenDefinition] = {}  # (parent, name) -> what may have methods outside of it
         self.apart: list[tuple[OpenDefinition, str]] = []  # methods whose owner was not met before them, with its name
         self.twins: dict[tuple[str, str], int] = {}
         self.named: set[tuple[int, str]] = set()
@@ -180,9 +181,13 @@ class Extraction:
         """Register a definition in the current scope, or in what the scope calls `owner`."""
         parent = self.definitions[self.scope]
         if owner:
-            inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
-            holder = next(inside, None)
-            if holder is None and self.grammar.spec.methods_apart:
+            apart = self.grammar.spec.methods_apart
+            if apart:
+                holder = self.holders.get((parent.index, owner))
+            else:
+                inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
+                holder = next(inside, None)
+            if holder is None and apart:
                 return self.open_apart(name, node, name_node, owner)
             parent = holder or parent
         if kind == "function" and parent.kind in CLASS_LIKE:
@@ -200,12 +205,9 @@ class Extraction:
 
     def join_owners(self) -> None:
         """Give the methods whose owner stood further down their place in it."""
-        owners: dict[tuple[int, str], int] = {}
-        for found in self.definitions[1:]:
-            if found.kind in CLASS_LIKE:
-                owners.setdefault((found.parent, found.name), found.index)
         for method, owner in self.apart:
-            method.parent = owners.get((method.parent, owner), method.parent)
+            holder = self.holders.get((method.parent, owner))
+            method.parent = holder.index if holder is not None else method.parent
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
         """A new definition with its place in the file."""
@@ -223,6 +225,8 @@ class Extraction:
         if prefix and name.startswith(prefix) and not name.endswith("__"):
             found.modifiers.add("private")
         self.definitions.append(found)
+        if kind in CLASS_LIKE:
+            self.holders.setdefault((parent.index, name), found)
         return found
 
     def add_binding(self, target: int, op: str, value: int, annotation: int, lines: tuple[int, int]) -> None:

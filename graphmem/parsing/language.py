@@ -73,7 +73,7 @@ class LanguageSpec:
     exports_name: str = ""  # module variable that lists what `import *` binds
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""
-    self_type: str = ""  # name that stands for the class of the receiver
+    words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver), where it is one
     methods_apart: bool = False  # methods may stand outside of their type, in other files too
     line_comment: str = ""  # what a comment to the end of the line begins with, where comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages

@@ -77,9 +77,10 @@ class TermBuilder:
         self._quiet = 0
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
-        if grammar.spec.self_type and not shared:
-            # Every later use of that name finds this term instead: the class of the receiver.
-            self._index[(NAME, grammar.spec.self_type)] = self.add((ATTR, self.add((SELF,)), "__class__"))
+        for word, meaning in () if shared else grammar.spec.words.items():
+            # Every later use of that name finds the other term instead.
+            found = self.add((SUPER,) if meaning == "super" else (SELF,))
+            self._index[(NAME, word)] = self.add((ATTR, found, "__class__")) if meaning == "class" else found
 
     def text(self, node: Node) -> str:
         """Source text of a node."""
@@ -222,6 +223,7 @@ def _dotted(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
 def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     base, name = _pick(grammar, entry["base"]), _pick(grammar, entry["name"])
+    alone = frozenset(i for kind in entry.get("alone", ()) for i in grammar.kind_ids(kind))
 
     def build(builder: TermBuilder, node: Node) -> int:
         if builder._quiet:
@@ -229,6 +231,8 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
         attribute = name(node)
         if attribute is None:
             return builder.unknown
+        if attribute.kind_id in alone:
+            return builder.term(attribute)
         start, end, text = attribute.start_byte, attribute.end_byte, builder.ascii
         found = text[start:end] if text is not None else builder.slice(start, end)
         return builder.add((ATTR, builder.term(base(node)), found))

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import NAME, SELF, SUPER
+from graphmem.resolution.project import CLASS_KINDS
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
@@ -273,6 +274,10 @@ class Rules:
         """The method called again and again on what a special method gave; "" for none."""
         return ""
 
+    def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
+        """The class whose members a scope sees without a prefix, where it is one or stands apart from one."""
+        return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
+
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Functions of the project the language runs when it comes to the definition of a class."""
         return ()
@@ -302,6 +307,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "python": "graphmem.resolution.python",
     "ecmascript": "graphmem.resolution.ecmascript",
     "go": "graphmem.resolution.go",
+    "scoped": "graphmem.resolution.scoped",
     "rust": "graphmem.resolution.rust",
     "java": "graphmem.resolution.java",
 }

@@ -50,7 +50,7 @@ class Names:
                 innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
                 return [Place(entry, scope, Slot("binding", innermost, line, line))]
         for around in meaning.classes:
-            inherited = self._inherited(entry.symbols[around], name)
+            inherited = self._inherited(entry, around, name)
             if inherited:
                 return inherited
         self.solver.reads.add(meaning.input)
@@ -83,7 +83,7 @@ class Names:
         slots = entry.names(here).get(name)
         classes: list[int] = []
         while not slots and here:
-            if entry.rules.this_is_implied and entry.definitions[here].kind in CLASS_KINDS:
+            if entry.rules.this_is_implied and _sees_members(entry, here):
                 classes.append(here)
             here = entry.definitions[here].parent
             if entry.rules.is_visible(entry, here):
@@ -119,13 +119,15 @@ class Names:
                 return one(FUNC, symbol, None)
         return None
 
-    def _inherited(self, symbol: Symbol, name: str) -> list[Place]:
-        """Members of that name in what a class derives from."""
-        owner = self.inference.owner(symbol, name)
-        if not isinstance(owner, Symbol) or owner is symbol:
+    def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
+        """Members of that name in what the class derives from that a scope is, or in the class a scope stands apart from."""
+        symbol = entry.rules.implied_class(self.inference, entry, scope)
+        owner = self.inference.owner(symbol, name) if symbol is not None else None
+        if not isinstance(owner, Symbol) or owner is entry.symbols[scope]:
             return []
-        entry = self.project.entry(owner)
-        return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
+        other = self.project.entry(owner)
+        places = [Place(other, owner.index, slot) for slot in whole(other, other.names(owner.index).get(name, ()))]
+        return [*places, *other.rules.members_elsewhere(self.inference, owner, name)]
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name the file itself does not bind: one its package shares, or one that comes with an import of everything."""
@@ -255,6 +257,12 @@ class Names:
         if term < 0:
             return EMPTY
         return self.ask(entry.memo, ("a", scope, term), entry.rules.declared, self.inference, entry, scope, term)  # type: ignore[no-any-return]
+
+
+def _sees_members(entry: FileEntry, scope: int) -> bool:
+    """True for a class, and for a method that stands apart from its class."""
+    definition = entry.definitions[scope]
+    return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:

@@ -144,6 +144,13 @@ class PackageRules(Rules):
         places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
         return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
+    def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
+        """Methods that stand apart see the members of their class too."""
+        definition = entry.definitions[scope]
+        if definition.kind != "method" or entry.definitions[definition.parent].kind in CLASS_KINDS:
+            return super().implied_class(inference, entry, scope)
+        return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
+
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """The class around a method, when the term is its receiver."""
         found = super().receiver_class(entry, scope, base)

@@ -203,9 +203,9 @@ class _Resolving:
         """A member of a class around the site, or of what such a class derives from, called without a prefix."""
         here = reference.scope
         while here > 0:
-            symbol = self.entry.symbols[here]
-            owner = self.inference.owner(symbol, name) if symbol.kind in CLASS_KINDS else None
-            if isinstance(owner, Symbol) and self.inference.functions(owner, name):
+            symbol = self.entry.rules.implied_class(self.inference, self.entry, here)
+            owner = self.inference.owner(symbol, name) if symbol is not None else None
+            if symbol is not None and isinstance(owner, Symbol) and self.inference.functions(owner, name):
                 return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
             here = self.entry.definitions[here].parent
         return []

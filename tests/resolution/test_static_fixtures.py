@@ -12,7 +12,7 @@ from graphmem.parsing.language import language_of_path
 from graphmem.resolution.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 
-LANGUAGES = ("go", "java", "rust")
+LANGUAGES = ("go", "java", "rust", "c", "cpp", "csharp", "ruby", "php", "kotlin", "swift", "scala", "bash", "lua")
 FIXTURES = sorted(path for language in LANGUAGES for path in (Path(__file__).parent / language).glob("*.txt"))
 
 

@@ -1,0 +1,5 @@
+; inherits: cfamily
+
+; {.name = value}
+(initializer_pair
+  value: (identifier) @reference.read)

@@ -1,0 +1,5 @@
+; inherits: cfamily
+
+; (…, ...)
+(parameter_list
+  (variadic_parameter) @name @parameter.rest)

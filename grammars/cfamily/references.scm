@@ -1,0 +1,30 @@
+; callee(…)
+(call_expression) @reference.call
+
+; value.name, value->name; callees and targets are left out by the engine
+(field_expression) @reference.read
+
+; A name in a place where its value goes somewhere else.
+(argument_list
+  (identifier) @reference.read)
+
+(init_declarator
+  value: (identifier) @reference.read)
+
+(assignment_expression
+  right: (identifier) @reference.read)
+
+(initializer_list
+  (identifier) @reference.read)
+
+(return_statement
+  (identifier) @reference.read)
+
+(pointer_expression
+  argument: (identifier) @reference.read)
+
+(binary_expression
+  (identifier) @reference.read)
+
+(case_statement
+  value: (identifier) @reference.read)

@@ -1,0 +1,90 @@
+; inherits: cfamily
+
+; (type &name, type name = default)
+(parameter_list
+  (parameter_declaration
+    type: (_) @annotation
+    declarator: (reference_declarator
+      (identifier) @name)) @parameter.normal)
+
+(parameter_list
+  (optional_parameter_declaration
+    type: (_) @annotation
+    declarator: [
+      (identifier) @name
+      (pointer_declarator
+        declarator: (identifier) @name)
+      (reference_declarator
+        (identifier) @name)
+    ]
+    default_value: (_) @default) @parameter.normal)
+
+; class { type &name; }
+(field_declaration
+  type: (_) @annotation
+  declarator: (reference_declarator
+    (field_identifier) @target)) @binding.annotate
+
+; type &name = value; auto &name = value;
+(declaration
+  type: [
+    (type_identifier)
+    (qualified_identifier)
+    (template_type)
+  ] @annotation
+  declarator: (init_declarator
+    declarator: (reference_declarator
+      (identifier) @target))) @binding.annotate
+
+; auto name = value;
+(declaration
+  type: (placeholder_type_specifier)
+  declarator: (init_declarator
+    declarator: [
+      (identifier) @target
+      (pointer_declarator
+        declarator: (identifier) @target)
+      (reference_declarator
+        (identifier) @target)
+    ]
+    value: (_) @value)) @binding.assign
+
+; for (type name : values)
+(for_range_loop
+  type: [
+    (type_identifier)
+    (qualified_identifier)
+    (template_type)
+  ] @annotation
+  declarator: [
+    (identifier) @target
+    (reference_declarator
+      (identifier) @target)
+  ]) @binding.annotate
+
+(for_range_loop
+  type: (placeholder_type_specifier)
+  declarator: [
+    (identifier) @target
+    (reference_declarator
+      (identifier) @target)
+  ]
+  right: (_) @value) @binding.for
+
+; [](type name) {…}
+(lambda_expression
+  declarator: (_
+    parameters: (parameter_list
+      (parameter_declaration
+        type: (_) @annotation
+        declarator: [
+          (identifier) @target
+          (pointer_declarator
+            declarator: (identifier) @target)
+          (reference_declarator
+            (identifier) @target)
+        ])))) @binding.local
+
+; (…, ...)
+(parameter_list
+  "..." @name @parameter.rest)

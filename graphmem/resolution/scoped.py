@@ -1,0 +1,293 @@
+"""The rules of languages of the second rank: scopes, packages or paths, declared types where there are some.
+
+One class for all of them; what differs stands in `[resolution]` of their `language.toml`, see `grammars/README.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import GrammarError
+from graphmem.parsing.facts import TUPLE
+from graphmem.resolution.ecmascript_modules import joined
+from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition, FileFacts, Import
+    from graphmem.parsing.language import LanguageSpec
+    from graphmem.resolution.functions import Call
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.layout import Layout
+    from graphmem.resolution.names import Place
+    from graphmem.resolution.project import FileEntry
+
+_KEYS: Final = frozenset(
+    {
+        *(
+            "group",
+            "shares",
+            "imports",
+            "separator",
+            "dots",
+            "endings",
+            "library",
+            "types",
+            "functions",
+            "common",
+            "containers",
+            "transparent",
+        ),
+        *(
+            "constructors",
+            "maker",
+            "implied_this",
+            "implied_members",
+            "overloads",
+            "typed",
+            "module_returns",
+            "keep",
+            "element",
+            "any_count",
+        ),
+    }
+)
+
+CONSTRUCTOR: Final = "<init>"
+MAX_SUFFIX: Final = 8
+"""Parts of a path by which an import may name it."""
+
+
+class ScopedRules(PackageRules):
+    """Any language whose table says enough.
+
+    Args:
+        layout: what the project's configuration files say.
+        spec: the language.
+
+    Raises:
+        GrammarError: `[resolution]` has a key that is not known.
+    """
+
+    def __init__(self, layout: Layout, spec: LanguageSpec) -> None:
+        super().__init__(layout)
+        table: Mapping[str, Any] = spec.resolution
+        unknown = sorted(set(table) - _KEYS)
+        if unknown:
+            origin = f"grammars/{spec.name}/language.toml"
+            message = f"{origin}: [resolution] has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}"
+            raise GrammarError(message, path=origin, line=0)
+        self._language = spec.name
+        self._group = f"<{table.get('group', spec.name)}>"
+        self._shares = str(table.get("shares", ""))
+        self._by_path = table.get("imports", "name") == "path"
+        self._separator = str(table.get("separator", "."))
+        self._dots = bool(table.get("dots"))
+        self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
+        self._module_returns = bool(table.get("module_returns"))
+        self._maker = str(table.get("maker", ""))
+        self._keep = frozenset(table.get("keep", ()))
+        self._element = frozenset(table.get("element", ()))
+        self._any_count = bool(table.get("any_count"))
+        self.builtin_package = str(table.get("library", spec.name))
+        self.constructors = tuple(table.get("constructors", ()))
+        self.class_scope_is_visible = bool(table.get("implied_this") or table.get("implied_members"))
+        self.this_is_implied = bool(table.get("implied_this"))
+        self.has_overloads = bool(table.get("overloads"))
+        self.types_are_declared = bool(table.get("typed"))
+        self.class_calls_are_virtual = False
+        self._types = frozenset(table.get("types", ()))
+        self._functions = frozenset(table.get("functions", ()))
+        self._common = frozenset(table.get("common", ()))
+        self._containers = {
+            name: (kind, (0, 1) if kind == "map" else (0,)) for kind, names in table.get("containers", {}).items() for name in names
+        }
+        self._transparent = frozenset(table.get("transparent", ()))
+
+    @classmethod
+    def of_language(cls, layout: Layout, spec: LanguageSpec) -> ScopedRules:
+        """The rules a language's table describes."""
+        return cls(layout, spec)
+
+    # modules and imports
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """First the name whose files share theirs, then those an import may use."""
+        packages = dict.fromkeys(found.module.replace(self._separator, ".") for found in facts.imports if found.kind == "package")
+        names = list(packages)
+        if self._shares == "project":
+            names.insert(0, self._group)
+        elif self._shares == "folder":
+            names.insert(0, facts.path.rpartition("/")[0] or "<root>")
+        elif not names:
+            names.append(f"<{self._language} {facts.path}>" if self._shares != "package" else self._group)
+        if self._by_path:
+            parts = facts.path.split("/")
+            names += ("/" + "/".join(parts[-count:]) for count in range(1, min(len(parts), MAX_SUFFIX) + 1))
+        return tuple(dict.fromkeys(names))
+
+    def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
+        """A file by its path, or a package, class or function by its name."""
+        if found.kind == "package" or not found.module:
+            return EMPTY
+        look = self._file if self._by_path else self._named
+        return inference.project.solver.ask(entry.memo, ("module", found.module), look, inference, entry, found.module)  # type: ignore[no-any-return]
+
+    def _file(self, inference: Inference, entry: FileEntry, written: str) -> Type:
+        plain = written.strip("\"'<>").removeprefix("./")
+        if self._dots:
+            plain = plain.replace(".", "/")
+        folder = entry.path.rpartition("/")[0]
+        for ending in self._endings:
+            place = joined(folder, plain + ending)
+            if place is not None and place != entry.path and inference.project.file(place) is not None:
+                return one(MODULE, place)
+        clean = "/".join(part for part in plain.split("/") if part not in ("", ".", ".."))
+        for ending in self._endings:
+            near = _nearest(entry.path, inference.project.modules(f"/{clean}{ending}")) if clean else []
+            if near:
+                return join_all(one(MODULE, path) for path in near)
+        return one(EXT, plain, "") if clean == plain else EMPTY
+
+    def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
+        parts = [part for part in written.replace(self._separator, ".").split(".") if part]
+        for count in range(len(parts), 0, -1):
+            package = ".".join(parts[:count])
+            if inference.project.modules(package):
+                found = one(NAMESPACE, package, self._language)
+                for name in parts[count:]:
+                    found = inference.attribute(found, name)
+                if found:
+                    return found
+        return one(EXT, ".".join(parts[:-1]) or parts[0], parts[-1] if len(parts) > 1 else "") if parts else EMPTY
+
+    def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
+        """A name of a package, or a package below it."""
+        if module[0] != NAMESPACE:
+            return EMPTY
+        found = super().submodule(inference, module, name)
+        for below in () if found else (f"{module[1]}.{name}", name):
+            if inference.project.modules(below) or inference.project.is_folder(below):
+                return one(NAMESPACE, below, self._language)
+        return found
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Packages by their first word, then what the language brings."""
+        known = self.builtin(name)
+        if not known and (inference.project.modules(name) or (not self._by_path and inference.project.is_folder(name))):
+            return one(NAMESPACE, name, self._language)
+        return known
+
+    def builtin(self, name: str) -> Type:
+        """Types and functions of the language."""
+        return one(EXT, self.builtin_package, name) if name in self._types or name in self._functions else EMPTY
+
+    def whole_module(self, inference: Inference, module: Atom) -> Type:
+        """A file that gives what it returns, where files do."""
+        target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
+        if target is None:
+            return frozenset((module,))
+        inference.project.touch_top(target, "<module>")
+        bindings = target.facts.bindings
+        given = (inference.term(target, 0, bindings[i].value, bindings[i].line) for i in target.results.get(0, ()))
+        return join(frozenset((module,)), inference.expanded(join_all(given)))
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """Names of the package; where a whole project shares names, those that are told apart."""
+        if self._shares != "project":
+            return super().shared(inference, entry, name)
+        found = [place for place in self.package_places(inference, self._group, name, entry) if not _is_private(place)]
+        if len({place.entry.path for place in found}) < 2 or all(_is_class(place) for place in found):
+            return found or None
+        stems = {_stem(path) for path in self._imported(inference, entry)} | {_stem(entry.path)}
+        near = [place for place in found if _stem(place.entry.path) in stems]
+        return near if len({place.entry.path for place in near}) == 1 else None
+
+    def _imported(self, inference: Inference, entry: FileEntry) -> Iterator[str]:
+        for found in entry.facts.imports:
+            yield from (atom[1] for atom in self.import_targets(inference, entry, found) if atom[0] == MODULE)
+
+    # classes
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """Constructors that are written under the name of their class are found as one name."""
+        definition = entry.definitions[position]
+        scope, slot = super().definition_slot(entry, position)
+        owner = slot.rpartition(".")[0] or entry.definitions[scope].name
+        if CONSTRUCTOR not in self.constructors or definition.kind != "method" or definition.name != owner.rpartition(".")[2]:
+            return scope, slot
+        return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
+
+    def missing_member(self, receiver: Atom, name: str) -> Type:
+        """The method of a class that makes its objects, where that is one."""
+        return frozenset((receiver,)) if self._maker and name == self._maker and receiver[0] == CLASS else EMPTY
+
+    def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
+        """As `PackageRules`; any number where the language does not mind."""
+        return self._any_count or super().takes(definition, positional, keywords, bound=bound)
+
+    def is_common_name(self, name: str) -> bool:
+        """Names the table lists."""
+        return name in self._common
+
+    # values
+
+    def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
+        """`Base<Key>`, with the containers of the table."""
+        written = entry.terms[base][-1]
+        if isinstance(written, str) and (written in self._containers or written in self._transparent):
+            arguments = _arguments(entry, key)
+            if written in self._transparent:
+                return inference.declared(entry, scope, arguments[0]) if arguments else EMPTY
+            kind, order = self._containers[written]
+            return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
+        return super().generic(inference, entry, scope, base, key)
+
+    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+        """Methods that give an element, or the container again."""
+        if container[0] != BOX:
+            return EMPTY
+        if name in self._element:
+            return container[2][-1]  # type: ignore[no-any-return]
+        return frozenset((container,)) if name in self._keep else EMPTY
+
+
+def _arguments(entry: FileEntry, key: int) -> Sequence[int]:
+    return entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+
+
+def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
+    """The paths that share most folders with the importer, when one does."""
+    here = importer.split("/")
+
+    def closeness(path: str) -> int:
+        there = path.split("/")
+        return next((i for i, (left, right) in enumerate(zip(here, there, strict=False)) if left != right), len(there))
+
+    others = [path for path in paths if path != importer]
+    best = max(map(closeness, others), default=0)
+    near = [path for path in others if closeness(path) == best]
+    return near if len(near) == 1 else []
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _definition(place: Place) -> Definition | None:
+    return place.entry.definitions[place.slot.index] if place.slot.kind == "definition" else None
+
+
+def _is_private(place: Place) -> bool:
+    definition = _definition(place)
+    return definition is not None and definition.kind in FUNCTION_KINDS and "private" in definition.modifiers
+
+
+def _is_class(place: Place) -> bool:
+    definition = _definition(place)
+    return definition is not None and definition.kind in CLASS_KINDS
+
+
+RULES = ScopedRules
