@@ -1,0 +1,101 @@
+"""The verbs of people's files: rules, MEMORY.md, what other tools wrote, and exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import BadInputError
+from graphmem.memory import exchange, foreign, markdown
+from graphmem.memory.rules import rules as read_rules
+from graphmem.memory.sync import listed, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import ImportAnswer, Rule, SyncAnswer
+    from graphmem.memory.book import MemoryBook
+
+MEMORY_MD: Final = "MEMORY.md"
+EXPORTS: Final = ("json", "markdown", "claude")
+
+
+class PeopleVerbs:
+    """Part of `GraphMem`."""
+
+    _book: MemoryBook
+    _data_dir: Path
+
+    def export_memories(self, format: str = "json") -> str:  # noqa: A002 - the word of the domain
+        """Everything that is known, as text.
+
+        Args:
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines).
+
+        Raises:
+            BadInputError: another format.
+        """
+        if format == "json":
+            return json.dumps(exchange.exported(self._book), ensure_ascii=False, indent=1) + "\n"
+        self._book.flush()
+        if format == "markdown":
+            describer = self._book.describer()
+            live = [row for row in self._book.index().all_rows() if row.status in ("candidate", "confirmed", "pinned")]
+            return markdown.markdown([describer.info(row) for row in live], self._book.project())
+        if format == "claude":
+            return markdown.claude_md(listed(self._book), self._book.project())
+        raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
+
+    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+        """Read memories from an export or from a file of another tool.
+
+        Args:
+            text: of the file.
+            path: its name, by which it is recognised.
+            format: one of `memory.foreign.NAMES`, when the name does not say.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError, SecretError: it cannot be read; nothing is kept.
+        """
+        from graphmem.answers import ImportAnswer
+
+        name = format or foreign.format_of(path, text)
+        if name == foreign.JSON:
+            return exchange.imported(self._book, text, actor)
+        answer = self._book.remember_many(foreign.read(text, name), source="imported", skip_invalid=True, actor=actor)
+        notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]
+        counts = dict(answer.counts) | ({"refused": len(answer.refused)} if answer.refused else {})
+        return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
+
+    def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
+        """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.
+
+        Args:
+            path: default MEMORY.md in the project's root.
+            dry_run: only say what would happen.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError: the project's root is not known, the path leads out of it, or the file cannot be read.
+        """
+        root = self._root_or_none()
+        if path is None and root is None:
+            raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
+        target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
+        if root is not None and not target.resolve().is_relative_to(root.resolve()):
+            raise BadInputError(f"{path} leads out of the project; name a file in {root}", argument="path", path=str(path))
+        return sync(self._book, target, self._data_dir, actor, dry_run)
+
+    def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
+        """The texts that are always put in front of an agent, the most specific last, and what could not be read.
+
+        Args:
+            files: those worked on; None for all rules, whatever their scope.
+        """
+        return read_rules(self._root_or_none(), Path.home(), files)
+
+    def _root_or_none(self) -> Path | None:
+        root: Any = self._book.store.meta().get("root")
+        return Path(root) if root else None

@@ -1,0 +1,415 @@
+"""People's files: nothing a person or the graph wrote is ever lost between them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphmem import GraphMem
+from graphmem.errors import BadInputError
+from graphmem.memory.clock import ManualClock
+from graphmem.memory.rules import _matches, rules
+from graphmem.settings import Settings
+
+
+@pytest.fixture
+def project(tmp_path, clock):
+    root = tmp_path / "project"
+    (root / "shop").mkdir(parents=True)
+    (root / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
+        memory._book.clock = clock
+        memory.index(root)
+        yield root, memory
+
+
+def lines(root):
+    return [line for line in (root / "MEMORY.md").read_text().splitlines() if line.startswith("- ")]
+
+
+def contents(memory):
+    return sorted(one.content for one in memory.memories().memories)
+
+
+# ---- MEMORY.md
+
+
+def test_the_file_shows_what_is_known_in_its_sections(project):
+    root, memory = project
+    memory.remember("We use SQLite because there is one writer.", type="decision")
+    memory.remember("Carts are lists.", type="fact")
+    memory.remember("A guess.", type="observation", source="observer_inferred")
+    answer = memory.sync_file()
+    assert answer.written == 2
+    text = (root / "MEMORY.md").read_text()
+    assert text.index("## Architecture") < text.index("We use SQLite") < text.index("## Stack") < text.index("Carts are lists")
+    assert "A guess" not in text
+    assert memory.sync_file() == answer
+
+
+def test_what_a_person_edits_adds_and_deletes_reaches_the_graph(project):
+    root, memory = project
+    kept, edited, deleted = (memory.remember(f"{word} stands here for a reason.", type="fact").memory for word in ("One", "Two", "Three"))
+    memory.sync_file()
+    text = (root / "MEMORY.md").read_text()
+    text = text.replace("Two stands here for a reason.", "Two stands there, for another reason.")
+    text = "\n".join(line for line in text.splitlines() if f"[id:{deleted.short_id}]" not in line)
+    (root / "MEMORY.md").write_text(text + "\n- A line somebody added.\n")
+    answer = memory.sync_file()
+    assert (answer.changed, answer.forgotten, len(answer.added)) == ([edited.id], [deleted.id], 1)
+    assert contents(memory) == sorted([kept.content, "Two stands there, for another reason.", "A line somebody added."])
+    assert memory.memory(deleted.id).status == "deprecated"
+    assert all("[id:" in line for line in lines(root))
+    added = memory.memory(answer.added[0])
+    assert (added.source, added.content) == ("user_taught", "A line somebody added.")
+
+
+def test_what_the_graph_learnt_reaches_the_file(project):
+    root, memory = project
+    one = memory.remember("The first version of this fact.", type="fact").memory
+    memory.sync_file()
+    memory.update_memory(one.id, content="The second version of this fact.")
+    memory.remember("Another fact altogether, about orders.", type="fact")
+    answer = memory.sync_file()
+    assert (answer.changed, answer.added, answer.forgotten, answer.conflicts) == ([], [], [], [])
+    assert len(lines(root)) == 2
+    assert "second version" in (root / "MEMORY.md").read_text()
+
+
+def test_edits_on_both_sides_are_shown_and_neither_is_lost(project):
+    root, memory = project
+    one = memory.remember("Timeouts are ten seconds.", type="fact").memory
+    memory.sync_file()
+    memory.update_memory(one.id, content="Timeouts are twenty seconds since the new proxy.")
+    path = root / "MEMORY.md"
+    path.write_text(path.read_text().replace("Timeouts are ten seconds.", "Retries happen three times, timeouts are ten."))
+    answer = memory.sync_file()
+    [conflict] = answer.conflicts
+    assert (conflict.in_file, conflict.in_graph) == (
+        "Retries happen three times, timeouts are ten.",
+        "Timeouts are twenty seconds since the new proxy.",
+    )
+    assert contents(memory) == sorted([conflict.in_file, conflict.in_graph])
+    assert memory.memory(conflict.kept_as).content == conflict.in_file
+    assert {line.split("] ")[1] for line in lines(root)} == {conflict.in_file, conflict.in_graph}
+
+
+def test_a_line_deleted_while_the_graph_changed_it_comes_back_and_says_so(project):
+    root, memory = project
+    one = memory.remember("Ports are picked from 8000 on.", type="fact").memory
+    memory.sync_file()
+    memory.update_memory(one.id, content="Ports are picked from 9000 on, see the proxy.")
+    (root / "MEMORY.md").write_text("# nothing left\n")
+    answer = memory.sync_file()
+    assert [conflict.in_file for conflict in answer.conflicts] == [""]
+    assert "9000" in (root / "MEMORY.md").read_text()
+    assert any(one.short_id in note for note in answer.notes)
+
+
+def test_mangled_ids_lose_nothing(project):
+    root, memory = project
+    one = memory.remember("Orders are final after payment.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    for mangled in ("zzzz", "", "0", "a1b2c3d4e5f6a7b8", "é", "id:id"):
+        path.write_text(path.read_text().replace(f"[id:{one.short_id}]", f"[id:{mangled}]"))
+        answer = memory.sync_file()
+        assert answer.forgotten == []
+        assert contents(memory) == [one.content]
+        assert memory.memory(one.id).short_id in lines(root)[0]
+
+
+def test_an_id_that_stands_twice_makes_two_memories(project):
+    root, memory = project
+    one = memory.remember("Orders are final after payment.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    path.write_text(path.read_text() + f"- [id:{one.short_id}] Refunds need a second pair of eyes.\n")
+    answer = memory.sync_file()
+    assert contents(memory) == sorted([one.content, "Refunds need a second pair of eyes."])
+    assert any("twice" in note for note in answer.notes)
+
+
+def test_an_emptied_or_missing_file_is_written_anew_and_forgets_nothing(project):
+    root, memory = project
+    memory.remember("Orders are final after payment.", type="fact")
+    memory.sync_file()
+    for empty in (lambda path: path.unlink(), lambda path: path.write_text("")):
+        empty(root / "MEMORY.md")
+        assert memory.sync_file().forgotten == []
+        assert len(lines(root)) == 1
+
+
+def test_a_line_that_cannot_be_kept_stops_the_sync_before_anything_changes(project):
+    root, memory = project
+    one = memory.remember("Orders are final after payment.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    text = path.read_text().replace("Orders are final", "Orders were final") + "- " + "x" * 9000 + "\n"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=r"line \d+: content is 9,000 characters"):
+        memory.sync_file()
+    assert path.read_text() == text
+    assert memory.memory(one.id).content == "Orders are final after payment."
+
+
+def test_a_dry_run_only_says(project):
+    root, memory = project
+    memory.remember("Orders are final after payment.", type="fact")
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    path.write_text(path.read_text() + "- Something new.\n")
+    before = path.read_text()
+    memory.sync_file(dry_run=True)
+    assert path.read_text() == before
+    assert len(contents(memory)) == 1
+
+
+def test_a_legacy_facts_file_is_taken_in_once_and_kept(project):
+    root, memory = project
+    (root / "facts.md").write_text("# Facts\n\n- The queue is Redis in production.\n- Short.\n")
+    memory.sync_file()
+    assert "The queue is Redis in production." in contents(memory)
+    memory.forget(next(one.id for one in memory.memories().memories if "Redis" in one.content))
+    memory.sync_file()
+    assert not any("Redis" in one for one in contents(memory))
+    assert (root / "facts.md").exists()
+
+
+def test_the_file_may_not_lie_outside_of_the_project(project):
+    _, memory = project
+    with pytest.raises(BadInputError, match="leads out of the project"):
+        memory.sync_file("../MEMORY.md")
+
+
+# ---- exports and imports
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=60).filter(lambda text: text.strip())
+MEMORIES = st.lists(
+    st.fixed_dictionaries(
+        {"content": WORDS},
+        optional={
+            "type": st.sampled_from(["gotcha", "decision", "fact", "dead_end"]),
+            "tags": st.lists(st.sampled_from(["a", "b", "größe", "日本"]), unique=True),
+            "related_files": st.lists(st.sampled_from(["shop/cart.py", "not/there.py"]), unique=True),
+            "confidence": st.floats(0, 1),
+            "importance": st.floats(0, 1),
+            "visibility": st.sampled_from(["personal", "project", "team"]),
+            "scope": st.sampled_from(["global", "module", "session"]),
+            "details": st.sampled_from([None, {"note": "x"}]).map(lambda _: None),
+            "session": st.sampled_from(["s1", "s2"]),
+        },
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(items=MEMORIES, data=st.data())
+def test_export_and_import_lose_nothing(tmp_path_factory, items, data):
+    root = tmp_path_factory.mktemp("lossless")
+    (root / "tree" / "shop").mkdir(parents=True)
+    (root / "tree" / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    with GraphMem.open(db=root / "one", settings=Settings(embedder="none")) as first:
+        first._book.clock = clock = ManualClock(datetime(2026, 1, 1, 12, tzinfo=UTC))
+        first.index(root / "tree")
+        ids = []
+        for item in items:
+            ids.append(first.remember(**item).memory.id)
+            clock.advance(timedelta(days=1))
+        for one in dict.fromkeys(ids):
+            verb = data.draw(st.sampled_from(["none", "pin", "dispute", "forget", "verify", "use"]))
+            if verb == "use":
+                first.note_use([one])
+            elif verb != "none" and first.memory(one).status in ("candidate", "confirmed", "pinned"):
+                getattr(first, verb)(one)
+        first.set_alias("cart", ["basket", "trolley"])
+        exported = first.export_memories()
+    assert exported == _again(root / "one", exported)
+    with GraphMem.open(db=root / "two", settings=Settings(embedder="none")) as second:
+        second.index(root / "tree")
+        second.import_memories(exported, "backup.json")
+        assert second.export_memories() == exported
+        again = second.import_memories(exported, "backup.json")
+        assert set(again.counts) <= {"unchanged"}
+        assert second.export_memories() == exported
+    with GraphMem.open(db=root / "two", settings=Settings(embedder="none")) as second:
+        second.rebuild_memories()
+        assert second.export_memories() == exported
+
+
+def _again(db, exported):
+    with GraphMem.open(db=db, settings=Settings(embedder="none")) as memory:
+        memory.import_memories(exported, "backup.json")
+        return memory.export_memories()
+
+
+def test_an_import_into_another_project_finds_the_code_by_name(project, tmp_path):
+    root, memory = project
+    memory.remember("add_item never checks for duplicates.", type="gotcha", symbols=["shop/cart.py:add_item"])
+    text = memory.export_memories()
+    other = tmp_path / "elsewhere"
+    (other / "shop").mkdir(parents=True)
+    (other / "shop" / "cart.py").write_text((root / "shop" / "cart.py").read_text())
+    with GraphMem.open(db=tmp_path / "other", settings=Settings(embedder="none")) as there:
+        there.index(other)
+        there.import_memories(text, "backup.json")
+        [one] = there.memories().memories
+        assert ("shop/cart.py:add_item", "valid") in {(about.name, about.anchor) for about in one.about}
+
+
+BROKEN = {
+    "cut in half": lambda text: text[: len(text) // 2],
+    "no json": lambda _: "{not json",
+    "another kind": lambda _: json.dumps({"format": "other"}),
+    "newer": lambda text: text.replace('"version": 1', '"version": 99'),
+    "confidence": lambda text: text.replace('"confidence": 0.85', '"confidence": 1.5'),
+    "nan": lambda text: text.replace('"confidence": 0.85', '"confidence": NaN'),
+    "status": lambda text: text.replace('"status": "confirmed"', '"status": "eternal"'),
+    "type": lambda text: text.replace('"type": "fact"', '"type": "rumour"'),
+    "time": lambda text: text.replace('"created_at": "20', '"created_at": "x20'),
+    "list": lambda text: text.replace('"memories": [', '"memories": [7, '),
+    "deep": lambda _: "[" * 100_000,
+    "role": lambda text: text.replace('"role": "about"', '"role": "beside"'),
+    "flag": lambda text: text.replace('"disputed": false', '"disputed": "no"'),
+    "twice": lambda text: json.dumps({**json.loads(text), "memories": json.loads(text)["memories"] * 2}),
+}
+
+
+def test_a_document_that_is_broken_is_refused_whole(project, tmp_path):
+    _, memory = project
+    memory.remember("Carts are lists, see shop/cart.py.", type="fact")
+    text = memory.export_memories()
+    with GraphMem.open(db=tmp_path / "other", settings=Settings(embedder="none")) as there:
+        for name, breaking in BROKEN.items():
+            broken = breaking(text)
+            assert broken != text, name
+            with pytest.raises(BadInputError) as refused:
+                there.import_memories(broken, "x.json", format="json")
+            assert len(str(refused.value)) < 600, name
+            assert there.memories().total == 0, name
+
+
+def test_an_import_bomb_is_refused_by_its_size(project):
+    _, memory = project
+    with pytest.raises(BadInputError, match="bytes"):
+        memory.import_memories('{"format": "' + "x" * (65 << 20), "x.json")
+
+
+def test_a_secret_in_an_export_of_somebody_else_is_not_taken_in(project, tmp_path):
+    _, memory = project
+    key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    memory.remember("The deploy key is kept in the vault under team/deploy.", type="fact")
+    text = memory.export_memories().replace("team/deploy", key)
+    with GraphMem.open(db=tmp_path / "other", settings=Settings(embedder="none")) as there:
+        there.import_memories(text, "x.json")
+        assert key not in there.export_memories()
+
+
+def test_markdown_is_readable_and_importable(project, tmp_path):
+    _, memory = project
+    memory.remember("Never call add_item twice.\nIt does not check.", type="gotcha", tags=["cart"], related_files=["shop/cart.py"])
+    memory.remember("We chose lists: carts are small.", type="decision")
+    text = memory.export_memories("markdown")
+    with GraphMem.open(db=tmp_path / "other", settings=Settings(embedder="none")) as there:
+        there.import_memories(text, "notes.md")
+        found = {one.content: one for one in there.memories().memories}
+    assert set(found) == {"Never call add_item twice.\nIt does not check.", "We chose lists: carts are small."}
+    gotcha = found["Never call add_item twice.\nIt does not check."]
+    assert (gotcha.type, gotcha.tags, gotcha.files) == ("gotcha", ["cart"], ["shop/cart.py"])
+
+
+CLAUDE = """# Project
+
+This service sells books and must never send mail in tests.
+
+## Commands
+
+- `make test` runs everything
+
+```bash
+- not a list item
+```
+
+## Style
+
+- Always use double quotes
+  and trailing commas
+* Prefer functions over classes
+- ok
+"""
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules"])
+def test_rules_of_other_tools_become_typed_memories(project, name):
+    _, memory = project
+    answer = memory.import_memories(CLAUDE, name)
+    found = {one.content: one.type for one in memory.memories().memories}
+    assert found == {
+        "This service sells books and must never send mail in tests.": "preference",
+        "`make test` runs everything": "workflow_recipe",
+        "Always use double quotes and trailing commas": "preference",
+        "Prefer functions over classes": "preference",
+    }
+    assert {one.source for one in memory.memories().memories} == {"imported"}
+    assert answer.counts == {"added": 4}
+    assert memory.import_memories(CLAUDE, name).counts == {"duplicate": 4}
+
+
+def test_cursor_rules_keep_their_globs(project):
+    _, memory = project
+    memory.import_memories("---\ndescription: x\nglobs: src/**/*.ts, *.tsx\n---\n- Components are functions\n", ".cursor/rules/web.mdc")
+    assert memory.memories().memories[0].tags == ["glob:src/**/*.ts", "glob:*.tsx"]
+
+
+# ---- rules
+
+
+def test_rules_apply_by_scope_the_most_specific_last(tmp_path):
+    home, root = tmp_path / "home", tmp_path / "project"
+    (home / ".graphmem").mkdir(parents=True)
+    (home / ".graphmem" / "rules.md").write_text("Answer in English.\n")
+    folder = root / ".graphmem" / "rules"
+    folder.mkdir(parents=True)
+    (folder / "b-all.md").write_text("Be brief.\n")
+    (folder / "a-api.md").write_text("<!-- scope: api/**/*.py -->\nNo SQL in `views`.\n")
+    found, notes = rules(root, home, ["api/v1/views.py"])
+    assert [(rule.name, rule.origin) for rule in found] == [("rules", "user"), ("b-all", "project"), ("a-api", "project")]
+    assert found[-1].text == "No SQL in `views`."
+    assert notes == []
+    assert [rule.name for rule in rules(root, home, ["web/app.ts"])[0]] == ["rules", "b-all"]
+    assert len(rules(root, home)[0]) == 3
+
+
+def test_a_rule_that_leads_out_or_is_too_large_is_named_and_left_out(tmp_path):
+    root = tmp_path / "project"
+    folder = root / ".graphmem" / "rules"
+    folder.mkdir(parents=True)
+    (tmp_path / "secret.md").write_text("secret")
+    (folder / "out.md").symlink_to(tmp_path / "secret.md")
+    (folder / "large.md").write_text("x" * (65 << 10))
+    (folder / "binary.md").write_bytes(b"\xff\xfe\x00")
+    found, notes = rules(root, tmp_path / "nobody")
+    assert found == []
+    assert len(notes) == 3
+    assert "secret" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "fits"),
+    [
+        ("*.py", "a/b/c.py", True),
+        ("api/*.py", "api/v1/x.py", False),
+        ("api/**/*.py", "api/x.py", True),
+        ("api/**/*.py", "api/v1/v2/x.py", True),
+        ("**/test_*.py", "test_x.py", True),
+        ("a, b/*.ts", "b/x.ts", True),
+        ("**/" * 40 + "x", "/".join("y" * 60), False),
+    ],
+)
+def test_globs(glob, path, fits):
+    assert _matches(glob, path) is fits
