@@ -108,7 +108,8 @@ def test_a_renamed_function_is_known_by_its_body(moved):
 
 
 def test_a_renamed_class_takes_its_members_along_even_those_that_changed(moved):
-    before = f"class Scale:\n    unit = 'kg'\n\n    def one(self, items):\n{indent(LONG, '    ')}\n    def two(self):\n        return self.one([1])\n"
+    one, two = indent(LONG, "    "), "        return self.one([1])\n"
+    before = f"class Scale:\n    unit = 'kg'\n\n    def one(self, items):\n{one}\n    def two(self):\n{two}"
     after = before.replace("class Scale", "class Balance").replace("self.one([1])", "self.one([1, 2])")
     assert moved({"a.py": before}, {"a.py": after}) == {
         ("a.py:Scale", "a.py:Balance"),

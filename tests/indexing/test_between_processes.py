@@ -1,0 +1,121 @@
+"""A new process goes on where the last one stopped, and starts anew where it cannot."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from graphmem.errors import DiskFullError
+from graphmem.indexing.inputs import Inputs
+from graphmem.resolution.resolver import Resolver
+
+
+def lines(memory):
+    return [json.dumps(row, sort_keys=True) for row in memory.export()]
+
+
+def append(path, text):
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+@pytest.fixture
+def resolved(monkeypatch):
+    """The files that are resolved from now on."""
+    paths = []
+    real = Resolver.resolve
+    monkeypatch.setattr(Resolver, "resolve", lambda self, path: paths.append(path) or real(self, path))
+    return paths
+
+
+def test_a_new_process_resolves_what_a_change_can_have_affected_and_nothing_else(starlette_tree, open_memory, resolved):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    everything = len(resolved)
+    memory.close()
+    append(starlette_tree / "starlette" / "responses.py", "\n\ndef added():\n    return Response()\n")
+    resolved.clear()
+    memory = open_memory()
+    assert memory.index().mode == "incremental"
+    assert 0 < len(resolved) < everything / 4
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
+def test_after_a_warm_up_the_first_edit_is_like_any_other(starlette_tree, open_memory, resolved):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    memory.close()
+    memory = open_memory()
+    assert memory.index().mode == "unchanged"
+    memory.warm()
+    resolved.clear()
+    append(starlette_tree / "starlette" / "responses.py", "\n\ndef added():\n    return Response()\n")
+    assert memory.index(paths=["starlette/responses.py"]).mode == "incremental"
+    assert resolved == ["starlette/responses.py"]
+
+
+@pytest.mark.parametrize("harm", ["lost", "damaged", "cut", "of another run", "facts lost"])
+def test_what_was_kept_for_it_can_be_lost(starlette_tree, open_memory, tmp_path, harm):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    memory.close()
+    kept = tmp_path / "index" / "inputs.sqlite"
+    if harm == "lost":
+        kept.unlink()
+    elif harm == "damaged":
+        kept.write_bytes(b"\0" * 8192)
+    elif harm == "cut":
+        with sqlite3.connect(kept) as connection:
+            connection.execute("UPDATE inputs SET data = substr(data, 1, 10)")
+    elif harm == "of another run":
+        with sqlite3.connect(kept) as connection:
+            connection.execute("UPDATE state SET run = 'another'")
+            connection.execute("DELETE FROM inputs")
+    else:
+        (tmp_path / "index" / "facts.sqlite").unlink()
+    append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
+    memory = open_memory()
+    memory.index()
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
+def test_a_write_that_fails_leaves_a_next_run_that_is_right(starlette_tree, open_memory, monkeypatch):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    before = lines(memory)
+    append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
+
+    def full(delta, meta=None):
+        raise DiskFullError("no space left", path="here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory._store, "apply", full)
+        with pytest.raises(DiskFullError):
+            memory.index()
+    assert lines(memory) == before
+    assert memory.state().stale == ["starlette/responses.py"]
+    append(starlette_tree / "starlette" / "requests.py", "\n\nfrom starlette.responses import Added\n")
+    memory.index(paths=["starlette/requests.py", "starlette/responses.py"])
+    assert memory.state().stale == []
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
+def test_inputs_come_back_as_they_were_kept(tmp_path):
+    inputs = Inputs(tmp_path / "inputs.sqlite")
+    assert inputs.load("r1", "l") is None
+    inputs.save("r1", "l", [("top", "a", "é"), ("file", "b")], {"a": frozenset({0, 1}), "b": frozenset()})
+    inputs.follow("r2", "l", [("named", "c")], 2, {"a": frozenset({2})}, ["b"])
+    inputs.close()
+    inputs = Inputs(tmp_path / "inputs.sqlite")
+    assert inputs.load("r1", "l") is None
+    assert inputs.load("r2", "other") is None
+    assert inputs.load("r2", "l") == ([("top", "a", "é"), ("file", "b"), ("named", "c")], {"a": frozenset({2})})
+    assert inputs.notes == []
+    inputs.close()
