@@ -353,7 +353,7 @@ def _scan(data: bytes) -> _Scan:
     while at < len(data):
         end = data.find(b"\n", at)
         line = data[at:] if end < 0 else data[at:end]
-        entry = _entry(line)
+        entry = _entry(line) if end >= 0 else None  # a line without its end was not finished, however much of it is there
         if entry is not None:
             entries.append(entry)
             places.append(at)
@@ -384,12 +384,9 @@ def _entry(line: bytes) -> Entry | None:
 
 
 def _line(data: bytes, entry: Entry) -> bytes:
-    at = data.index(f'"sum":"{entry.sum}"}}'.encode())
-    return (
-        data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
-        if b"\n" in data[at:]
-        else data[data.rfind(b"\n", 0, at) + 1 :] + b"\n"
-    )
+    """The bytes of an entry, with the line's end."""
+    at = data.index(f'"sum":"{entry.sum}"}}\n'.encode())
+    return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
 def _read(path: Path) -> bytes:

@@ -50,9 +50,8 @@ def clipped(text: str, characters: int) -> str:
     """At most that many characters, cut between words where there are any, with an ellipsis."""
     if len(text) <= characters:
         return text
-    cut = text[: characters - 1]
-    at = cut.rfind(" ")
-    return (cut[:at] if at > characters // 2 else cut).rstrip(" ,;:.-") + "…"
+    at = text.rfind(" ", 0, characters)
+    return text[: at if at > characters // 2 else characters - 1].rstrip(" ,;:.-") + "…"
 
 
 def title_of(content: str) -> str:
