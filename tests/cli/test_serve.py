@@ -99,7 +99,7 @@ def test_the_client_raises_what_the_service_raises(serve, shop: Path) -> None:
 
 
 def test_indexing_while_a_server_runs_goes_through_it(graphmem, serve, shop: Path) -> None:
-    serve(shop).wait_until_it_answers()
+    serve(shop, "--no-watch").wait_until_it_answers()
     cart = shop / "shop" / "cart.py"
     cart.write_text(cart.read_text() + "\n\ndef empty(cart: Cart) -> bool:\n    return not cart.lines\n")
     ran = graphmem("index", shop, "--json")
