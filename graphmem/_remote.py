@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from graphmem._wire import Wire, camel, rebuild
@@ -12,6 +13,7 @@ from graphmem.answers import (
     AuditPage,
     DeleteAnswer,
     Forgotten,
+    ImportAnswer,
     MemoryInfo,
     MemoryPage,
     PruneAnswer,
@@ -20,7 +22,9 @@ from graphmem.answers import (
     RememberManyAnswer,
     ReviewItem,
     ReviewQueue,
+    Rule,
     ScanAnswer,
+    SyncAnswer,
     TermAlias,
     Timeline,
 )
@@ -142,6 +146,25 @@ class RemoteMemoryVerbs:
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
         """See `MemoryVerbs.scan_secrets`."""
         return rebuild(ScanAnswer, self._wire.ask("ScanSecrets", timeout_s=LONG_S, dryRun=dry_run)["scanSecrets"])
+
+    def export_memories(self, format: str = "json") -> str:  # noqa: A002
+        """See `PeopleVerbs.export_memories`."""
+        return str(self._wire.ask("ExportMemories", timeout_s=LONG_S, format=format.upper())["exportMemories"]["text"])
+
+    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+        """See `PeopleVerbs.import_memories`. The server bounds what one request may hold."""
+        answer = self._wire.ask("ImportMemories", timeout_s=LONG_S, text=text, path=path, format=format)
+        return rebuild(ImportAnswer, answer["importMemories"])
+
+    def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
+        """See `PeopleVerbs.sync_file`."""
+        given = str(path) if path is not None else None
+        return rebuild(SyncAnswer, self._wire.ask("SyncFile", timeout_s=LONG_S, path=given, dryRun=dry_run)["syncFile"])
+
+    def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
+        """See `PeopleVerbs.rules`."""
+        found = self._wire.ask("Rules", files=list(files) if files is not None else None)["rules"]
+        return [rebuild(Rule, one) for one in found["rules"]], found["notes"]
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """See `MemoryVerbs.delete_all`."""

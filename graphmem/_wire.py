@@ -61,6 +61,12 @@ _GLOBAL_IDS = {
     (answers.SecretsFound, "id"),
     (answers.Forgotten, "ids"),
     (answers.Forgotten, "kept"),
+    (answers.ImportAnswer, "ids"),
+    (answers.SyncConflict, "id"),
+    (answers.SyncConflict, "kept_as"),
+    (answers.SyncAnswer, "added"),
+    (answers.SyncAnswer, "changed"),
+    (answers.SyncAnswer, "forgotten"),
 }
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {
@@ -199,7 +205,7 @@ def rebuild(kind: type[T], data: Mapping[str, Any]) -> T:
         if enum and isinstance(value, str):
             value = value.lower().replace("_", enum)
         elif is_id:
-            value = [raw_id(one) for one in value] if isinstance(value, list) else raw_id(value)
+            value = [raw_id(one) for one in value] if isinstance(value, list) else raw_id(value) if value else ""
         else:
             value = _convert(hint, value)
         values[name] = value

@@ -14,7 +14,7 @@ from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import at_most, no_more_than, page
-from graphmem.api.types_memory import MemoryChanges, MemoryFilter, MemorySort, MemoryUse, RememberInput, given
+from graphmem.api.types_memory import ExportFormat, MemoryChanges, MemoryFilter, MemorySort, MemoryUse, RememberInput, given
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.errors import LimitError
 
@@ -27,6 +27,21 @@ class Noted:
     """What `noteUse` answers."""
 
     ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesText:
+    """What `exportMemories` answers."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """What `rules` answers."""
+
+    rules: list[answers.Rule]
+    notes: list[str]
 
 
 @strawberry.type
@@ -85,6 +100,18 @@ class MemoryQueries:
     async def aliases(info: Info) -> list[answers.TermAlias]:
         """What searches also look for, by term."""
         return await info.context.call(info.context.service.aliases)
+
+    @resolved(types_memory.MemoriesText)
+    @staticmethod
+    async def export_memories(info: Info, format: ExportFormat = ExportFormat.JSON) -> MemoriesText:  # noqa: A002 - the word of the domain
+        """Everything that is known, as text; JSON loses nothing, and `importMemories` reads it back."""
+        return MemoriesText(await info.context.wait_for(info.context.service.export_memories, format.value))
+
+    @resolved(types_memory.RuleSet)
+    @staticmethod
+    async def rules(info: Info, files: list[str] | None = None) -> RuleSet:
+        """The texts that are always put in front of an agent; without `files` whatever their scope."""
+        return RuleSet(*await info.context.call(info.context.service.rules, files))
 
 
 @strawberry.type
@@ -187,6 +214,18 @@ class MemoryMutations:
     async def scan_secrets(info: Info, dry_run: bool = True) -> answers.ScanAnswer:
         """Look for secrets in everything stored; without `dryRun` they are taken out of graph and journal."""
         return await info.context.wait_for(info.context.service.scan_secrets, dry_run=dry_run, actor=ACTOR)
+
+    @resolved(types_memory.ImportAnswer | None)
+    @staticmethod
+    async def import_memories(info: Info, text: str, path: str = "", format: str = "") -> answers.ImportAnswer:  # noqa: A002
+        """Read memories from an export or a file of another tool; `path` is the file's name, by which it is recognised."""
+        return await info.context.wait_for(info.context.service.import_memories, text, path, format, ACTOR)
+
+    @resolved(types_memory.SyncAnswer | None)
+    @staticmethod
+    async def sync_file(info: Info, path: str | None = None, dry_run: bool = False) -> answers.SyncAnswer:
+        """Carry changes between MEMORY.md and the graph, both ways."""
+        return await info.context.wait_for(info.context.service.sync_file, path, dry_run, ACTOR)
 
     @resolved(types_memory.DeleteAnswer | None)
     @staticmethod

@@ -18,6 +18,7 @@ from graphmem.answers import (
     FileInfo,
     Forgotten,
     ImpactReport,
+    ImportAnswer,
     IndexState,
     IndexSummary,
     MemoryInfo,
@@ -29,12 +30,14 @@ from graphmem.answers import (
     RememberAnswer,
     RememberManyAnswer,
     ReviewQueue,
+    Rule,
     ScanAnswer,
     SearchAnswer,
     Site,
     Subgraph,
     SymbolDetail,
     SymbolInfo,
+    SyncAnswer,
     TermAlias,
     Timeline,
 )
@@ -221,3 +224,17 @@ class Service(Protocol):
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """Delete every memory, for good."""
+
+    # ---- people's files
+
+    def export_memories(self, format: str = "json") -> str:  # noqa: A002
+        """Everything that is known, as text."""
+
+    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+        """Read memories from an export or a file of another tool."""
+
+    def sync_file(self, path: str | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
+        """Carry changes between MEMORY.md and the graph."""
+
+    def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
+        """The texts that are always put in front of an agent."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, impact, index, manage, mcp, memory, serve
+from graphmem.cli.commands import ask, impact, index, manage, mcp, memory, people, serve
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -35,6 +35,9 @@ app.command()(memory.recall)
 app.command()(memory.forget)
 app.command()(memory.pin)
 app.add_typer(memory.app)
+app.command()(people.rules)
+app.command("sync-file")(people.sync_file)
+app.command("import")(people.import_)
 app.command()(manage.export)
 app.command()(manage.doctor)
 app.command()(manage.config)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
 
 MEMORY_MD: Final = "MEMORY.md"
+MAX_IMPORT_BYTES: Final = exchange.MAX_BYTES
 EXPORTS: Final = ("json", "markdown", "claude")
 
 

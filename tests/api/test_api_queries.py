@@ -386,6 +386,8 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
         "ReviewQueue": {},
         "Audit": {},
         "Aliases": {},
+        "ExportMemories": {},
+        "Rules": {},
     }
 
     def render():

@@ -71,7 +71,7 @@ def remember(
             importance=importance,
             actor=ACTOR,
         )
-        _show(here, answer, lambda: render.remembered(here.output, answer), f"#{answer.memory.short_id}")
+        show_answer(here, answer, lambda: render.remembered(here.output, answer), f"#{answer.memory.short_id}")
 
 
 def recall(
@@ -91,7 +91,7 @@ def recall(
         from graphmem.cli.render.search import search as show
 
         answer = here.service(whole=True).search(" ".join(query), k=k, files=files, kinds=["memory"], explain=explain)
-        _show(here, answer, lambda: show(here.output, answer, explain), *(f"#{hit.id}" for hit in answer.hits))
+        show_answer(here, answer, lambda: show(here.output, answer, explain), *(f"#{hit.id}" for hit in answer.hits))
 
 
 def forget(
@@ -114,7 +114,7 @@ def forget(
         answer = Forgotten(
             [one for each in taken for one in each.ids], hard, dry_run=False, kept=[one for each in taken for one in each.kept]
         )
-        _show(here, answer, lambda: render.forgotten(here.output, answer), *answer.ids)
+        show_answer(here, answer, lambda: render.forgotten(here.output, answer), *answer.ids)
 
 
 def pin(
@@ -158,7 +158,7 @@ def list_(
 
         query = {"types": types, "files": files, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
         page = here.service().memories({name: value for name, value in query.items() if value}, sort=sort, limit=limit, offset=offset)
-        _show(here, page, lambda: render.memories(here.output, page, offset), *(f"#{one.short_id}" for one in page.memories))
+        show_answer(here, page, lambda: render.memories(here.output, page, offset), *(f"#{one.short_id}" for one in page.memories))
 
 
 @app.command()
@@ -191,7 +191,9 @@ def timeline(
         from graphmem.cli.render import memory as render
 
         answer = here.service().timeline(_id(id), n)
-        _show(here, answer, lambda: render.timeline(here.output, answer), *(f"#{one.short_id}" for one in [*answer.before, *answer.after]))
+        show_answer(
+            here, answer, lambda: render.timeline(here.output, answer), *(f"#{one.short_id}" for one in [*answer.before, *answer.after])
+        )
 
 
 @app.command()
@@ -257,7 +259,7 @@ def review(
         from graphmem.cli.render import memory as render
 
         queue = here.service().review_queue(limit)
-        _show(here, queue, lambda: render.review(here.output, queue), *(f"#{item.memory.short_id}" for item in queue.items))
+        show_answer(here, queue, lambda: render.review(here.output, queue), *(f"#{item.memory.short_id}" for item in queue.items))
 
 
 @app.command()
@@ -279,7 +281,7 @@ def alias(
 
         service = here.service()
         found = service.aliases() if term is None else [service.set_alias(term, means or [], actor=ACTOR)]
-        _show(here, found, lambda: render.aliases(here.output, found), *(one.term for one in found))
+        show_answer(here, found, lambda: render.aliases(here.output, found), *(one.term for one in found))
 
 
 @app.command()
@@ -297,7 +299,7 @@ def prune(
         from graphmem.cli.render import memory as render
 
         answer = here.service().prune(dry_run=not apply, actor=ACTOR)
-        _show(here, answer, lambda: render.pruned(here.output, answer), *(f"#{one.short_id}" for one in answer.pruned))
+        show_answer(here, answer, lambda: render.pruned(here.output, answer), *(f"#{one.short_id}" for one in answer.pruned))
 
 
 @app.command()
@@ -319,7 +321,7 @@ def retract(
         from graphmem.cli.render import memory as render
 
         answer = here.service().retract(origin, hard=hard, dry_run=dry_run, actor=ACTOR)
-        _show(here, answer, lambda: render.forgotten(here.output, answer), *answer.ids)
+        show_answer(here, answer, lambda: render.forgotten(here.output, answer), *answer.ids)
 
 
 @app.command()
@@ -337,7 +339,7 @@ def scan(
         from graphmem.cli.render import memory as render
 
         answer = here.service().scan_secrets(dry_run=not apply, actor=ACTOR)
-        _show(here, answer, lambda: render.scanned(here.output, answer), *(f"#{one.short_id}" for one in answer.found))
+        show_answer(here, answer, lambda: render.scanned(here.output, answer), *(f"#{one.short_id}" for one in answer.found))
         if answer.found and not apply:
             raise SystemExit(REFUSED)
 
@@ -359,7 +361,7 @@ def audit(
         from graphmem.cli.render import memory as render
 
         page = here.service().audit(_id(id) if id is not None else None, limit, offset)
-        _show(here, page, lambda: render.audit(here.output, page), page.head)
+        show_answer(here, page, lambda: render.audit(here.output, page), page.head)
         if not page.sound:
             raise SystemExit(REFUSED)
 
@@ -382,7 +384,7 @@ def rebuild(
             for note in answer.notes:
                 here.output.line(("  " + note, "yellow"))
 
-        _show(here, answer, say, str(answer.memories))
+        show_answer(here, answer, say, str(answer.memories))
 
 
 def delete_all(
@@ -401,7 +403,7 @@ def delete_all(
             name = service.project().name
             raise BadInputError(f"this deletes every memory of {name} for good; repeat it with --confirm {name}", argument="confirm")
         answer = service.delete_all(confirm, actor=ACTOR)
-        _show(
+        show_answer(
             here,
             answer,
             lambda: here.output.line(f"{answer.memories:,} memories and {answer.sessions:,} sessions are gone"),
@@ -416,7 +418,7 @@ def _one(id: str, verb: str, project: Path | None, db: Path | None, home: bool, 
 
         given = more if verb == "memory" else {**more, "actor": ACTOR}
         info = getattr(here.service(), verb)(_id(id), **given)
-        _show(here, info, lambda: render.memory(here.output, info), f"#{info.short_id}")
+        show_answer(here, info, lambda: render.memory(here.output, info), f"#{info.short_id}")
 
 
 def _id(text: str) -> str:
@@ -424,7 +426,7 @@ def _id(text: str) -> str:
     return text.removeprefix("#")
 
 
-def _show(here: Door, answer: object, say: Callable[[], None], *bare: str) -> None:
+def show_answer(here: Door, answer: object, say: Callable[[], None], *bare: str) -> None:
     """An answer as it was asked for: JSON, its bare ids, or words."""
     if here.output.as_json:
         here.output.json(answer)

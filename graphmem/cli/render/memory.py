@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import (
     AuditPage,
     Forgotten,
+    ImportAnswer,
     MemoryInfo,
     MemoryPage,
     PruneAnswer,
     RememberAnswer,
     ReviewQueue,
+    Rule,
     ScanAnswer,
+    SyncAnswer,
     TermAlias,
     Timeline,
 )
@@ -187,3 +190,40 @@ def _anchor(anchor: str) -> list[Cell]:
 
 def _day(time: str) -> str:
     return time[:10]
+
+
+def rules(output: Output, found: list[Rule], notes: list[str]) -> None:
+    """Every rule with where it applies, then its text."""
+    if not found:
+        output.line("no rules", ("  put some in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))
+    for one in found:
+        output.line((one.name, common.NAME), (f"  {one.origin}{f', {one.scope}' if one.scope else ''}", common.DIM))
+        for line in one.text.splitlines():
+            output.line("  ", line)
+    for note in notes:
+        output.line((note, common.UNSURE))
+
+
+def synced(output: Output, answer: SyncAnswer) -> None:
+    """What went which way, and what both sides changed."""
+    did = "would be" if answer.dry_run else "are"
+    output.line(
+        (answer.path, common.PATH),
+        f"  {plural(answer.written, 'memory', 'memories')} in it; from the file {len(answer.added)} {did} new, "
+        f"{len(answer.changed)} changed, {len(answer.forgotten)} out of search",
+    )
+    for conflict in answer.conflicts:
+        output.line(("  changed on both sides:", common.UNSURE))
+        output.line("    file   ", conflict.in_file or "(deleted)")
+        output.line("    graph  ", conflict.in_graph)
+    for note in answer.notes:
+        output.line((f"  {note}", common.DIM))
+
+
+def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
+    """What came of each file."""
+    for name, answer in found:
+        counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(answer.counts.items())) or "nothing in it"
+        output.line((name, common.PATH), f"  {counts}", (f"  as {answer.source}", common.DIM))
+        for note in answer.notes:
+            output.line((f"  {note}", common.UNSURE))
