@@ -75,9 +75,10 @@ class Grammar:
             return None
 
     def kind_ids(self, node_type: str) -> list[int]:
-        """Every id the grammar uses for a visible node type; aliases give some types several."""
+        """Every id the grammar uses for a visible node type; aliases give some types several. `"this"` with quotes is a token."""
         count: int = self.language.node_kind_count
-        return [i for i in range(count) if self.language.node_kind_for_id(i) == node_type and self.language.node_kind_is_named(i)]
+        is_named, plain = not node_type.startswith('"'), node_type.strip('"')
+        return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]
 
 
 def _parser(language: Language) -> Parser:

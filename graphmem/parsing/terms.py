@@ -190,6 +190,16 @@ def _pick(grammar: Grammar, where: Any) -> Pick:
             origin = f"grammars/{grammar.spec.name}/language.toml"
             raise GrammarError(f"{origin}: [terms]: the grammar has no field {where!r}", path=origin, line=0)
         return methodcaller("child_by_field_id", field)  # half the cost of a lambda
+    if isinstance(where, list):
+        steps = [_pick(grammar, step) for step in where]
+
+        def by_steps(node: Node) -> Node | None:
+            found: Node | None = node
+            for step in steps:
+                found = step(found) if found is not None else None
+            return found
+
+        return by_steps
     position = int(where)
 
     def by_position(node: Node) -> Node | None:

@@ -123,10 +123,11 @@ class Names:
         """Members of that name in what the class derives from that a scope is, or in the class a scope stands apart from."""
         symbol = entry.rules.implied_class(self.inference, entry, scope)
         owner = self.inference.owner(symbol, name) if symbol is not None else None
-        if not isinstance(owner, Symbol) or owner is entry.symbols[scope]:
+        if not isinstance(owner, Symbol):
             return []
         other = self.project.entry(owner)
-        places = [Place(other, owner.index, slot) for slot in whole(other, other.names(owner.index).get(name, ()))]
+        slots = () if owner is entry.symbols[scope] else whole(other, other.names(owner.index).get(name, ()))  # its own were seen
+        places = [Place(other, owner.index, slot) for slot in slots]
         return [*places, *other.rules.members_elsewhere(self.inference, owner, name)]
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:

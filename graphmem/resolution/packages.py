@@ -151,6 +151,10 @@ class PackageRules(Rules):
             return super().implied_class(inference, entry, scope)
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
+    def missing_member(self, receiver: Atom, name: str) -> Type:
+        """The class a static method belongs to, asked for as that of its receiver."""
+        return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
+
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """The class around a method, when the term is its receiver."""
         found = super().receiver_class(entry, scope, base)

@@ -336,7 +336,7 @@ class RustRules(PackageRules):
     def missing_member(self, receiver: Atom, name: str) -> Type:
         """What the library adds to every type, and what its pointers and cells put before it."""
         if receiver[0] == CLASS:
-            return one(BUILTIN, receiver, name) if name == "default" else EMPTY
+            return one(BUILTIN, receiver, name) if name == "default" else super().missing_member(receiver, name)
         return one(BUILTIN, receiver, name) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
 
     def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import TUPLE
 from graphmem.resolution.ecmascript_modules import joined
+from graphmem.resolution.names import Place, whole
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
@@ -21,40 +22,15 @@ if TYPE_CHECKING:
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.names import Place
-    from graphmem.resolution.project import FileEntry
+    from graphmem.resolution.project import FileEntry, Symbol
 
 _KEYS: Final = frozenset(
     {
-        *(
-            "group",
-            "shares",
-            "imports",
-            "separator",
-            "dots",
-            "endings",
-            "library",
-            "types",
-            "functions",
-            "common",
-            "containers",
-            "transparent",
-        ),
-        *(
-            "constructors",
-            "maker",
-            "implied_this",
-            "implied_members",
-            "overloads",
-            "typed",
-            "module_returns",
-            "keep",
-            "element",
-            "any_count",
-        ),
+        *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
+        *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
+        *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count"),
     }
 )
-
 CONSTRUCTOR: Final = "<init>"
 MAX_SUFFIX: Final = 8
 """Parts of a path by which an import may name it."""
@@ -90,10 +66,11 @@ class ScopedRules(PackageRules):
         self._maker = str(table.get("maker", ""))
         self._keep = frozenset(table.get("keep", ()))
         self._element = frozenset(table.get("element", ()))
+        self._reopened = bool(table.get("reopened"))
         self._any_count = bool(table.get("any_count"))
         self.builtin_package = str(table.get("library", spec.name))
         self.constructors = tuple(table.get("constructors", ()))
-        self.class_scope_is_visible = bool(table.get("implied_this") or table.get("implied_members"))
+        self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
         self.has_overloads = bool(table.get("overloads"))
         self.types_are_declared = bool(table.get("typed"))
@@ -176,6 +153,12 @@ class ScopedRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Packages by their first word, then what the language brings."""
         known = self.builtin(name)
+        for package in () if known or self._by_path else self.names_of(entry.facts):
+            parts = package.split(".")
+            for count in range(len(parts), 0, -1):
+                below = ".".join((*parts[:count], name))
+                if inference.project.modules(below) or inference.project.is_folder(below):
+                    return one(NAMESPACE, below, self._language)
         if not known and (inference.project.modules(name) or (not self._by_path and inference.project.is_folder(name))):
             return one(NAMESPACE, name, self._language)
         return known
@@ -220,9 +203,26 @@ class ScopedRules(PackageRules):
             return scope, slot
         return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
 
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Methods outside of their class; where a class may be written in several pieces, members of the others."""
+        found = list(super().members_elsewhere(inference, owner, name))
+        if not self._reopened:
+            return found
+        entry = inference.project.entry(owner)
+        top = owner.qualname.partition(".")[0]
+        for package in self.names_of(entry.facts)[:1]:
+            for path in inference.project.binders(package, top):
+                other = inference.project.files[path]
+                inference.project.touch_top(other, top)
+                for position in _pieces(other).get(owner.qualname, ()):
+                    if other.symbols[position] is not owner:
+                        found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
+        return found
+
     def missing_member(self, receiver: Atom, name: str) -> Type:
         """The method of a class that makes its objects, where that is one."""
-        return frozenset((receiver,)) if self._maker and name == self._maker and receiver[0] == CLASS else EMPTY
+        is_maker = self._maker and name == self._maker and receiver[0] == CLASS
+        return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """As `PackageRules`; any number where the language does not mind."""
@@ -252,6 +252,17 @@ class ScopedRules(PackageRules):
         if name in self._element:
             return container[2][-1]  # type: ignore[no-any-return]
         return frozenset((container,)) if name in self._keep else EMPTY
+
+
+def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
+    """The classes of a file by qualified name."""
+    kept: dict[str, list[int]] | None = entry.kept.get("pieces")
+    if kept is None:
+        kept = entry.kept["pieces"] = {}
+        for position, definition in enumerate(entry.definitions):
+            if definition.kind in CLASS_KINDS:
+                kept.setdefault(definition.qualname, []).append(position)
+    return kept
 
 
 def _arguments(entry: FileEntry, key: int) -> Sequence[int]:

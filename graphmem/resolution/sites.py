@@ -213,7 +213,7 @@ class _Resolving:
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         base = self.value(reference, receiver)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
-        if not base:
+        if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
         if not found:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
@@ -244,6 +244,13 @@ class _Resolving:
 
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
+
+    def is_from_outside(self, reference: Reference, receiver: int) -> bool:
+        """True for a name nobody in the project binds, where names are declared: a class some import of everything brings."""
+        term = self.terms[receiver]
+        if not self.entry.rules.types_are_declared or term[0] != NAME:
+            return False
+        return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
         """Count a site as unresolved, unless what is known says that nothing of the project is called."""
@@ -429,6 +436,8 @@ class _Resolving:
                 continue
             symbol = entry.symbols[slot.index]
             modifiers = entry.definitions[slot.index].modifiers
+            if not entry.rules.is_member_of(entry, slot.index, atom):
+                continue
             if "setter" in modifiers:
                 if reference.kind == "write":
                     self.add_calls(reference, [Target(symbol, None, "implicit")])

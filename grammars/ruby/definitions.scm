@@ -1,0 +1,92 @@
+; class Name < Base … end, class Space::Name … end
+(class
+  name: [
+    (constant) @name
+    (scope_resolution
+      name: (constant) @name)
+  ]
+  superclass: (superclass
+    (_) @base)?
+  body: (body_statement) @body) @definition.class
+
+(class
+  name: [
+    (constant) @name
+    (scope_resolution
+      name: (constant) @name)
+  ]
+  superclass: (superclass
+    (_) @base)?
+  !body) @definition.class
+
+; module Name … end
+(module
+  name: [
+    (constant) @name
+    (scope_resolution
+      name: (constant) @name)
+  ]
+  body: (body_statement) @body) @definition.class
+
+; include Name
+((call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list
+    [
+      (constant)
+      (scope_resolution)
+    ] @base.here))
+  (#any-of? @_method "include" "prepend" "extend"))
+
+; def name(parameters) … end
+(method
+  name: (_) @name
+  body: (_) @body) @definition.function
+
+(method
+  name: (_) @name
+  !body) @definition.function
+
+; def self.name(parameters) … end
+(singleton_method
+  object: (self)
+  name: (_) @name
+  body: (_) @body) @definition.function @modifier.static
+
+(singleton_method
+  object: (self)
+  name: (_) @name
+  !body) @definition.function @modifier.static
+
+; # Documentation.
+((comment) @doc
+  .
+  [
+    (class)
+    (module)
+    (method)
+    (singleton_method)
+  ] @doc.of)
+
+(body_statement
+  (comment) @doc
+  .
+  (method) @doc.of)
+
+; Points where control can go two ways.
+[
+  (if)
+  (elsif)
+  (unless)
+  (while)
+  (until)
+  (when)
+  (rescue)
+  (conditional)
+  (if_modifier)
+  (unless_modifier)
+] @branch
+
+; Statements that run together.
+(body_statement) @block
