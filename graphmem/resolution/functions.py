@@ -303,7 +303,7 @@ class Functions:
                 return one(INST, receiver[1], False) if receiver[0] == CLASS else frozenset((receiver,))
             if tag == TYPEVAR:
                 if variables is None:
-                    variables = self._type_variables(symbol, call, offset)
+                    variables = self._type_variables(symbol, call, receiver, offset)
                 return variables.get(atom[1], EMPTY)
             return frozenset((atom,))
 
@@ -315,17 +315,17 @@ class Functions:
         definition = entry.definitions[symbol.index]
         return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
 
-    def _type_variables(self, symbol: Symbol, call: Call, offset: int) -> dict[str, Type]:
+    def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom, offset: int) -> dict[str, Type]:
         """What the arguments of a call say about the type parameters of a signature."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: dict[str, Type] = {}
         for index, parameter in enumerate(definition.parameters):
-            if parameter.annotation < 0 or index < offset:
+            if parameter.annotation < 0:
                 continue
             declared = self.inference.declared(entry, definition.parent, parameter.annotation)
             if any(_mentions_variable(atom) for atom in declared):
-                given = self._argument(symbol, index, call, offset)
+                given = one(*receiver) if index < offset else self._argument(symbol, index, call, offset)
                 if given is not None:
                     self._match(declared, self.inference.expanded(given), found)
         return found

@@ -84,11 +84,26 @@ class Hierarchy:
         found = self.project.solver.ask(memo, ("v", owner.index, name, in_tests), self._overrides, owner, name, in_tests)
         return [symbol for symbol in found if symbol is not caller]
 
+    def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
+        """True when somebody may make objects of a class, or of one below, whose method of a name is its owner's."""
+        memo = self.project.files[symbol.path].memo
+        return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
+
+    def _runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
+        rules = self.project.entry(symbol).rules
+        return any(
+            rules.is_made(self.inference, one) and self.inference.owner(one, name) is owner
+            for one in (symbol, *self.below(symbol))
+            if one.index >= 0
+        )
+
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         found: list[Symbol] = []
         for child in self.below(owner):
             if child.index >= 0 and (in_tests or not self.project.files[child.path].in_tests):
-                found += self.inference.functions(child, name)
+                own = self.inference.functions(child, name)
+                if own and self.runs(child, child, name):
+                    found += own
                 if len(found) > MAX_OVERRIDES:
                     return ()
         return tuple(found)

@@ -76,6 +76,12 @@ class Rules:
     own_names_are_below: bool = True
     """True where what a file takes from itself is a module below it (`from . import x` in a package)."""
 
+    classes_are_made_by_name: bool = False
+    """True where `is_made` asks whether any file calls a class or uses it as a value."""
+
+    type_tests: Collection[str] = ()
+    """Functions that ask whether something is an instance of their second argument."""
+
     builtin_package: str = "builtins"
     """Package of the names every file sees."""
 
@@ -176,6 +182,14 @@ class Rules:
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Methods of such interfaces that a method stands for."""
         return ()
+
+    def is_made(self, inference: Inference, symbol: Symbol) -> bool:
+        """False for a class of which nobody can make objects, so that its methods only run in those of subclasses."""
+        return True
+
+    def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
+        """True for a class whose methods say what others must have; they only run where somebody inherits them."""
+        return False
 
     def is_virtual(self, symbol: Symbol) -> bool:
         """False for a class whose methods run as they are, whatever derives from it."""

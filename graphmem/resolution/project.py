@@ -14,6 +14,7 @@ from graphmem.model import symbol_id
 from graphmem.parsing.facts import ATTR, NAME, Binding, Definition, FileFacts
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.fingerprint import Fingerprints, Key
+from graphmem.resolution.mentions import class_names, is_class_name
 from graphmem.resolution.solver import Memo, Solver
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class FileEntry:
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
+        self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
         self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
         self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is being looked at
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
@@ -212,6 +214,7 @@ class Project:
         self._named: dict[str, set[Symbol]] = {}
         self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> name at the top -> paths, where files share names
         self._demanded: dict[str, set[Symbol]] = {}  # name -> methods of interfaces, where these are satisfied by having them
+        self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that can make objects of it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
 
     # inputs
@@ -221,7 +224,7 @@ class Project:
 
         `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
-        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name ·
+        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name · `made`: whether a class's name is used ·
         `subclasses`: of (symbol id) · `file`: whether a path exists.
         """
         found = self._keys.get(parts)
@@ -289,6 +292,13 @@ class Project:
         self.touch("named", name)
         return bool(self._named.get(name))
 
+    def is_made(self, name: str) -> bool:
+        """False for the name of a class that no file calls or uses as a value, so that nobody makes objects of it."""
+        if not is_class_name(name):
+            return True
+        self.touch("made", name)
+        return bool(self._made.get(name))
+
     def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
         """Where something of that bare name is called, outside of tests first; False when these are not all.
 
@@ -352,6 +362,8 @@ class Project:
             return {}
         contents: dict[Key, Any] = dict(Fingerprints(entry).hashes)
         contents["file", path] = True
+        for name in entry.made:
+            contents["made", name, path] = True
         for dotted in entry.rules.names_of(entry.facts):
             contents["module", dotted, path] = True
             for name in entry.rules.shared_names(entry):
@@ -384,6 +396,8 @@ class Project:
             self._modules.setdefault(dotted, set()).add(path)
             for folder in _folders(dotted):
                 self._folders[folder] = self._folders.get(folder, 0) + 1
+        for name in entry.made:
+            self._made.setdefault(name, set()).add(path)
         for name, sites in entry.calls.items():
             self._called.setdefault(name, {})[path] = len(sites)
 
@@ -401,6 +415,8 @@ class Project:
             self._modules[dotted].discard(path)
             for folder in _folders(dotted):
                 self._folders[folder] -= 1
+        for name in entry.made:
+            self._made[name].discard(path)
         for name in entry.calls:
             self._called[name].pop(path)
 
@@ -424,7 +440,7 @@ def _folders(dotted: str) -> list[str]:
 
 
 def _index_key(key: Key) -> Key:
-    """The input a contribution belongs to: `named`, `module` and `calls` unite the contributions of many files."""
+    """The input a contribution belongs to: `named`, `module`, `calls` and `made` unite the contributions of many files."""
     if key[0] == "shared":
         return key[:3]
-    return key[:2] if key[0] in ("named", "module", "calls") else key
+    return key[:2] if key[0] in ("named", "module", "calls", "made") else key

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry
 
 
+_PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
+"""Packages whose classes do not make objects of what derives from them."""
+
+
 class PythonRules(PythonTypes):
     """Python."""
 
@@ -46,6 +50,8 @@ class PythonRules(PythonTypes):
     call_method = "__call__"
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
+    classes_are_made_by_name = True
+    type_tests = ("isinstance", "issubclass")
     item_setters = ("__setitem__",)
     attribute_setter = "__setattr__"
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
@@ -238,6 +244,16 @@ class PythonRules(PythonTypes):
                     atoms = inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
                     return sorted((atom[1] for atom in atoms if atom[0] == CLASS), key=lambda s: s.place)
         return []
+
+    def is_made(self, inference: Inference, symbol: Symbol) -> bool:
+        """A class that derives from a library's, or that a test file defines, may be made by somebody else."""
+        if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
+            return True
+        return any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol))
+
+    def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
+        """A class that names `typing.Protocol` as its base."""
+        return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def called_through(self, package: str, dotted: str) -> Sequence[str]:
         """What `len`, `next`, `str` and their like call."""

@@ -339,6 +339,8 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
         return same if name == "copy" else EMPTY
     if name in ("copy", "union", "intersection", "difference", "__iter__", "symmetric_difference"):
         return same
+    if kind == "cell":
+        return join(inference.element(same), call.argument(0) or EMPTY) if name == "get" else EMPTY
     if name in ("pop", "popleft", "__next__", "send", "__getitem__", "__anext__"):
         return inference.element(same)
     return EMPTY

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry
 
 
-_TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "types"})
+_TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "contextvars", "types"})
 
 _SEQUENCES: Final = {
     **dict.fromkeys(("List", "list", "Sequence", "MutableSequence", "Collection", "Container", "deque", "Deque"), "list"),
@@ -44,6 +44,7 @@ _SEQUENCES: Final = {
     **dict.fromkeys(("Iterable", "Iterator", "AsyncIterable", "AsyncIterator", "Generator", "AsyncGenerator", "Reversible"), "iter"),
     **dict.fromkeys(("ValuesView",), "iter"),
     **dict.fromkeys(("Awaitable", "Coroutine", "Future", "Task"), "await"),
+    **dict.fromkeys(("ContextVar",), "cell"),
     **dict.fromkeys(("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager"), "enter"),
 }
 

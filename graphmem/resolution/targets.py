@@ -119,17 +119,20 @@ class Targets:
         """What a class has for a call on one of its objects, and what subclasses put in its place.
 
         The more overrides there are, the less each of them is believed. A method that only says that subclasses
-        must have it is referred to and not called where they do.
+        must have it is referred to and not called where they do, and so is one that all classes override of which
+        there are objects.
         """
         is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
         is_exact = is_exact or (receiver[0] == CLASS and not self.entry.rules.class_calls_are_virtual)
-        if is_exact or not isinstance(self.inference.owner(receiver[1], name), Symbol):
+        owner = self.inference.owner(receiver[1], name)
+        if is_exact or not isinstance(owner, Symbol):
             yield from plain
             return
         overrides = self.hierarchy.overrides(receiver[1], name, caller)
         is_abstract = False
+        is_idle = self._is_idle(receiver[1], owner, name, bool(overrides))
         for target in plain:
-            if overrides and target.symbol is not None and "abstract" in self.project.definition(target.symbol).modifiers:
+            if target.symbol is not None and ((is_idle and target.symbol.name == name) or (overrides and self._is_abstract(target.symbol))):
                 is_abstract = True
                 yield target._replace(kind=EdgeKind.REFERENCES)
             else:
@@ -138,6 +141,14 @@ class Targets:
         confidence = round(likely * min(1.0, CERTAIN_OVERRIDES / max(1, len(overrides))), 3)
         for symbol in overrides:
             yield Target(symbol, None, "override", confidence)
+
+    def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
+        """True when nobody makes objects of a class, or of one below, that run the method of its owner."""
+        may_be = is_overridden or self.project.entry(owner).rules.is_protocol(self.inference, owner)
+        return may_be and not self.hierarchy.runs(symbol, owner, name)
+
+    def _is_abstract(self, symbol: Symbol) -> bool:
+        return "abstract" in self.project.definition(symbol).modifiers
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
         """Methods that run when a class is called."""

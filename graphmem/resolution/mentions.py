@@ -1,0 +1,97 @@
+"""Which classes a file can make objects of: those it calls or hands on, and not those it only asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from graphmem.parsing.facts import ATTR, CALL, NAME, TUPLE, FileFacts, Reference
+from graphmem.resolution.fingerprint import children
+
+
+class _Part(NamedTuple):
+    """Lines of a file as one scope sees them."""
+
+    scope: int
+    first: int
+    last: int
+
+
+def is_class_name(name: str) -> bool:
+    """True for names written like those of classes."""
+    return name.lstrip("_")[:1].isupper()
+
+
+def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
+    """Names of classes that a file calls or uses as values, annotations and type tests left out.
+
+    Args:
+        facts: of the file.
+        type_tests: functions that ask whether something is an instance of their second argument.
+    """
+    terms = facts.terms
+    found: set[str] = set()
+    read: list[tuple[str, Reference]] = []
+    tests: list[Reference] = []
+    for reference in facts.references:
+        kind = reference.kind
+        if kind not in ("call", "read", "raise", "decorate"):
+            continue
+        term = terms[reference.term]
+        if kind == "call":
+            term = terms[term[1]]
+            if type_tests and term[0] == NAME and term[1] in type_tests:
+                tests.append(reference)
+        elif term[0] == CALL:
+            term = terms[term[1]]
+        if term[0] in (NAME, ATTR) and is_class_name(term[-1]):
+            if kind == "read":
+                read.append((term[-1], reference))
+            else:
+                found.add(term[-1])
+    if any(name not in found for name, _ in read):
+        annotated = _annotated(facts)
+        found.update(name for name, reference in read if not _is_asked(facts, annotated, tests, reference))
+    return frozenset(found)
+
+
+def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
+    """True for a class that stands in an annotation or in a type test."""
+    place = (reference.scope, reference.line)
+    if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
+        return True
+    return _is_tested(facts, tests, reference)
+
+
+def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
+    """True for a class that is the second argument of a type test around it, or one of a tuple there."""
+    for test in tests:
+        if test.line <= reference.line <= test.end_line:
+            arguments = facts.terms[test.term][2]
+            if len(arguments) > 1:
+                second = facts.terms[arguments[1]]
+                if reference.term in (second[1] if second[0] == TUPLE else (arguments[1],)):
+                    return True
+    return False
+
+
+def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
+    """Where each term, inner ones too, stands in an annotation: in a statement, or in the header of a definition."""
+    found: dict[int, list[_Part]] = {}
+    for binding in facts.bindings:
+        _add(facts, binding.annotation, _Part(binding.scope, binding.line, binding.end_line), found)
+    for definition in facts.definitions:
+        part = _Part(definition.parent, definition.start_line, definition.end_line)
+        _add(facts, definition.returns, part, found)
+        for parameter in definition.parameters:
+            _add(facts, parameter.annotation, part, found)
+    return found
+
+
+def _add(facts: FileFacts, term: int, part: _Part, found: dict[int, list[_Part]]) -> None:
+    pending = [term]
+    while pending:
+        current = pending.pop()
+        if current >= 0:
+            found.setdefault(current, []).append(part)
+            pending += children(facts.terms[current])
