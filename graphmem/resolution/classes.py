@@ -27,6 +27,7 @@ from graphmem.resolution.types import (
     Atom,
     Type,
     bottom_for,
+    class_of,
     join,
     join_all,
     one,
@@ -135,7 +136,7 @@ class Classes:
         tag = atom[0]
         if tag in (INST, CLASS):
             if name == "__class__" and tag == INST:
-                return one(CLASS, atom[1])
+                return class_of(atom)
             return self._member(atom, atom[1], name, None)
         if tag in (MODULE, NAMESPACE):
             return self.inference.module_member(atom, name)
@@ -215,7 +216,7 @@ class Classes:
         if "static" in modifiers and "property" not in modifiers:
             return frozenset((function,))
         if "classmethod" in modifiers:
-            bound = (CLASS, receiver[1]) if receiver[0] == INST else receiver
+            bound = next(iter(class_of(receiver))) if receiver[0] == INST else receiver
             return one(FUNC, symbol, bound)
         if receiver[0] == CLASS and "static" not in modifiers:
             return frozenset((function,))

@@ -253,7 +253,7 @@ class Functions:
         if tag == FUNC:
             return self.substituted(self.returned(atom[1]), atom, call)
         if tag == CLASS:
-            return one(INST, atom[1], True)
+            return one(INST, atom[1], len(atom) == 2)
         if tag == INST:
             method = call.entry.rules.call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY

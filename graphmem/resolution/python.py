@@ -68,7 +68,7 @@ class PythonRules(PythonTypes):
         if owner.kind not in CLASS_KINDS:
             return EMPTY
         if "classmethod" in definition.modifiers or symbol.name in ("__new__", "__init_subclass__", "__class_getitem__"):
-            return one(CLASS, owner)
+            return one(CLASS, owner, True)
         return one(INST, owner, False)
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:

@@ -25,6 +25,7 @@ from graphmem.resolution.types import (
     Atom,
     Type,
     box,
+    class_of,
     join,
     one,
     partial,
@@ -187,7 +188,7 @@ def _type(inference: Inference, call: Call) -> Type:
     found = EMPTY
     for atom in inference.expanded(call.argument(0) or EMPTY):
         if atom[0] == INST:
-            found = join(found, one(CLASS, atom[1]))
+            found = join(found, class_of(atom))
         elif atom[0] == EXTI:
             found = join(found, one(EXT, atom[1], atom[2]))
     return found

@@ -23,6 +23,7 @@ from graphmem.resolution.types import (
     Atom,
     Type,
     box,
+    class_of,
     join,
     join_all,
     one,
@@ -219,7 +220,7 @@ def _open_is_empty(value: Type) -> Type:
 
 def _class_of(atom: Atom) -> Type:
     if atom[0] == INST:
-        return one(CLASS, atom[1])
+        return class_of(atom)
     if atom[0] == EXTI:
         return one(EXT, atom[1], atom[2])
     if atom[0] in (TYPEVAR, SELFTYPE):

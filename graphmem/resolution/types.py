@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-CLASS: Final = 0  # (CLASS, symbol)                      the class itself
+CLASS: Final = 0  # (CLASS, symbol[, True])              the class itself; with True, it or one below: `cls`, `type[…]`
 INST: Final = 1  # (INST, symbol, exact)                 an instance of a class of the project; exact: of no subclass
 FUNC: Final = 2  # (FUNC, symbol, receiver | None)       a function; bound to an atom or not
 MODULE: Final = 3  # (MODULE, path)                      a file of the project
@@ -189,6 +189,11 @@ def is_open(declared: Type) -> bool:
 def closed(declared: Type) -> Type:
     """The part of an annotation that says something."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
+
+
+def class_of(instance: Atom) -> Type:
+    """The class of an instance of the project."""
+    return frozenset((((CLASS, instance[1]) if instance[2] else (CLASS, instance[1], True)),))
 
 
 def made(value: Type) -> Type:
