@@ -215,6 +215,8 @@ class _Resolving:
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
+        elif all(atom[0] == EXTI and "(" in atom[2] and atom[1] != self.entry.rules.builtin_package for atom in base):
+            found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if not found:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)
