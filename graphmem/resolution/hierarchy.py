@@ -90,20 +90,31 @@ class Hierarchy:
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
 
     def _runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        rules = self.project.entry(symbol).rules
-        return any(
-            rules.is_made(self.inference, one) and self.inference.owner(one, name) is owner
-            for one in (symbol, *self.below(symbol))
-            if one.index >= 0
-        )
+        classes = (one for one in (symbol, *self.below(symbol)) if one.index >= 0)
+        return any(self._is_made(one) and self.inference.owner(one, name) is owner for one in classes)
+
+    def is_made(self, symbol: Symbol) -> bool:
+        """True when somebody may make objects of a class or of one below."""
+        memo = self.project.files[symbol.path].memo
+        return bool(self.project.solver.ask(memo, ("X", symbol.index), self._is_any_made, symbol))
+
+    def _is_any_made(self, symbol: Symbol) -> bool:
+        return any(self._is_made(one) for one in (symbol, *self.below(symbol)) if one.index >= 0)
+
+    def _is_made(self, symbol: Symbol) -> bool:
+        return self.project.entry(symbol).rules.is_made(self.inference, symbol)
 
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
+        """The overrides in classes somebody may make objects of; all of them when nobody makes any object of their kind."""
         found: list[Symbol] = []
+        running: list[Symbol] = []
         for child in self.below(owner):
             if child.index >= 0 and (in_tests or not self.project.files[child.path].in_tests):
                 own = self.inference.functions(child, name)
+                found += own
                 if own and self.runs(child, child, name):
-                    found += own
-                if len(found) > MAX_OVERRIDES:
+                    running += own
+                if len(running) > MAX_OVERRIDES:
                     return ()
-        return tuple(found)
+        chosen = running if running or self.is_made(owner) else found
+        return tuple(chosen) if len(chosen) <= MAX_OVERRIDES else ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, TUPLE, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, NAME, STRING, TUPLE, FileFacts, Reference
 from graphmem.resolution.fingerprint import children
 
 
@@ -23,7 +24,7 @@ def is_class_name(name: str) -> bool:
 
 
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
-    """Names of classes that a file calls or uses as values, annotations and type tests left out.
+    """Names of classes that a file calls, uses as values or has in a text, annotations and type tests left out.
 
     Args:
         facts: of the file.
@@ -49,6 +50,11 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
                 read.append((term[-1], reference))
             else:
                 found.add(term[-1])
+    for term in terms:
+        if term[0] == STRING:  # "package.module.Class"
+            module, _, name = term[1].rpartition(".")
+            if module and is_class_name(name) and name.isidentifier():
+                found.add(name)
     if any(name not in found for name, _ in read):
         annotated = _annotated(facts)
         found.update(name for name, reference in read if not _is_asked(facts, annotated, tests, reference))
@@ -78,8 +84,12 @@ def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Referenc
 def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
     """Where each term, inner ones too, stands in an annotation: in a statement, or in the header of a definition."""
     found: dict[int, list[_Part]] = {}
+    starts = sorted({binding.line for binding in facts.bindings} | {definition.start_line for definition in facts.definitions})
     for binding in facts.bindings:
-        _add(facts, binding.annotation, _Part(binding.scope, binding.line, binding.end_line), found)
+        if binding.annotation >= 0:
+            following = bisect_right(starts, binding.line)  # a long annotation goes on until something else begins
+            last = starts[following] - 1 if following < len(starts) else facts.lines
+            _add(facts, binding.annotation, _Part(binding.scope, binding.line, max(last, binding.end_line)), found)
     for definition in facts.definitions:
         part = _Part(definition.parent, definition.start_line, definition.end_line)
         _add(facts, definition.returns, part, found)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import NAME, OPERATOR, STRING
 from graphmem.resolution.types import (
     BOX,
-    CLASS,
     EMPTY,
     EXT,
     EXTI,

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry
 
 
-_TYPING: Final = frozenset({"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "contextvars", "types"})
+_TYPING: Final = frozenset(
+    {"typing", "typing_extensions", "collections", "collections.abc", "builtins", "contextlib", "contextvars", "types"}
+)
 
 _SEQUENCES: Final = {
     **dict.fromkeys(("List", "list", "Sequence", "MutableSequence", "Collection", "Container", "deque", "Deque"), "list"),

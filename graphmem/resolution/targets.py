@@ -31,7 +31,11 @@ from graphmem.resolution.types import (
 )
 
 CERTAIN_OVERRIDES: Final = 4
-"""Up to so many overrides each is believed as `RULES` says; of more they share that belief."""
+"""Up to so many overrides each is believed as `RULES` says; of more they share that belief.
+
+Of more, those of a method with a body of its own, or that the language calls by itself, are believed on the object itself
+only: of other receivers the OVERRIDES edges tell.
+"""
 
 UNLIKELY_OVERRIDE: Final = 0.4
 """Belief in an override where the class that is named has a body of its own for the method."""
@@ -137,6 +141,9 @@ class Targets:
                 yield target._replace(kind=EdgeKind.REFERENCES)
             else:
                 yield target
+        is_implicit = name.startswith("__") or all(target.rule == "implicit" for target in plain)
+        if len(overrides) > CERTAIN_OVERRIDES and not is_self and (is_implicit or not is_abstract):
+            return
         likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
         confidence = round(likely * min(1.0, CERTAIN_OVERRIDES / max(1, len(overrides))), 3)
         for symbol in overrides:
@@ -144,7 +151,8 @@ class Targets:
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """True when nobody makes objects of a class, or of one below, that run the method of its owner."""
-        may_be = is_overridden or self.project.entry(owner).rules.is_protocol(self.inference, owner)
+        may_be = is_overridden and self.hierarchy.is_made(symbol)
+        may_be = may_be or self.project.entry(owner).rules.is_protocol(self.inference, owner)
         return may_be and not self.hierarchy.runs(symbol, owner, name)
 
     def _is_abstract(self, symbol: Symbol) -> bool:
