@@ -188,11 +188,10 @@ class MemoryIndex:
             packed = self._about.get(memory_id)
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
 
-    def targets(self, memory_id: str) -> list[str]:
-        """Ids of the nodes a memory is about, ascending, each once."""
-        with self._lock:
-            packed = self._about.get(memory_id)
-        return [] if packed is None else sorted({fields[0] for fields in marshal.loads(packed)})  # noqa: S302 - our own bytes
+    def targets(self, memory_id: str) -> dict[str, str]:
+        """Nodes a memory is about, ascending, and how the code has fared since: node id -> anchor."""
+        packed = self._about.get(memory_id)
+        return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
 
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
         """Ids of the memories that are about any of these nodes; retired ones too."""
@@ -200,9 +199,9 @@ class MemoryIndex:
             return set().union(*(self._about_target.get(node, ()) for node in node_ids))
 
     def live_about(self, node_id: str) -> list[str]:
-        """Ids of the memories in use that are about a node, ascending."""
+        """Ids of the memories in use that are about a node, in no order."""
         with self._lock:
-            return sorted(one for one in self._about_target.get(node_id, ()) if self._live[self._slot_of[one]])
+            return [one for one in self._about_target.get(node_id, ()) if self._live[self._slot_of[one]]]
 
     def about_target(self, node_id: str) -> list[str]:
         """Ids of the memories that are about a node, ascending; retired ones too."""

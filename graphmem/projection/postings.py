@@ -25,8 +25,8 @@ from graphmem.projection.text import STOP_WORDS, normalise, query_words
 F32 = npt.NDArray[np.float32]
 
 _K1: Final = 0.9
-_B: Final = 0.25
-_COVERAGE: Final = 0.5  # power of the share of the query's weight that a text has
+_B: Final = 0.2
+_COVERAGE: Final = 0.75  # power of the share of the query's weight that a text has
 _MAX_COUNT: Final = 65_535
 _MAX_KNOWN: Final = 400_000  # stems remembered; emptied above
 

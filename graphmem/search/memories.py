@@ -19,7 +19,7 @@ from graphmem.projection.vectors import F32
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.request import PHASES, Judge, MemoryWeights, Request, Tuning
 
-_SEEDS: Final = 100  # hits that pass something on
+_SEEDS: Final = 50  # hits that pass something on
 _SHARPNESS: Final = 4  # power of a hit's score
 _ROOT: Final = 2  # of what a memory is passed in all
 _STEPS: Final = (1.0, 0.5)  # of a neighbour in time, one and two places away
@@ -89,7 +89,7 @@ def gather(
     with index.reading():
         found = index.find(words, vector, tuning.depth, only)
         first = fuse(text_lists(found.words, found.dense, found, weights), tuning.normaliser)
-        seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS]}
+        seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS] if hit.score > 0}
         in_time = _in_time(index, seeds) if weights.time else {}
         in_graph = _in_graph(index, seeds) if weights.graph else {}
         near_files = _near_files(index, active) if weights.files else {}
@@ -230,9 +230,9 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
     best: dict[str, tuple[float, str]] = {}
     arrived: dict[str, dict[str, float]] = {}  # node -> seed -> mass
     for seed, mass in seeds.items():
-        links = {link.target_id: _SUSPECT if link.anchor == "suspect" else 1.0 for link in index.about(seed)} if mass else {}
-        for target, factor in links.items():
-            arrived.setdefault(target, {})[seed] = mass * factor / len(links)
+        links = index.targets(seed) if mass else {}
+        for target, anchor in links.items():
+            arrived.setdefault(target, {})[seed] = mass * (_SUSPECT if anchor == "suspect" else 1.0) / len(links)
         for link in index.relates(seed) if mass else ():
             other = link.dst if link.src == seed else link.src
             _pass_on(total, best, other, _RELATED.get(link.kind, 0.0) * link.confidence * mass, seed)

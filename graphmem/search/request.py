@@ -54,14 +54,14 @@ class MemoryWeights(NamedTuple):
 
     words: float = 0.5
     dense: float = 0.5
-    time: float = 0.45  # what was learnt just before and after a hit
+    time: float = 0.4  # what was learnt just before and after a hit
     graph: float = 0.45  # what is about the same code as a hit
     files: float = 0.5  # what is about the active files and their neighbours
     relevance: float = 0.6
     recency: float = 0.25
     frequency: float = 0.15
     volatility: float = 0.01  # a day: how fast what is known of code ages; what is not about code does not
-    doubt: float = 0.2  # of the score, what a memory without any confidence loses
+    doubt: float = 0.1  # of the score, what a memory without any confidence loses
     alike: float = 0.97  # cosine from which a hit says what a better one has said
     repeated: float = 0.1  # of the score, what it then loses
 

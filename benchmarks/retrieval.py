@@ -1,0 +1,419 @@
+"""Are memories found: in long dialogues, and among notes about code?
+
+    python benchmarks/retrieval.py DATA [--models DIR] [--cache FILE] [--only dialogues|notes] [--limit N]
+    python benchmarks/retrieval.py --generated
+
+DATA holds `locomo10.jsonl.gz` (dialogues: every turn is a memory, a question asks for marked turns) and `history_*.jsonl.gz` (notes:
+every commit message is a memory about the files it touched; a later message asks for those that share a rare file, its gain the share
+of rare files it covers; nothing later than the question is there). --generated makes a small set of both, so that this program is known
+to run.
+
+Memories go in through `remember_many`, with the vectors of the installed model given (--cache keeps them). Every way is asked the same
+questions in the same run. Baselines: BM25, cosine, reciprocal rank fusion of both, their min-max sum. Controls of the neighbourhood: the
+same lists over a graph in which memories changed places at random (as many neighbours, the wrong ones), and how much is known of a
+memory's files instead of what. Figures are macro averages over groups (a dialogue, a repository); differences are paired, with a 95 %
+bootstrap interval that draws questions within groups.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import random
+import re
+import sqlite3
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import report
+
+from graphmem.embedding.choose import choose
+from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.memory.life import confidence_in_use
+from graphmem.memory.text import contextual_text
+from graphmem.search.fusion import RRF
+from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+MEMORY = frozenset({"memory"})
+POOL, QUESTIONS, RARE = 1500, 300, 0.05
+HOUSEKEEPING = re.compile(r"\b(bump|release[sd]?|pre-commit|black|flake8|changelog|merge|typos?|lint|pyupgrade|isort)\b", re.IGNORECASE)
+METRICS = ("R@5", "R@10", "MRR", "nDCG@10")
+
+
+class Item(NamedTuple):
+    """A memory to be."""
+
+    id: str
+    content: str
+    files: tuple[str, ...]
+    at: datetime
+
+
+class Case(NamedTuple):
+    """A question, how much each right memory is worth, and what is there when it is asked."""
+
+    kind: str
+    group: str
+    query: str
+    gains: dict[str, float]
+    files: tuple[str, ...] = ()  # that are open
+    hidden: frozenset[str] = frozenset()  # the question itself, said before
+
+
+class Group(NamedTuple):
+    """Questions in the order they are asked, each after the memories that were made until then."""
+
+    name: str
+    steps: list[tuple[list[Item], list[Case]]]
+
+
+# ---- data
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows of a compressed JSON-lines file."""
+    with gzip.open(path, "rt", encoding="utf-8") as rows:
+        yield from map(json.loads, rows)
+
+
+def dialogues(data: Path) -> Iterator[Group]:
+    """One group a dialogue, each turn with speaker and date in front, and bare."""
+    for talk in lines(data / "locomo10.jsonl.gz"):
+        for kind in ("dialogue", "dialogue, bare"):
+            items = []
+            for place, turn in enumerate(talk["turns"]):
+                said = turn["text"] + (f" [shares {turn['img']}]" if turn["img"] else "")
+                content = f"{turn['who']} ({turn['at']}): {said}" if kind == "dialogue" else said
+                items.append(Item(turn["id"], content or "(nothing)", (), talk_time(turn["at"]) + timedelta(seconds=place)))
+            cases = [Case(kind, talk["id"], one["q"], dict.fromkeys(one["ev"], 1.0)) for one in talk["qa"] if one["ev"]]
+            yield Group(f"{talk['id']} {kind}", [(items, cases)])
+
+
+def talk_time(text: str) -> datetime:
+    """'1:56 pm on 8 May, 2023'."""
+    return datetime.strptime(text.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+
+
+def notes(data: Path) -> Iterator[Group]:
+    """One group a repository; renames are followed."""
+    for path in sorted(data.glob("history_*.jsonl.gz")):
+        name = path.name.removeprefix("history_").removesuffix(".jsonl.gz")
+        yield Group(name, list(note_steps(name, list(lines(path)))))
+
+
+def note_steps(name: str, commits: list[dict[str, Any]]) -> Iterator[tuple[list[Item], list[Case]]]:
+    """Memories between two questions, and the questions."""
+    last = {}
+    for commit in reversed(commits):  # what a file is called in the end
+        for state, new, *old in commit["files"]:
+            if state == "R" and old:
+                last[old[0]] = last.get(new, new)
+    usable = [one for one in commits if is_note(one)][-(POOL + QUESTIONS) :]
+    asked = {one["sha"] for one in usable[-QUESTIONS:]}
+    files_of: dict[str, tuple[str, ...]] = {}
+    message: dict[str, str] = {}
+    touched: Counter[str] = Counter()
+    waiting: list[Item] = []
+    for commit in usable:
+        files = tuple(sorted({last.get(one[1], one[1]) for one in commit["files"] if one[0] != "D"}))
+        said = squeezed(commit["msg"])
+        if commit["sha"] in asked and len(files_of) > 100:
+            rare = {path for path in files if 0 < touched[path] < RARE * len(files_of)}
+            same = frozenset(one for one, text in message.items() if text == said)
+            cases = []
+            wanted = [("notes", (), rare)]
+            known = sorted(
+                (path for path in files if touched[path]), key=lambda path: hashlib.sha1((commit["sha"] + path).encode()).hexdigest()
+            )
+            if len(rare) > 1 and known:
+                wanted.append(("notes, a file open", (known[0],), rare - {known[0]}))
+            for kind, opened, targets in wanted:
+                gains = (
+                    {one: len(targets.intersection(paths)) / len(targets) for one, paths in files_of.items() if one not in same}
+                    if targets
+                    else {}
+                )
+                gains = {one: gain for one, gain in gains.items() if gain}
+                if gains:
+                    cases.append(Case(kind, name, commit["msg"], gains, opened, same))
+            yield waiting, cases
+            waiting = []
+        files_of[commit["sha"]], message[commit["sha"]] = files, said
+        touched.update(files)
+        waiting.append(Item(commit["sha"], commit["msg"][:8000], files, datetime.fromisoformat(commit["at"])))
+
+
+def is_note(commit: dict[str, Any]) -> bool:
+    """Says something, about few files, and is no housekeeping."""
+    files = [one for one in commit["files"] if one[0] != "D"]
+    return 1 <= len(files) <= 20 and len(commit["msg"].split()) >= 3 and not HOUSEKEEPING.search(commit["msg"].split("\n")[0])
+
+
+def squeezed(text: str) -> str:
+    """For telling that two messages are the same."""
+    return re.sub(r"\W+", " ", text.lower()).strip()[:120]
+
+
+def generated(seed: int = 1) -> list[Group]:
+    """A dialogue whose answers stand next to what the questions mention, and notes about the files of a few themes."""
+    chance = random.Random(seed)
+    words = [f"{a}{b}" for a in ("cam", "riv", "gard", "lib", "mount", "pott", "viol", "bak") for b in ("ing", "er", "ary", "ain")]
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    talk: list[Item] = []
+    asked: list[Case] = []
+    for n in range(60):
+        topic, answer = chance.sample(words, 2)
+        talk.append(Item(f"t{2 * n}", f"Ana: how was the {topic} number {n}?", (), begun + timedelta(days=n)))
+        talk.append(Item(f"t{2 * n + 1}", f"Ben: it was mostly {answer}, I liked it", (), begun + timedelta(days=n, seconds=30)))
+        asked.append(Case("dialogue", "generated", f"What did Ben say of the {topic} number {n}?", {f"t{2 * n + 1}": 1.0}))
+    commits = []
+    for n in range(400):
+        theme = chance.randrange(40)
+        files = [["M", f"src/{words[theme % 32]}_{theme}_{part}.py"] for part in range(chance.randrange(1, 4))]
+        text = f"fix the {' '.join(chance.sample(words, 4))} of {words[theme % 32] if chance.random() < 0.5 else 'it'} {n}"
+        commits.append({"sha": f"c{n}", "msg": text, "files": files, "at": (begun + timedelta(days=n)).isoformat()})
+    return [Group("generated dialogue", [(talk, asked)]), Group("generated", list(note_steps("generated", commits)))]
+
+
+# ---- ways
+
+
+class Cached:
+    """An embedder that never works out a text twice, also not in the next run."""
+
+    def __init__(self, embedder: Any, file: Path | None) -> None:
+        self._embedder = embedder
+        self.model_id, self.dim = embedder.model_id, embedder.dim
+        self._db = sqlite3.connect(file or ":memory:", check_same_thread=False)
+        self._db.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB)")
+        self._known: dict[str, Any] = {}
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Vectors of the texts, float32 (n, dim)."""
+        keys = [hashlib.blake2b(f"{self.model_id}\0{text}".encode(), digest_size=16).hexdigest() for text in texts]
+        missing: dict[str, str] = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in self._known:
+                row = self._db.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+                if row is None:
+                    missing[key] = text
+                else:
+                    self._known[key] = np.frombuffer(row[0], np.float32)
+        order = sorted(missing, key=lambda key: (len(missing[key]), key))
+        for at in range(0, len(order), 8):
+            part = order[at : at + 8]
+            for key, vector in zip(part, self._embedder.encode([missing[key] for key in part]), strict=True):
+                self._known[key] = vector
+                self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, vector.tobytes()))
+        self._db.commit()
+        return np.stack([self._known[key] for key in keys])
+
+
+class Shuffled:
+    """The memories with their places in the graph and in time exchanged at random: a control."""
+
+    def __init__(self, index: Any, seed: int = 1) -> None:
+        ids = [row.id for row in index.all_rows()]
+        others = list(ids)
+        random.Random(seed).shuffle(others)
+        self._index, self._to, self._back = index, dict(zip(ids, others, strict=True)), dict(zip(others, ids, strict=True))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def about(self, one: str) -> Any:
+        """Another memory's links."""
+        return self._index.about(self._to[one])
+
+    def targets(self, one: str) -> Any:
+        """Another memory's nodes."""
+        return self._index.targets(self._to[one])
+
+    def live_about(self, node: str) -> Any:
+        """Other memories."""
+        return sorted(self._back[one] for one in self._index.live_about(node))
+
+    def moments(self, one: str, reach: int = 1) -> Any:
+        """Another memory's neighbours."""
+        return [moment._replace(id=self._back[moment.id]) for moment in self._index.moments(self._to[one], reach)]
+
+
+def ways() -> dict[str, Tuning]:
+    """Name -> tuning."""
+    default = Tuning()
+    plain = MemoryWeights(time=0, graph=0, files=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
+
+    def only(normaliser: str = default.normaliser, **weights: float) -> Tuning:
+        return default._replace(normaliser=normaliser, memory=plain._replace(**weights))
+
+    def ours(**weights: float) -> Tuning:
+        return default._replace(memory=default.memory._replace(**weights))
+
+    return {
+        "BM25": only(words=1, dense=0),
+        "cosine": only(words=0, dense=1),
+        "reciprocal ranks, equal": only(RRF, words=0.5, dense=0.5),
+        "min-max, equal": only(words=0.5, dense=0.5),
+        "ours without neighbours": ours(time=0, graph=0, files=0),
+        "ours": default,
+        "ours, neighbours in time alone": ours(graph=0, files=0),
+        "ours, neighbours in the graph alone": ours(time=0, files=0),
+        "ours without the open file": ours(files=0),
+        "ours, repetitions stay": ours(repeated=0),
+    }
+
+
+SHUFFLED = "control: ours, neighbours exchanged at random"
+POPULAR = "control: ours without neighbours, much is known of its files"
+
+
+def scored(found: Sequence[str], case: Case) -> tuple[float, ...]:
+    """The metrics of one answer."""
+    ids = [one for one in found if one not in case.hidden]
+    right = case.gains.keys()
+    first = next((1 / place for place, one in enumerate(ids, 1) if one in right), 0.0)
+    gained = sum(case.gains.get(one, 0.0) / math.log2(place + 1) for place, one in enumerate(ids[:10], 1))
+    ideal = sum(gain / math.log2(place + 1) for place, gain in enumerate(sorted(case.gains.values(), reverse=True)[:10], 1))
+    return (len(right & set(ids[:5])) / len(right), len(right & set(ids[:10])) / len(right), first, gained / ideal)
+
+
+def run(
+    groups: Sequence[Group], embedder: Any, results: dict[str, list[tuple[Case, tuple[float, ...]]]], chosen: dict[str, Tuning]
+) -> None:
+    """Ask everything in every way."""
+    for group in groups:
+        with tempfile.TemporaryDirectory() as folder, GraphMem.open(folder, settings=Settings(embedder="none")) as memory:
+            state = memory.state()
+            for items, cases in group.steps:
+                remember(memory, items, embedder)
+                if not cases:
+                    continue
+                shot = memory._projections.snapshot()
+                index = memory._projections.memories()
+                aids = Aids(memory._book.project(), Judge(confidence=confidence_in_use))
+                popularity = {one: max((len(index.live_about(node)) for node in index.targets(one)), default=0) for one in index.ids()}
+                exchanged = shot._replace(memories=Shuffled(index))
+
+                def ask(case: Case, tuning: Tuning, shot: Any = shot, aids: Aids = aids, state: Any = state) -> list[Any]:
+                    request = Request(case.query[:10_000], k=50, files=case.files, kinds=MEMORY, explain=False, deadline_s=60)
+                    return search(shot, embedder, request, state, tuning, aids).hits
+
+                for case in cases:
+                    for name, tuning in chosen.items():
+                        hits = ask(case, tuning)
+                        results[name].append((case, scored([hit.id for hit in hits], case)))
+                        if name == "ours without neighbours":
+                            top = max(popularity.values()) or 1
+                            hits.sort(key=lambda hit: (-(hit.score + 0.1 * popularity[hit.id] / top), hit.id))
+                            results[POPULAR].append((case, scored([hit.id for hit in hits], case)))
+                    results[SHUFFLED].append((case, scored([hit.id for hit in ask(case, Tuning(), exchanged)], case)))
+
+
+def remember(memory: GraphMem, items: Sequence[Item], embedder: Any) -> None:
+    """Write memories with their vectors."""
+    if not items:
+        return
+    vectors = embedder.encode([contextual_text(item.content, "fact", sorted(item.files), []) for item in items])
+    rows = [
+        {
+            "id": item.id,
+            "content": item.content,
+            "type": "fact",
+            "related_files": list(item.files),
+            "created_at": item.at.isoformat(),
+            "vector": vector.tolist(),
+        }
+        for item, vector in zip(items, vectors, strict=True)
+    ]
+    memory.remember_many(rows, embedding_model=embedder.model_id)
+
+
+def interval(groups: dict[str, list[float]]) -> tuple[float, float, float]:
+    """Macro mean of paired differences in points, and its 95 % interval; questions are drawn within groups."""
+    chance = np.random.default_rng(1)
+    drawn = [chance.choice(np.array(one), (2000, len(one))).mean(axis=1) for one in groups.values()]
+    means = np.mean(drawn, axis=0) * 100
+    return (
+        float(np.mean([np.mean(one) for one in groups.values()]) * 100),
+        float(np.quantile(means, 0.025)),
+        float(np.quantile(means, 0.975)),
+    )
+
+
+def show(results: dict[str, list[tuple[Case, tuple[float, ...]]]], reference: str) -> dict[str, Any]:
+    """Print a table a kind of question; the same as values."""
+    published: dict[str, Any] = {}
+    for kind in dict.fromkeys(case.kind for case, _ in results[reference]):
+        of_way: dict[str, dict[str, list[tuple[float, ...]]]] = {}
+        for name, rows in results.items():
+            of_way[name] = defaultdict(list)
+            for case, values in rows:
+                if case.kind == kind:
+                    of_way[name][case.group].append(values)
+        count = sum(map(len, of_way[reference].values()))
+        print(f"\n## {kind}: {count} questions, {len(of_way[reference])} groups\n")
+        shown = []
+        published[kind] = {"questions": count, "ways": {}}
+        for name, groups in of_way.items():
+            macro = np.mean([np.mean(np.array(rows), axis=0) for rows in groups.values()], axis=0) * 100
+            differences = {}
+            for metric in METRICS:
+                place = METRICS.index(metric)
+                pairs = {
+                    group: [a[place] - b[place] for a, b in zip(rows, of_way[reference][group], strict=True)]
+                    for group, rows in groups.items()
+                }
+                differences[metric] = interval(pairs)
+            said = ["{:+.1f} ({:+.1f} … {:+.1f})".format(*differences[metric]) for metric in ("R@10", "MRR", "nDCG@10")]
+            shown.append([name, *(f"{value:.1f}" for value in macro), *said])
+            published[kind]["ways"][name] = {**dict(zip(METRICS, macro.tolist(), strict=True)), "difference": differences}
+        report.table(["way", *METRICS, "Δ R@10", "Δ MRR", "Δ nDCG@10"], shown)
+    return published
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("data", type=Path, nargs="?")
+    options.add_argument("--generated", action="store_true")
+    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
+    options.add_argument("--cache", type=Path, help="SQLite file that keeps vectors between runs")
+    options.add_argument("--only", choices=("dialogues", "notes"))
+    options.add_argument("--limit", type=int, default=0, help="groups of each kind; 0: all")
+    options.add_argument("--ways", default="", help="regular expression: only these ways, and ours with and without neighbours")
+    arguments = options.parse_args()
+    if arguments.generated:
+        groups, chosen = generated(), None
+        embedder = Cached(HashedEmbedder(), None)
+    elif arguments.data is not None:
+        sources: list[Callable[[Path], Iterator[Group]]] = [one for one in (dialogues, notes) if arguments.only in (None, one.__name__)]
+        groups = [group for source in sources for group in list(source(arguments.data))[: arguments.limit or None]]
+        chosen = choose(folder=arguments.models)
+        if chosen.embedder is None:
+            options.error(chosen.reason)
+        embedder = Cached(chosen.embedder, arguments.cache)
+    else:
+        options.error("give DATA, or --generated")
+    reference = "ours without neighbours"
+    wanted = {name: way for name, way in ways().items() if name in ("ours", reference) or re.search(arguments.ways, name)}
+    results: dict[str, list[tuple[Case, tuple[float, ...]]]] = {name: [] for name in [*wanted, POPULAR, SHUFFLED]}
+    run(groups, embedder, results, wanted)
+    print(f"embedder: {embedder.model_id}; differences to “{reference}”")
+    published = show(results, reference)
+    report.publish("retrieval", {"embedder": embedder.model_id, "kinds": published}, arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
