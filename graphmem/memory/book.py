@@ -414,8 +414,8 @@ class MemoryBook:
 
     def _told(self) -> int:
         """Memories there are by the last entry that counted them."""
-        found, _ = self.journal.newest(0, 1, lambda body: "count" in body)
-        return int(found[0].body["count"]) if found else self._count()
+        counted = self.journal.latest(lambda body: "count" in body)
+        return int(counted.body["count"]) if counted is not None else self._count()
 
     # ---- inside
 

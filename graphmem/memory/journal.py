@@ -108,6 +108,14 @@ class Journal:
                     total += 1
         return found, total
 
+    def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
+        """The newest entry that is wanted; reads no more segments than it takes."""
+        for path in reversed(self._segments()):
+            for entry in reversed(_scan(_read(path)).entries):
+                if wanted(entry.body):
+                    return entry
+        return None
+
     def verify(self) -> list[str]:
         """Read everything again; one sentence for each line or stretch that is not what was written. Empty when all is sound."""
         findings: list[str] = []
