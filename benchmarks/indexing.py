@@ -3,13 +3,15 @@
     python benchmarks/indexing.py REPOSITORY [REPOSITORY …] [--runs 3]
 
 For each repository: a full index by the command line (process start included), the same again with nothing changed, and
-one changed file; the last two also through a running server, where the CPU is the server's. Beside it, in the same
-run: parse and extract alone in one process, which is the floor of any tool that reads the sources. CPU seconds are
-user + system of the process and its workers; memory is the largest resident size of the process and of its largest worker.
+one changed file; the last two also in a running server, where the CPU is the server's: asked for by a request, and by
+following the files. Beside it, in the same run: parse and extract alone in one process, which is the floor of any tool
+that reads the sources. CPU seconds are user + system of the process and its workers; memory is the largest resident size
+of the process and of its largest worker.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -20,10 +22,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import report
+
+from graphmem.client import RemoteGraphMem
 
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 FLOOR = """
@@ -66,11 +71,13 @@ def cpu_of(pid: int) -> float:
     return sum(int(fields[at]) for at in (11, 12, 13, 14)) / os.sysconf("SC_CLK_TCK")
 
 
-def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
-    """CPU of a running server for an index request with nothing changed, and with one file changed."""
-    command = [*GRAPHMEM, "serve", str(tree), "--db", str(data), "--port", "0"]
+@contextlib.contextmanager
+def served(tree: Path, data: Path, *options: str) -> Iterator[int]:
+    """A running server, by its process number; inside it has come to rest."""
+    owner = data / "owner.json"
+    owner.unlink(missing_ok=True)
     server = subprocess.Popen(
-        command,
+        [*GRAPHMEM, "serve", str(tree), "--db", str(data), "--port", "0", *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
@@ -78,27 +85,67 @@ def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str,
     )
     try:
         deadline = time.monotonic() + 600
-        while not (data / "owner.json").exists():
+        while not owner.exists():
             if server.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit("the server did not come up")
             time.sleep(0.1)
         _settle(server.pid)
-        figures: dict[str, list[float]] = {"unchanged": [], "edit": []}
+        yield server.pid
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+
+
+def append(edited: Path, name: str) -> None:
+    with edited.open("a", encoding="utf-8") as file:
+        file.write(f"\n\ndef {name}():\n    return {name!r}\n")
+
+
+def through_server(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
+    """CPU of a running server for an index request with nothing changed, and with one file changed."""
+    figures: dict[str, list[float]] = {"unchanged": [], "edit": []}
+    with served(tree, data, "--no-watch") as pid:
         for kind in figures:
             for number in range(runs + 1):
                 if kind == "edit":
-                    edited.write_text(
-                        f"{edited.read_text(encoding='utf-8')}\n\ndef added_{number}():\n    return {number}\n", encoding="utf-8"
-                    )
-                before = cpu_of(server.pid)
+                    append(edited, f"requested_{number}")
+                before = cpu_of(pid)
                 subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"], check=True, stdout=subprocess.DEVNULL)
-                _settle(server.pid)
-                figures[kind].append(cpu_of(server.pid) - before)
-        # The first request of each kind warms what later ones keep; it is reported apart.
-        return {kind: {"first": values[0], "median": statistics.median(values[1:])} for kind, values in figures.items()}
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(30)
+                _settle(pid)
+                figures[kind].append(cpu_of(pid) - before)
+    # The first request of each kind warms what later ones keep; it is reported apart.
+    return {kind: {"first": values[0], "median": statistics.median(values[1:])} for kind, values in figures.items()}
+
+
+def watched(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
+    """A server that follows the files, started on an unchanged index: its start, edits of one file, and doing nothing.
+
+    `cpu` is the server's from the edit until it rests; `wall` the time from the edit until a question gets the new answer,
+    the half second of waiting for quiet included.
+    """
+    with served(tree, data) as pid:
+        start = cpu_of(pid)
+        time.sleep(10)
+        idle = (cpu_of(pid) - start) / 10
+        cpu, wall = [], []
+        for number in range(runs + 1):
+            before = cpu_of(pid)
+            append(edited, f"followed_{number}")
+            time.sleep(2)
+            _settle(pid)
+            cpu.append(cpu_of(pid) - before)
+        remote = RemoteGraphMem(json.loads((data / "owner.json").read_text(encoding="utf-8"))["address"])
+        for number in range(runs):
+            begun = time.perf_counter()
+            append(edited, f"timed_{number}")
+            while not remote.symbols(f"timed_{number}")[1]:
+                time.sleep(0.02)
+            wall.append(time.perf_counter() - begun)
+        return {
+            "start": {"cpu": start},
+            "idle": {"cpu_share": round(idle, 4)},
+            "edit": {"first": cpu[0], "median": statistics.median(cpu[1:]), "wall": round(statistics.median(wall), 3)},
+        }
 
 
 def _settle(pid: int) -> None:
@@ -123,8 +170,7 @@ def measure(source: Path, runs: int) -> dict[str, Any]:
             floor.append(run([sys.executable, "-c", FLOOR, str(tree)]))
             full.append(run(index))
             again.append(run(index))
-            with edited.open("a", encoding="utf-8") as file:
-                file.write(f"\n\ndef added_{number}():\n    return {number}\n")
+            append(edited, f"added_{number}")
             edit.append(run(index))
         summary = json.loads(full[-1]["out"])
         size = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
@@ -137,6 +183,7 @@ def measure(source: Path, runs: int) -> dict[str, Any]:
             "unchanged": {"cpu": median(again, "cpu"), "wall": median(again, "wall")},
             "edit": {"cpu": median(edit, "cpu"), "wall": median(edit, "wall")},
             "server": through_server(tree, data, edited, runs),
+            "watched": watched(tree, data, edited, runs),
             "index_mb": size / 1e6,
             "summary": summary,
         }
@@ -164,22 +211,17 @@ def main() -> int:
                 "–",
             ],
             [name, "one file changed, own process", one["edit"]["cpu"], one["edit"]["wall"], one["edit"]["cpu"] / full["cpu"], "–"],
-            [
-                name,
-                "nothing changed, in the server",
-                one["server"]["unchanged"]["median"],
-                "–",
-                one["server"]["unchanged"]["median"] / full["cpu"],
-                "–",
-            ],
-            [
-                name,
-                "one file changed, in the server",
-                one["server"]["edit"]["median"],
-                "–",
-                one["server"]["edit"]["median"] / full["cpu"],
-                "–",
-            ],
+            *(
+                [name, what, cpu, wall, cpu / full["cpu"], "–"]
+                for what, cpu, wall in (
+                    ("nothing changed, asked of the server", one["server"]["unchanged"]["median"], "–"),
+                    ("one file changed, asked of the server", one["server"]["edit"]["median"], "–"),
+                    ("server started on the index, and warmed", one["watched"]["start"]["cpu"], "–"),
+                    ("first edit after that, followed", one["watched"]["edit"]["first"], "–"),
+                    ("later edits, followed", one["watched"]["edit"]["median"], one["watched"]["edit"]["wall"]),
+                    ("one second of watching", one["watched"]["idle"]["cpu_share"], 1.0),
+                )
+            ),
         ]
     report.table(["repository", "what", "CPU s", "wall s", "ratio", "peak MB"], rows)
     for name, one in results.items():
