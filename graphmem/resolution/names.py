@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,11 +45,9 @@ class Names:
         """What a name means at a line of a scope: the places that can have given it its value; None if none does."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
-            bindings = entry.facts.bindings
-            inside = [i for i in meaning.local if bindings[i].line <= line <= bindings[i].end_line]
-            if inside:
-                innermost = max(inside, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
-                return [Place(entry, scope, Slot("binding", innermost, line, line))]
+            inside = innermost(entry, scope, name, meaning.local, line)
+            if inside >= 0:
+                return [Place(entry, scope, Slot("binding", inside, line, line))]
         for around in meaning.classes:
             inherited = self._inherited(entry, around, name)
             if inherited:
@@ -264,6 +263,28 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
     """True for a class, and for a method that stands apart from its class."""
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
+
+
+def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
+    """Of bindings of one name that hold on some lines each, the one begun last that holds on this line; -1 for none."""
+    kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
+    nested = kept.get((scope, name))
+    bindings = entry.facts.bindings
+    if nested is None:
+        order = sorted(positions, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
+        around: list[int] = []  # of each binding the one in whose lines it begins, as an index into `order`
+        begun: list[int] = []
+        for index, position in enumerate(order):
+            while begun and bindings[order[begun[-1]]].end_line < bindings[position].line:
+                begun.pop()
+            around.append(begun[-1] if begun else -1)
+            begun.append(index)
+        nested = kept[scope, name] = (order, [bindings[i].line for i in order], around)
+    order, starts, around = nested
+    index = bisect_right(starts, line) - 1
+    while index >= 0 and bindings[order[index]].end_line < line:
+        index = around[index]
+    return order[index] if index >= 0 else -1
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:

@@ -205,6 +205,12 @@ def annotated():
 
 
 @pytest.fixture
+def tally():
+    """True and wanted edges by rule, counted over a session and printed at its end."""
+    return _TALLY
+
+
+@pytest.fixture
 def resolve():
     """`resolve({path: text})`: what a resolver says about some files."""
     return resolve_files
