@@ -39,6 +39,21 @@
   right: (arrow_function
     body: (expression) @value @binding.return))
 
+; const name = wrap((…) => value)
+(variable_declarator
+  name: (identifier)
+  value: (call_expression
+    arguments: (arguments
+      .
+      (arrow_function
+        body: (expression) @value @binding.return))))
+
+; export default (…) => value
+(export_statement
+  "default"
+  value: (arrow_function
+    body: (expression) @value @binding.return))
+
 ; yield value
 (yield_expression
   (_) @value) @binding.yield

@@ -30,6 +30,11 @@
   property: (_) @target
   value: (_) @value) @binding.assign
 
+; class { name = (…) => value }
+(field_definition
+  value: (arrow_function
+    body: (expression) @value @binding.return))
+
 ; A parameter of a function without a name is bound inside that function only.
 (arguments
   (arrow_function

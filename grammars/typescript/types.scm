@@ -118,6 +118,19 @@
   "="
   (_) @value) @binding.export
 
+; class { name = (…) => value }
+(public_field_definition
+  value: (arrow_function
+    body: (expression) @value @binding.return))
+
+; const name = ((…) => value) as Type
+(variable_declarator
+  name: (identifier)
+  value: (_
+    (parenthesized_expression
+      (arrow_function
+        body: (expression) @value @binding.return))))
+
 ; A parameter of a function without a name is bound inside that function only.
 (arguments
   (arrow_function

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR
-from graphmem.resolution.ecmascript_library import callback_parameter
+from graphmem.resolution.ecmascript_library import PACKAGE, callback_parameter
 from graphmem.resolution.functions import Call
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, FUNC, OPEN_TAGS, PARAM, Type, closed, join
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, OPEN_TAGS, PARAM, Type, closed, join
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -74,6 +74,8 @@ def callback(inference: Inference, call: Call) -> Type:
         for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
             if atom[0] == BUILTIN:
                 found = join(found, callback_parameter(inference, atom[1], atom[2], argument, index))
+            elif atom == (EXT, PACKAGE, "Array.from") and (argument, index) == (1, 0):
+                found = join(found, inference.element(inference.expanded(call.term(term[2][0]))))
     return found
 
 

@@ -9,8 +9,8 @@ from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER
 from graphmem.resolution.ecmascript_frameworks import GENERICS
 from graphmem.resolution.ecmascript_library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
-from graphmem.resolution.ecmascript_names import EcmascriptNames, type_slot
-from graphmem.resolution.functions import Call
+from graphmem.resolution.ecmascript_names import EcmascriptNames, is_alias, type_slot
+from graphmem.resolution.functions import Call, rewrite
 from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -38,6 +38,7 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
+    from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
 
 _NEVER: Final = 1 << 30
@@ -160,7 +161,9 @@ class EcmascriptTypes(EcmascriptNames):
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`."""
         arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
-        found = EMPTY
+        found = self._alias(inference, entry, scope, base, arguments)
+        if found:
+            return found
         for atom in self.objects(inference, entry, scope, base):
             if atom[0] == CLASS:
                 found = join(found, one(INST, atom[1], False))
@@ -169,6 +172,31 @@ class EcmascriptTypes(EcmascriptNames):
             else:
                 found = join(found, self._outside_generic(inference, entry, scope, atom, arguments))
         return found
+
+    def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
+        """What a generic alias stands for, with its parameters replaced; empty for anything else."""
+        name = entry.terms[base]
+        places = (inference.lookup(entry, scope, name[1], _NEVER) or ()) if name[0] == NAME else ()
+        origin = next((found for place in places if (found := self._origin(inference, place)) is not None), None)
+        parameters = _parameters_of_alias(origin.entry, origin.slot.index) if origin is not None else []
+        if origin is None or not parameters:
+            return EMPTY
+        given = {one_: closed(inference.declared(entry, scope, term)) for one_, term in zip(parameters, arguments, strict=False)}
+        value = inference.declared(origin.entry, origin.scope, origin.entry.facts.bindings[origin.slot.index].value)
+        return rewrite(value, lambda atom: given.get(atom[1], EMPTY) if atom[0] == TYPEVAR else frozenset((atom,)))
+
+    def _origin(self, inference: Inference, place: Place) -> Place | None:
+        """The alias a name means, in the file that defines it; imports are followed to the file they name."""
+        if place.slot.kind == "binding":
+            return place if is_alias(place.entry, place.scope, place.slot.index) else None
+        if place.slot.kind != "import":
+            return None
+        found = place.entry.facts.imports[place.slot.index]
+        for atom in self.import_targets(inference, place.entry, found):
+            for other in (inference.module_places(atom[1], found.name) or ()) if atom[0] == MODULE else ():
+                if other.slot.kind == "binding" and is_alias(other.entry, other.scope, other.slot.index):
+                    return other
+        return None
 
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Atom, arguments: Sequence[int]) -> Type:
         """A generic type of the language or of a known library, with its arguments."""
@@ -197,6 +225,18 @@ class EcmascriptTypes(EcmascriptNames):
     def builtin(self, name: str) -> Type:
         """Casts and what else has no name in the source; the language's own names are `ecmascript`'s."""
         return one(EXT, PACKAGE, name) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
+
+
+def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
+    """Names of the type parameters of an alias, in order."""
+    alias = entry.facts.bindings[position]
+    kept: dict[tuple[int, int, int], list[str]] | None = entry.kept.get("alias parameters")
+    if kept is None:
+        kept = entry.kept["alias parameters"] = {}
+        for binding in entry.facts.bindings:
+            if binding.op == "local" and binding.value < 0 and entry.terms[binding.target][0] == NAME:
+                kept.setdefault((binding.scope, binding.line, binding.end_line), []).append(entry.terms[binding.target][1])
+    return kept.get((alias.scope, alias.line, alias.end_line), [])
 
 
 def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:

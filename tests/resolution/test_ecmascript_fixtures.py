@@ -50,10 +50,23 @@ def resolved(files: dict[str, str]) -> Calls:
     return dict(found)
 
 
+def count(tally, wanted: Calls, found: Calls) -> None:
+    """Precision and recall by rule, for the table at the end of a session."""
+    for place in wanted.keys() | found.keys():
+        targets = {target for target, _ in found.get(place, ())}
+        for target, rule in wanted.get(place, ()):
+            tally.wanted[f"{rule} js, ts"][0] += target in targets
+            tally.wanted[f"{rule} js, ts"][1] += 1
+        for edge in found.get(place, ()):
+            tally.found[f"{edge[1]} js, ts"][0] += edge in wanted.get(place, ())
+            tally.found[f"{edge[1]} js, ts"][1] += 1
+
+
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda path: path.stem)
-def test_calls_lead_where_the_annotations_say_and_nowhere_else(fixture):
+def test_calls_lead_where_the_annotations_say_and_nowhere_else(fixture, tally):
     files = files_of(fixture)
     wanted, found = expected(files), resolved(files)
+    count(tally, wanted, found)
     lines = {f"{path}:{line} {files[path].splitlines()[line - 1].strip()}" for path, line in wanted.keys() | found.keys()}
     assert lines, "the fixture says something"
     problems = [

@@ -106,20 +106,21 @@ class EcmascriptHelper(Helper):
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> int:
         """What a call, or a component of JSX, hands to the function it is given."""
-        around = node.parent
         index = _parameter_index(node, target)
-        if around is None or around.parent is None or index < 0:
+        around = node.parent if index >= 0 else None
+        outer = around.parent if around is not None else None
+        if around is None or outer is None:
             return -1
-        if around.type == "arguments" and around.parent.type in ("call_expression", "new_expression"):
+        if around.type == "arguments" and outer.type in ("call_expression", "new_expression"):
             position = [child.id for child in around.named_children if not child.is_extra].index(node.id)
-            parts: tuple[int, ...] = (builder.term(around.parent), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
+            parts: tuple[int, ...] = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
             return builder.add((CALL, builder.add((NAME, PARAMETER)), parts, ()))
-        if around.parent.type == "jsx_attribute" and around.parent.parent is not None:
-            name, component = _first(around.parent), around.parent.parent.child_by_field_name("name")
-            if name is not None and component is not None:
-                parts = (builder.term(component), builder.add((STRING, builder.text(name))), builder.add((STRING, str(index))))
-                return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
-        return -1
+        element = outer.parent if outer.type == "jsx_attribute" else None
+        name, component = _first(outer), element.child_by_field_name("name") if element is not None else None
+        if name is None or component is None:
+            return -1
+        parts = (builder.term(component), builder.add((STRING, builder.text(name))), builder.add((STRING, str(index))))
+        return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """`x instanceof C`: where it holds, and after an `if (!(x instanceof C))` that leaves."""
@@ -284,7 +285,12 @@ def _cast(builder: TermBuilder, node: Node) -> int:
 def _parenthesized(builder: TermBuilder, node: Node) -> int:
     """`(x)`, and `/** @type {C} */ (x)`, which is how plain JavaScript casts."""
     value = builder.term(_first(node))
-    before = node.prev_sibling if b"@type" in builder.source else None
+    if b"@type" not in builder.source:
+        return value
+    first = node
+    while first.prev_sibling is None and first.parent is not None and first.parent.start_byte == node.start_byte:
+        first = first.parent
+    before = first.prev_sibling
     if before is None or before.type != "comment":
         return value
     match = _CAST.match(builder.text(before))
