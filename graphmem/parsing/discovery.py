@@ -6,16 +6,12 @@ content hash; a file that is left out is counted under its reason, and named in 
 person would miss it.
 """
 # os.path on plain strings: pathlib would double the time of a run.
-# ruff: noqa: PTH110, PTH113, PTH114, PTH118, PTH123
+# ruff: noqa: PTH114, PTH118
 
 from __future__ import annotations
 
 import os
-import re
-import stat
-import subprocess
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -24,9 +20,10 @@ from typing import Final, NamedTuple
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
 from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
-from graphmem.parsing.encoding import is_marked_wide, to_utf8
-from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, IgnoreRules, file_reason, folder_reason
+from graphmem.parsing.encoding import is_marked_wide
+from graphmem.parsing.ignore import GRAPHMEM_IGNORE, file_reason
 from graphmem.parsing.language import language_of_path
+from graphmem.parsing.listing import Listing, folders_above
 
 # How a walk or git's list ends up not containing a file; each is a key of `Discovery.skipped`.
 SKIP_REASONS: Final = {
@@ -47,8 +44,6 @@ SKIP_REASONS: Final = {
     "worktree": "another working tree of the same repository",
 }
 _HASH_SIZE: Final = 16  # bytes: blake2b-128
-# What git says of a folder it may not read, in the language it is asked to speak.
-_CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ def discover(root: Path, options: DiscoveryOptions | None = None, cancelled: Cal
         RepositoryError: the path does not exist, is no folder, cannot be read, or holds nothing to index.
         IndexCancelledError: `cancelled` said so.
     """
-    return _Search(_checked_root(root), options or DiscoveryOptions(), cancelled).run()
+    return _Search(_checked_root(root), options or DiscoveryOptions()).run(cancelled)
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
@@ -125,7 +120,7 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
     Raises:
         RepositoryError: the root is gone or cannot be read.
     """
-    return _Search(_checked_root(root), options or DiscoveryOptions(), None).run_some(sorted(set(paths)), by_git)
+    return _Search(_checked_root(root), options or DiscoveryOptions()).run_some(sorted(set(paths)), by_git)
 
 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
@@ -136,7 +131,7 @@ def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
     Raises:
         RepositoryError: the root is gone or cannot be read.
     """
-    return _Search(_checked_root(root), options or DiscoveryOptions(), None).folders()
+    return _Search(_checked_root(root), options or DiscoveryOptions()).folders()
 
 
 def _checked_root(root: Path) -> str:
@@ -149,26 +144,16 @@ def _checked_root(root: Path) -> str:
     return str(root.resolve())
 
 
-class _Search:
+class _Search(Listing):
     """One run over one tree."""
 
-    def __init__(self, root: str, options: DiscoveryOptions, cancelled: Callable[[], bool] | None) -> None:
-        self.root = root
-        self.options = options
-        self.cancelled = cancelled
-        self.skipped: Counter[str] = Counter()
-        self.diagnostics: list[Diagnostic] = []
-        self.rules = IgnoreRules()
-        self.virtual_environments: set[str] = set()
-
-    def run(self) -> Discovery:
-        self.rules.add("", self.options.exclude)
-        listed = self._git_files("") if self.options.use_git else None
+    def run(self, cancelled: Callable[[], bool] | None) -> Discovery:
+        listed = self.git_files("") if self.options.use_git else None
         # An empty list is no answer of git's: the root may be a folder the repository around it ignores.
-        paths = self._filtered(listed) if listed else self._walk("")
+        paths = self.filtered(listed) if listed else self.walk("")
         files: list[FoundFile] = []
         for number, path in enumerate(paths):
-            if self.cancelled is not None and number % 256 == 0 and self.cancelled():
+            if cancelled is not None and number % 256 == 0 and cancelled():
                 raise IndexCancelledError("The run was interrupted; nothing has changed", stage="discover")
             found = self._examined(path)
             if found is not None:
@@ -184,199 +169,28 @@ class _Search:
         return self._discovery(files, by_git=bool(listed))
 
     def run_some(self, paths: list[str], by_git: bool) -> Discovery | None:
-        self.rules.add("", self.options.exclude)
         if not by_git:
-            return self._discovery(filter(None, map(self._examined, self._reached(paths))), by_git=False)
+            return self._discovery(filter(None, map(self._examined, self.reached(paths))), by_git=False)
         # With them come the files on the way that say what is left out: git knows whether they count.
-        folders = {folder for path in paths for folder in _folders_above(path)}
+        folders = {folder for path in paths for folder in folders_above(path)}
         if any(os.path.lexists(os.path.join(self.root, folder, ".git")) for folder in folders if folder):
             return None
         marks = {folder + name for folder in folders for name in (GRAPHMEM_IGNORE, "pyvenv.cfg")}
-        listed = self._git_files("", [*paths, *sorted(marks)])
+        listed = self.git_files("", [*paths, *sorted(marks)])
         if listed is None:
             return None
         wanted = set(paths)
-        kept = [path for path in self._filtered(listed) if path in wanted]
+        kept = [path for path in self.filtered(listed) if path in wanted]
         return self._discovery(filter(None, map(self._examined, kept)), by_git=True)
 
     def folders(self) -> list[str]:
-        self.rules.add("", self.options.exclude)
         entered: list[str] = []
-        for _ in self._walk("", entered):
+        for _ in self.walk("", entered):
             pass
         return sorted(entered)
 
     def _discovery(self, files: Iterable[FoundFile], *, by_git: bool) -> Discovery:
         return Discovery(sorted(files), dict(sorted(self.skipped.items())), sorted(self.diagnostics), by_git)
-
-    def _note(self, path: str, severity: str, code: str, message: str) -> None:
-        printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
-        self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
-
-    # git's list
-
-    def _git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
-        """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
-        where = os.path.join(self.root, folder) if folder else self.root
-        # Run as part of a hook, these variables would point git at another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
-        command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files"]
-        command += ["-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only]
-        try:
-            answer = subprocess.run(command, cwd=where, env=environment, capture_output=True, check=False)
-        except FileNotFoundError:
-            if os.path.exists(os.path.join(where, ".git")):
-                self._note(folder, "note", "git", "git is not installed; the tree is walked by its .gitignore files instead")
-            return None
-        if answer.returncode != 0:
-            if os.path.exists(os.path.join(where, ".git")):
-                reason = os.fsdecode(answer.stderr).strip().partition("\n")[0]
-                self._note(folder, "note", "git", f"git refused ({reason}); the tree is walked by its .gitignore files instead")
-            return None
-        prefix = f"{folder}/" if folder else ""
-        for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git goes on without it
-            self.skipped["unreadable"] += 1
-            self._note(prefix + closed, "warning", "unreadable", f"the folder could not be read: {reason}")
-        return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
-
-    def _filtered(self, listed: list[str]) -> Iterator[str]:
-        """What git lists without what our own rules leave out; submodules and nested repositories opened."""
-        for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(GRAPHMEM_IGNORE)} | {""}):
-            self._read_ignore_file(folder, GRAPHMEM_IGNORE)
-        self.virtual_environments |= {path.rpartition("/")[0] for path in listed if path.endswith("/pyvenv.cfg")}
-        verdicts: dict[str, str] = {"": ""}
-        for path in listed:
-            if path.endswith("/"):  # an untracked repository inside this one
-                yield from self._nested(path.rstrip("/"), verdicts)
-                continue
-            if self._left_out(path, verdicts):
-                continue
-            if file_reason(path.rpartition("/")[2]) == "" and stat.S_ISDIR(self._mode(path)):  # a submodule
-                yield from self._nested(path, verdicts)
-            else:
-                yield path
-
-    def _left_out(self, path: str, verdicts: dict[str, str]) -> bool:
-        decided = self.rules.decide_below(path)
-        if decided:
-            return True
-        reason = "" if decided is False else self._folder_verdict(path.rpartition("/")[0], verdicts)
-        if reason:
-            self.skipped[reason] += 1
-        return bool(reason)
-
-    def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Why everything in a folder is left out, looking at every part of its path; "" when it is not."""
-        verdict = verdicts.get(folder)
-        if verdict is None:
-            above, _, name = folder.rpartition("/")
-            verdict = verdicts[folder] = self._folder_verdict(above, verdicts) or self._folder_reason(folder, name)
-        return verdict
-
-    def _folder_reason(self, folder: str, name: str) -> str:
-        reason = "vendored" if folder in self.virtual_environments else folder_reason(name)
-        if (reason == "vendored" and self.options.include_vendored) or (reason == "generated" and self.options.include_generated):
-            return ""
-        return reason
-
-    def _mode(self, path: str) -> int:
-        try:
-            return os.lstat(os.path.join(self.root, path)).st_mode
-        except OSError:
-            return 0  # whoever reads it next says what is wrong with it
-
-    def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
-        """The files of a submodule or of a repository lying inside this one."""
-        marker = os.path.join(self.root, folder, ".git")
-        if not os.path.lexists(marker):
-            if not self._left_out(folder + "/", verdicts):
-                self.skipped["absent"] += 1
-                self._note(
-                    folder, "note", "submodule", "the submodule is not checked out; run git submodule update --init to have it indexed"
-                )
-            return
-        if os.path.isfile(marker) and "/worktrees/" in Path(marker).read_text(encoding="utf-8", errors="replace"):
-            self.skipped["worktree"] += 1
-            return
-        listed = self._git_files(folder)
-        yield from self._walk(folder) if listed is None else self._filtered(listed)
-
-    # the walk
-
-    def _read_ignore_file(self, folder: str, name: str) -> None:
-        path = os.path.join(self.root, folder, name)
-        try:
-            with open(path, "rb") as file:
-                lines = to_utf8(file.read()).source.decode("utf-8").splitlines()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self._note(f"{folder}/{name}".lstrip("/"), "warning", "unreadable", f"its rules are not applied: {error.strerror}")
-            return
-        self.rules.add(folder, lines)
-
-    def _walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
-        """Paths below a folder by the ignore files on the way; links are handed out, not followed.
-
-        Folders are appended to `entered`, when it is given.
-        """
-        waiting = [start]  # a list of its own: trees can be deeper than Python's stack
-        while waiting:
-            folder = waiting.pop()
-            try:
-                with os.scandir(os.path.join(self.root, folder)) as entries:
-                    listed = list(entries)
-            except OSError as error:
-                self.skipped["unreadable"] += 1
-                self._note(folder, "warning", "unreadable", f"the folder could not be read: {error.strerror}")
-                continue
-            names = {entry.name for entry in listed}
-            if "pyvenv.cfg" in names and folder and not self.options.include_vendored:
-                self.skipped["vendored"] += 1
-                continue
-            if entered is not None:
-                entered.append(folder)
-            for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
-                if name in names:
-                    self._read_ignore_file(folder, name)
-            prefix = f"{folder}/" if folder else ""
-            for entry in listed:
-                path = prefix + entry.name
-                if not entry.is_dir(follow_symlinks=False):
-                    if not self.rules.decide(path):
-                        yield path
-                elif self._enters(path, entry.name):
-                    waiting.append(path)
-
-    def _reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Those of the paths that `_walk` would come to."""
-        entered: dict[str, bool] = {}
-        for path in paths:
-            is_open = True
-            for folder in _folders_above(path):
-                if is_open and folder not in entered:
-                    entered[folder] = self._opens(folder.rstrip("/"))
-                is_open = is_open and entered[folder]
-            if is_open and not self.rules.decide(path) and not stat.S_ISDIR(self._mode(path)):
-                yield path
-
-    def _opens(self, folder: str) -> bool:
-        """Whether `_walk` enters a folder whose parent it entered; its ignore files count from now on."""
-        absolute = os.path.join(self.root, folder)
-        if folder:
-            environment = not self.options.include_vendored and os.path.lexists(os.path.join(absolute, "pyvenv.cfg"))
-            if environment or not stat.S_ISDIR(self._mode(folder)) or not self._enters(folder, folder.rpartition("/")[2]):
-                return False
-        for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
-            self._read_ignore_file(folder, name)
-        return True
-
-    def _enters(self, path: str, name: str) -> bool:
-        decided = self.rules.decide(path + "/")
-        if decided is None and (reason := self._folder_reason(path, name)):
-            self.skipped[reason] += name != ".git"
-            return False
-        return not decided
 
     # one file
 
@@ -394,14 +208,14 @@ class _Search:
             reason = made_by_machine(data, language, name)
             if not reason or self._keeps(path, reason):
                 return FoundFile(path, absolute, len(data), content_hash(data), language)
-            self._note(path, "note", reason, f"it is left out: {SKIP_REASONS[reason]}")
+            self.note(path, "note", reason, f"it is left out: {SKIP_REASONS[reason]}")
         self.skipped[reason] += 1
         return None
 
     def _read(self, path: str, absolute: str) -> tuple[str, bytes]:
         """("", bytes of the file), or a reason to leave it out, with a diagnostic where a person would miss it."""
         if not path.isascii() and not _is_utf8_name(path):
-            self._note(path, "warning", "name", "its name is not valid UTF-8; rename it to have it indexed")
+            self.note(path, "warning", "name", "its name is not valid UTF-8; rename it to have it indexed")
             return "name", b""
         try:
             read = read_regular(absolute, self.options.max_file_bytes)
@@ -410,12 +224,12 @@ class _Search:
         except OSError as error:
             if os.path.islink(absolute):
                 return self._link_reason(path, absolute), b""
-            self._note(path, "warning", "unreadable", f"it could not be read: {error.strerror}")
+            self.note(path, "warning", "unreadable", f"it could not be read: {error.strerror}")
             return "unreadable", b""
         if isinstance(read, str):
             return read, b""
         if isinstance(read, int):
-            self._note(path, "note", "too_large", f"it has {read:,} bytes; the limit is {self.options.max_file_bytes:,}")
+            self.note(path, "note", "too_large", f"it has {read:,} bytes; the limit is {self.options.max_file_bytes:,}")
             return "too_large", b""
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
@@ -429,21 +243,12 @@ class _Search:
         try:
             target = os.path.realpath(absolute, strict=True)
         except OSError:
-            self._note(path, "note", "symlink", "it is a link that leads to itself or nowhere")
+            self.note(path, "note", "symlink", "it is a link that leads to itself or nowhere")
             return "symlink_loop"
         if target == self.root or target.startswith(self.root + os.sep):
             return "symlink"
-        self._note(path, "note", "symlink", "it is a link that leaves the root; it is not followed")
+        self.note(path, "note", "symlink", "it is a link that leaves the root; it is not followed")
         return "symlink_outside"
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    """The folders a path lies in, from the root, which is "", inwards; others end in '/'."""
-    yield ""
-    position = path.find("/")
-    while position >= 0:
-        yield path[: position + 1]
-        position = path.find("/", position + 1)
 
 
 def _is_utf8_name(path: str) -> bool:

@@ -1,0 +1,227 @@
+"""Which paths of a tree there are to look at: git's list or a walk, both by the same ignore rules."""
+# os.path on plain strings: pathlib would double the time of a run.
+# ruff: noqa: PTH110, PTH113, PTH118, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.model import Diagnostic
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, IgnoreRules, file_reason, folder_reason
+
+if TYPE_CHECKING:
+    from graphmem.parsing.discovery import DiscoveryOptions
+
+# What git says of a folder it may not read, in the language it is asked to speak.
+_CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)$", re.MULTILINE)
+
+
+class Listing:
+    """One list of the paths of one tree, and what was left out of it.
+
+    Args:
+        root: the tree, without links in its path.
+        options: what to leave out.
+
+    Attributes:
+        skipped: how many files, or folders where a walk stopped, were left out for each reason.
+        diagnostics: what a person would miss.
+        rules: ignore files that were read so far.
+    """
+
+    def __init__(self, root: str, options: DiscoveryOptions) -> None:
+        self.root = root
+        self.options = options
+        self.skipped: Counter[str] = Counter()
+        self.diagnostics: list[Diagnostic] = []
+        self.rules = IgnoreRules()
+        self.rules.add("", options.exclude)
+        self.virtual_environments: set[str] = set()
+
+    def note(self, path: str, severity: str, code: str, message: str) -> None:
+        """Put something about a path among the diagnostics."""
+        printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
+
+    # git's list
+
+    def git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
+        """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
+        where = os.path.join(self.root, folder) if folder else self.root
+        # Run as part of a hook, these variables would point git at another repository.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
+        command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files"]
+        command += ["-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only]
+        try:
+            answer = subprocess.run(command, cwd=where, env=environment, capture_output=True, check=False)
+        except FileNotFoundError:
+            if os.path.exists(os.path.join(where, ".git")):
+                self.note(folder, "note", "git", "git is not installed; the tree is walked by its .gitignore files instead")
+            return None
+        if answer.returncode != 0:
+            if os.path.exists(os.path.join(where, ".git")):
+                reason = os.fsdecode(answer.stderr).strip().partition("\n")[0]
+                self.note(folder, "note", "git", f"git refused ({reason}); the tree is walked by its .gitignore files instead")
+            return None
+        prefix = f"{folder}/" if folder else ""
+        for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git goes on without it
+            self.skipped["unreadable"] += 1
+            self.note(prefix + closed, "warning", "unreadable", f"the folder could not be read: {reason}")
+        return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
+
+    def filtered(self, listed: list[str]) -> Iterator[str]:
+        """What git lists without what our own rules leave out; submodules and nested repositories opened."""
+        for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(GRAPHMEM_IGNORE)} | {""}):
+            self._read_ignore_file(folder, GRAPHMEM_IGNORE)
+        self.virtual_environments |= {path.rpartition("/")[0] for path in listed if path.endswith("/pyvenv.cfg")}
+        verdicts: dict[str, str] = {"": ""}
+        for path in listed:
+            if path.endswith("/"):  # an untracked repository inside this one
+                yield from self._nested(path.rstrip("/"), verdicts)
+                continue
+            if self._left_out(path, verdicts):
+                continue
+            if file_reason(path.rpartition("/")[2]) == "" and stat.S_ISDIR(self.mode(path)):  # a submodule
+                yield from self._nested(path, verdicts)
+            else:
+                yield path
+
+    def _left_out(self, path: str, verdicts: dict[str, str]) -> bool:
+        decided = self.rules.decide_below(path)
+        if decided:
+            return True
+        reason = "" if decided is False else self._folder_verdict(path.rpartition("/")[0], verdicts)
+        if reason:
+            self.skipped[reason] += 1
+        return bool(reason)
+
+    def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
+        """Why everything in a folder is left out, looking at every part of its path; "" when it is not."""
+        verdict = verdicts.get(folder)
+        if verdict is None:
+            above, _, name = folder.rpartition("/")
+            verdict = verdicts[folder] = self._folder_verdict(above, verdicts) or self._folder_reason(folder, name)
+        return verdict
+
+    def _folder_reason(self, folder: str, name: str) -> str:
+        reason = "vendored" if folder in self.virtual_environments else folder_reason(name)
+        if (reason == "vendored" and self.options.include_vendored) or (reason == "generated" and self.options.include_generated):
+            return ""
+        return reason
+
+    def mode(self, path: str) -> int:
+        """File type and rights of a path, links not followed; 0 when it cannot be looked at."""
+        try:
+            return os.lstat(os.path.join(self.root, path)).st_mode
+        except OSError:
+            return 0  # whoever reads it next says what is wrong with it
+
+    def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
+        """The files of a submodule or of a repository lying inside this one."""
+        marker = os.path.join(self.root, folder, ".git")
+        if not os.path.lexists(marker):
+            if not self._left_out(folder + "/", verdicts):
+                self.skipped["absent"] += 1
+                self.note(
+                    folder, "note", "submodule", "the submodule is not checked out; run git submodule update --init to have it indexed"
+                )
+            return
+        if os.path.isfile(marker) and "/worktrees/" in Path(marker).read_text(encoding="utf-8", errors="replace"):
+            self.skipped["worktree"] += 1
+            return
+        listed = self.git_files(folder)
+        yield from self.walk(folder) if listed is None else self.filtered(listed)
+
+    # the walk
+
+    def _read_ignore_file(self, folder: str, name: str) -> None:
+        path = os.path.join(self.root, folder, name)
+        try:
+            with open(path, "rb") as file:
+                lines = to_utf8(file.read()).source.decode("utf-8").splitlines()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.note(f"{folder}/{name}".lstrip("/"), "warning", "unreadable", f"its rules are not applied: {error.strerror}")
+            return
+        self.rules.add(folder, lines)
+
+    def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
+        """Paths below a folder by the ignore files on the way; links are handed out, not followed.
+
+        Folders are appended to `entered`, when it is given.
+        """
+        waiting = [start]  # a list of its own: trees can be deeper than Python's stack
+        while waiting:
+            folder = waiting.pop()
+            try:
+                with os.scandir(os.path.join(self.root, folder)) as entries:
+                    listed = list(entries)
+            except OSError as error:
+                self.skipped["unreadable"] += 1
+                self.note(folder, "warning", "unreadable", f"the folder could not be read: {error.strerror}")
+                continue
+            names = {entry.name for entry in listed}
+            if "pyvenv.cfg" in names and folder and not self.options.include_vendored:
+                self.skipped["vendored"] += 1
+                continue
+            if entered is not None:
+                entered.append(folder)
+            for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
+                if name in names:
+                    self._read_ignore_file(folder, name)
+            prefix = f"{folder}/" if folder else ""
+            for entry in listed:
+                path = prefix + entry.name
+                if not entry.is_dir(follow_symlinks=False):
+                    if not self.rules.decide(path):
+                        yield path
+                elif self._enters(path, entry.name):
+                    waiting.append(path)
+
+    def reached(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those of the paths that `_walk` would come to."""
+        entered: dict[str, bool] = {}
+        for path in paths:
+            is_open = True
+            for folder in folders_above(path):
+                if is_open and folder not in entered:
+                    entered[folder] = self._opens(folder.rstrip("/"))
+                is_open = is_open and entered[folder]
+            if is_open and not self.rules.decide(path) and not stat.S_ISDIR(self.mode(path)):
+                yield path
+
+    def _opens(self, folder: str) -> bool:
+        """Whether `_walk` enters a folder whose parent it entered; its ignore files count from now on."""
+        absolute = os.path.join(self.root, folder)
+        if folder:
+            environment = not self.options.include_vendored and os.path.lexists(os.path.join(absolute, "pyvenv.cfg"))
+            if environment or not stat.S_ISDIR(self.mode(folder)) or not self._enters(folder, folder.rpartition("/")[2]):
+                return False
+        for name in (GIT_IGNORE, GRAPHMEM_IGNORE):
+            self._read_ignore_file(folder, name)
+        return True
+
+    def _enters(self, path: str, name: str) -> bool:
+        decided = self.rules.decide(path + "/")
+        if decided is None and (reason := self._folder_reason(path, name)):
+            self.skipped[reason] += name != ".git"
+            return False
+        return not decided
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders a path lies in, from the root, which is "", inwards; others end in '/'."""
+    yield ""
+    position = path.find("/")
+    while position >= 0:
+        yield path[: position + 1]
+        position = path.find("/", position + 1)
