@@ -79,6 +79,9 @@ class Rules:
     classes_are_made_by_name: bool = False
     """True where `is_made` asks whether any file calls a class or uses it as a value."""
 
+    libraries_give_anything: bool = False
+    """True where what a library's function gives may be an object of the project, so that its methods may be found by name."""
+
     type_tests: Collection[str] = ()
     """Functions that ask whether something is an instance of their second argument."""
 

@@ -51,6 +51,7 @@ class PythonRules(PythonTypes):
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
     classes_are_made_by_name = True
+    libraries_give_anything = True
     type_tests = ("isinstance", "issubclass")
     item_setters = ("__setitem__",)
     attribute_setter = "__setattr__"

@@ -18,15 +18,15 @@ RULES: Final[dict[str, Rule]] = {
     "import": Rule(0.95, "The name is imported from the file that defines it."),
     "builtin": Rule(0.95, "The name is one of the language's own."),
     "self": Rule(0.9, "It is called on the object itself, and its class or a base defines it."),
-    "super": Rule(0.9, "It is called on super(), and the next class in line defines it."),
-    "receiver_type": Rule(0.85, "The receiver's type is declared, or it was just constructed."),
-    "inferred_type": Rule(0.7, "The receiver's type follows from assignments, results and call sites."),
-    "override": Rule(0.6, "A subclass of the receiver's class overrides it."),
-    "function_value": Rule(0.6, "The function was passed, stored or returned, and this is where the value is called."),
-    "wrapped": Rule(0.85, "A decorator put this wrapper in the place of the function that is named."),
-    "implicit": Rule(0.8, "The language calls it here: a property, an operator, iteration, with, or a raised class."),
+    "super": Rule(0.95, "It is called on super(), and the next class in line defines it."),
+    "receiver_type": Rule(0.9, "The receiver's type is declared, or it was just constructed."),
+    "inferred_type": Rule(0.85, "The receiver's type follows from assignments, results and call sites."),
+    "override": Rule(0.8, "A subclass of the receiver's class overrides it."),
+    "function_value": Rule(0.9, "The function was passed, stored or returned, and this is where the value is called."),
+    "wrapped": Rule(0.9, "A decorator put this wrapper in the place of the function that is named."),
+    "implicit": Rule(0.9, "The language calls it here: a property, an operator, iteration, with, or a raised class."),
     "fixture": Rule(0.9, "The test asks for this fixture by the name of a parameter."),
-    "unique_name": Rule(0.5, "Only one definition in the project has this name, and it takes these arguments."),
+    "unique_name": Rule(0.7, "Only one definition in the project has this name, and it takes these arguments."),
     "ambiguous_name": Rule(0.25, "One of few definitions in the project that have this name; confidence is 0.5 shared among them."),
     "annotation": Rule(0.95, "The annotation names the type."),
     "base": Rule(0.95, "The class header names it."),
@@ -39,7 +39,10 @@ RULES: Final[dict[str, Rule]] = {
     "runtime_before": Rule(0.9, "It happened while the test ran, before the test itself was changed."),
     "coverage": Rule(1.0, "The test ran lines of it, as coverage was measured."),
 }
-"""Keys are the `rule` of edges. Order is the order of the documentation."""
+"""Keys are the `rule` of edges. Order is the order of the documentation.
+
+Confidences are the shares measured by `benchmarks/calibration.py`, rounded; docs/resolution.md has the table.
+"""
 
 REASONS: Final[dict[str, str]] = {
     "no_receiver_type": "nothing tells what type the receiver has, and no name alone decides",

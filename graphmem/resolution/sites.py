@@ -215,7 +215,7 @@ class _Resolving:
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
-        elif all(atom[0] == EXTI and "(" in atom[2] and atom[1] != self.entry.rules.builtin_package for atom in base):
+        elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if not found:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
@@ -223,6 +223,13 @@ class _Resolving:
             missing = known and not value
             self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found
+
+    def is_anything(self, base: Type) -> bool:
+        """True for what an unknown function of a library gave."""
+        rules = self.entry.rules
+        return rules.libraries_give_anything and all(
+            atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
+        )
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
         """`Targets.receiver_rule`, once for all lines where that is enough."""

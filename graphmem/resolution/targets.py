@@ -30,14 +30,14 @@ from graphmem.resolution.types import (
     ordered,
 )
 
-CERTAIN_OVERRIDES: Final = 4
-"""Up to so many overrides each is believed as `RULES` says; of more they share that belief.
+FEW_OVERRIDES: Final = 4
+"""Overrides that a call on any receiver may mean.
 
-Of more, those of a method with a body of its own, or that the language calls by itself, are believed on the object itself
-only: of other receivers the OVERRIDES edges tell.
+With more of them, those of a method with a body of its own, or that the language calls by itself, are meant on the object
+itself only: for other receivers the OVERRIDES edges tell.
 """
 
-UNLIKELY_OVERRIDE: Final = 0.4
+UNLIKELY_OVERRIDE: Final = 0.7
 """Belief in an override where the class that is named has a body of its own for the method."""
 
 
@@ -122,9 +122,8 @@ class Targets:
     def dispatched(self, receiver: Atom, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """What a class has for a call on one of its objects, and what subclasses put in its place.
 
-        The more overrides there are, the less each of them is believed. A method that only says that subclasses
-        must have it is referred to and not called where they do, and so is one that all classes override of which
-        there are objects.
+        A method that only says that subclasses must have it is referred to and not called where they do, and so is
+        one that all classes override of which there are objects.
         """
         is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
         is_exact = is_exact or (receiver[0] == CLASS and not self.entry.rules.class_calls_are_virtual)
@@ -142,12 +141,11 @@ class Targets:
             else:
                 yield target
         is_implicit = name.startswith("__") or all(target.rule == "implicit" for target in plain)
-        if len(overrides) > CERTAIN_OVERRIDES and not is_self and (is_implicit or not is_abstract):
+        if len(overrides) > FEW_OVERRIDES and not is_self and (is_implicit or not is_abstract):
             return
         likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
-        confidence = round(likely * min(1.0, CERTAIN_OVERRIDES / max(1, len(overrides))), 3)
         for symbol in overrides:
-            yield Target(symbol, None, "override", confidence)
+            yield Target(symbol, None, "override", likely)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """True when nobody makes objects of a class, or of one below, that run the method of its owner."""

@@ -1,0 +1,155 @@
+"""Is a confidence of c right in a share of c? Edges by rule against what really ran.
+
+    python benchmarks/calibration.py --data DIR --work DIR [--docs docs/resolution.md]
+
+DIR of --data and --work as for `callgraph.py`. An edge counts when its caller ran and the line of its site ran in the
+projects' own test suites, and is seen when the caller then called its target: the definition of the data's README, for
+callers in the package. Tracing starts a generator or coroutine only when it is first resumed, which is often by a
+library, so the share is also given without targets of that kind: the first share is a lower bound, the second is what
+tracing can judge. Pooled over the projects, with the 95 % interval of Wilson (1927). With --docs the table is
+written between the markers of that file.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from math import sqrt
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import report
+
+from graphmem.parsing.discovery import discover
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import languages
+from graphmem.resolution.layout import is_layout_file, read_layout
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.rules import RULES
+
+HEAD = ("rule", "confidence", "edges", "seen", "share", "interval", "without generators")
+BEGIN, END = "<!-- calibration: written by benchmarks/calibration.py -->", "<!-- end of calibration -->"
+FEW = 20  # edges; of fewer the share says little, and the confidence is a choice
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--work", type=Path, required=True)
+    options.add_argument("--docs", type=Path, help="page whose table is to be renewed")
+    arguments = options.parse_args()
+    score = _load(arguments.data / "score.py")
+    groups: dict[tuple[str, float], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    repositories = list(json.loads((arguments.data / "repos.json").read_text(encoding="utf-8")))
+    for repository in repositories:
+        root = arguments.work / "subjects" / repository
+        truth = score.Truth(str(arguments.data / "truth" / repository), str(root.resolve()))
+        for edge, rule, confidence, is_deferred in call_edges(root):
+            judged = score.precision_proxy(truth, score.Static(truth, [edge]))
+            counts = groups[rule, confidence]
+            counts[0] += judged["observed"]
+            counts[1] += judged["of"]
+            if not is_deferred:
+                counts[2] += judged["observed"]
+                counts[3] += judged["of"]
+    found = [row(rule, confidence, *counts) for (rule, confidence), counts in groups.items() if counts[1]]
+    order = {rule: position for position, rule in enumerate(RULES)}
+    found.sort(key=lambda one: (order[one["rule"]], -one["confidence"]))
+    report.table(HEAD, [cells(one) for one in found])
+    if arguments.docs:
+        renew(arguments.docs, found)
+    report.publish("calibration", {"repositories": repositories, "rules": found}, arguments.out)
+    return 0
+
+
+def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]:
+    """Every call inside a project: (source, target and line as the scorer wants them), rule, confidence, target is deferred."""
+    facts, texts = {}, {}
+    for file in discover(root).files:
+        if file.language in languages():
+            source = to_utf8(Path(file.absolute).read_bytes(), file.language).source
+            facts[file.path] = extract(file.path, source, file.language, file.content_hash)
+        if is_layout_file(file.path.rpartition("/")[2]):
+            texts[file.path] = Path(file.absolute).read_text(encoding="utf-8")
+    resolver = Resolver(root.name, read_layout(texts)[0])
+    edges = {path: resolver.resolve(path).edges for path in sorted(resolver.update(facts, ()))}
+    symbols = {symbol.id: symbol for path in edges for symbol in resolver.symbols(path)}
+    for rows in edges.values():
+        for one in rows:
+            if one.kind == "CALLS" and one.dst in symbols:
+                source, target = symbols[one.src], symbols[one.dst]
+                is_deferred = not {"async", "generator"}.isdisjoint(target.modifiers.split())
+                edge = (source.path, source.qualname, target.path, target.qualname, one.line)
+                yield edge, one.rule, one.confidence, is_deferred
+
+
+def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, plain_edges: int) -> dict[str, Any]:
+    """One line of the table."""
+    low, high = wilson(seen, edges)
+    return {
+        "rule": rule,
+        "confidence": confidence,
+        "edges": edges,
+        "seen": seen,
+        "share": round(seen / edges, 3),
+        "interval": [round(low, 3), round(high, 3)],
+        "few": edges < FEW,
+        "without_deferred": {
+            "edges": plain_edges,
+            "seen": plain_seen,
+            "share": round(plain_seen / plain_edges, 3) if plain_edges else None,
+        },
+    }
+
+
+def cells(one: dict[str, Any]) -> list[str]:
+    """A line as it is shown; shares of few edges in brackets."""
+    plain = one["without_deferred"]
+    share = f"{one['share']:.3f}"
+    return [
+        one["rule"],
+        f"{one['confidence']:.3g}",
+        str(one["edges"]),
+        str(one["seen"]),
+        f"({share})" if one["few"] else share,
+        "{:.2f} to {:.2f}".format(*one["interval"]),
+        f"{plain['share']:.3f} of {plain['edges']}" if plain["edges"] else "–",
+    ]
+
+
+def wilson(seen: int, edges: int, z: float = 1.96) -> tuple[float, float]:
+    """The score interval of a share: Wilson, E. B. (1927), Journal of the American Statistical Association 22."""
+    share = seen / edges
+    middle = share + z * z / (2 * edges)
+    spread = z * sqrt(share * (1 - share) / edges + z * z / (4 * edges * edges))
+    whole = 1 + z * z / edges
+    return (middle - spread) / whole, (middle + spread) / whole
+
+
+def renew(page: Path, found: list[dict[str, Any]]) -> None:
+    """Put the table between the markers of a page."""
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = ["| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
+    lines += ["| " + " | ".join(cells(one)) + " |" for one in found]
+    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
+
+
+def _load(path: Path) -> ModuleType:
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is no scorer; --data is the folder with score.py and truth/")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
