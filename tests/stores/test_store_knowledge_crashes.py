@@ -57,8 +57,9 @@ KILLING = """
     def write(out):
         store = reopen()
         while True:
-            delta = change(store.knowledge_generation() + 1)
-            generation = store.apply_knowledge(delta, suite.vectors_of(delta.memories), {{"memory.position": str(store.knowledge_generation() + 1)}})
+            number = store.knowledge_generation() + 1
+            delta = change(number)
+            generation = store.apply_knowledge(delta, suite.vectors_of(delta.memories), {{"memory.position": str(number)}})
             os.write(out, b"%d\\n" % generation)
             if generation % 4 == 0:
                 store.checkpoint()

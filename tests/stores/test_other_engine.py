@@ -1,0 +1,42 @@
+"""The same suite on the other engine, in a process of its own: two engines in one process break the interpreter."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OTHER = "ladybug"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(importlib.util.find_spec(OTHER) is None, reason="ladybug is not installed")
+def test_the_store_suite_passes_on_ladybug(engine):
+    if engine == OTHER:
+        pytest.skip("this is the run on ladybug")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            str(Path(__file__).parent),
+            "--engine",
+            OTHER,
+            "-m",
+            "not slow",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=590,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert " passed" in done.stdout
