@@ -574,6 +574,11 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
             return False
         return bool(content_hash(data) == view.arrays.paths.content_hash[known].as_py())
 
+    def indexed_folders(self) -> set[str]:
+        """Folders that hold an indexed file, from the root with '/'; "" is the root."""
+        view = self._projections.graph_if_ready()
+        return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
+
     def follow(self, paths: Collection[str] | None) -> None:
         """`index`, for a watcher: these paths alone, or everything.
 

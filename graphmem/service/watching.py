@@ -47,6 +47,9 @@ class Host(Protocol):
     def is_current(self, path: str) -> bool:
         """Whether the index holds this very content of a file, or knows as little of it as the disk."""
 
+    def indexed_folders(self) -> set[str]:
+        """Folders that hold an indexed file, from the root with '/'; "" is the root."""
+
     def mark_stale(self, paths: Collection[str]) -> None:
         """Answers say from now on that these files have changed."""
 
@@ -89,6 +92,7 @@ class Watcher:
         self._host = host
         self._notifier = notifier
         self._stopping = threading.Event()
+        self._moved = threading.Event()  # other folders than those that are watched count
         self._news = threading.Condition()
         self._pending: set[str] = set()
         self._is_whole = False  # something changed that only a look at everything can tell
@@ -146,9 +150,14 @@ class Watcher:
                 self._listen_with(notifier)
 
     def _watched(self) -> list[str]:
-        """Folders to watch, git's own among them."""
-        self._folders = {os.path.join(self._root, folder) if folder else self._root for folder in folders(Path(self._root), self._options)}
+        """Folders to watch: those in which something may appear, those of indexed files, and git's own."""
+        self._folders = self._absolute(folders(Path(self._root), self._options)) | self._absolute(self._host.indexed_folders())
         return sorted(self._folders | ({self._git} if self._git else set()))
+
+    def _absolute(self, relative: Collection[str]) -> set[str]:
+        """Those of some folders of the tree that are there."""
+        found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
+        return {folder for folder in found if os.path.isdir(folder)}
 
     def _opened(self, watched: list[str]) -> RustNotify:
         if not self._polls:
@@ -170,10 +179,11 @@ class Watcher:
     def _listen_with(self, notifier: RustNotify) -> None:
         """Pass on events until the folders are others than those that are watched."""
         is_moved = False
+        self._moved.clear()
         while True:
             events = notifier.watch(_GROUP_MS, _STEP_MS, _WAKE_MS, self._stopping)
             if events == "timeout":
-                if is_moved:
+                if is_moved or self._moved.is_set():
                     return
             elif isinstance(events, str):
                 return
@@ -252,6 +262,8 @@ class Watcher:
                 self._report(paths, is_whole=True)
             else:
                 self.note = self.note if self._polls else ""
+                if is_whole and not self._absolute(self._host.indexed_folders()) <= self._folders:
+                    self._moved.set()  # git tracks files in a folder that its rules leave out
 
     def _wait(self) -> bool:
         """Until there is something to index and it has been quiet; False at the end."""

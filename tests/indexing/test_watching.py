@@ -174,6 +174,12 @@ def test_a_file_that_git_begins_to_track_against_its_rules_is_indexed(watched):
     assert not has(memory, "kept")
     git(root, "add", "-f", "pkg/kept.tmp.py")
     until(lambda: has(memory, "pkg/kept.tmp.py:kept"), "git's index was not noticed")
+    (root / "ignored").mkdir()
+    (root / "ignored" / "forced.py").write_text("def forced():\n    return 1\n", encoding="utf-8")
+    git(root, "add", "-f", "ignored/forced.py")
+    until(lambda: has(memory, "ignored/forced.py:forced"), "git's index was not noticed")
+    (root / "ignored" / "forced.py").write_text("def changed():\n    return 1\n", encoding="utf-8")
+    until(lambda: has(memory, "ignored/forced.py:changed"), "the file in an ignored folder is not watched")
 
 
 def test_where_the_system_cannot_watch_files_are_looked_at_again_and_again_and_the_state_says_so(tmp_path, open_memory):
