@@ -89,7 +89,7 @@ class MemoryBook:
         self._behind = False  # the journal has what the graph does not
         self._paths: dict[str, str] | None = None
         self._committer = Committer(store, self._could_not)
-        self._vectors = MemoryVectors(self, lambda ids: None)
+        self._vectors = MemoryVectors(self, self._reconsider)
         self.journal = Journal(data_dir / FOLDER)
         self.catch_up()
 
@@ -363,6 +363,12 @@ class MemoryBook:
         """Have vectors made of what has none, in the background."""
         self._vectors.wake()
 
+    def _reconsider(self, ids: Sequence[str]) -> None:
+        """Memories have got their vectors: compare them once more, by meaning."""
+        with self.writing():
+            plan = Planner(self._around()).reconsider(ids)
+            self.commit(plan.delta, plan.events, plan.before, "graphmem")
+
     def embed_now(self) -> int:
         """Make the vectors that are missing, in this thread; returns how many.
 
@@ -442,9 +448,11 @@ class MemoryBook:
         return checked(clean, root=self.store.meta().get("root", ""), dim=dim, default_source=source, redacted=kinds)
 
     def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
+        return Planner(self._around()).plan(drafts, model, op)
+
+    def _around(self) -> Surroundings:
         index = self.index()
-        around = Surroundings(index, self.view(), self.project(), self.clock.now(), index.model_id, thresholds_of(index.model_id))
-        return Planner(around).plan(drafts, model, op)
+        return Surroundings(index, self.view(), self.project(), self.clock.now(), index.model_id, thresholds_of(index.model_id))
 
     def _write_plan(self, plan: Plan, actor: str) -> None:
         vectors = None

@@ -2,14 +2,6 @@
 
 exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the difference all of it makes, with what to tell the
 caller and the audit; the book writes it to the journal and then to the graph. Redaction and validation come before (redact, validate).
-
-What meets whom, by rows of `verdict`:
-
-* *exact duplicate*: the memory that is there gains strength and importance; tags, links and sessions are united.
-* *near duplicate*: one of the two stands for both; the other stays as a version (`derived_from`), superseded. Texts that came with ids of
-  their own are somebody's own notes and stay apart, linked by `validates`.
-* *contradiction*: a person's word, then trust, then evidence decides; without any, both stay and say so (`conflicts_with`).
-* Words of strangers (contaminated) confirm nothing and replace nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from graphmem.answers import Remembered
-from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
 from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
-from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, opposed, overlap, says_the_same, words_of
+from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of
 from graphmem.memory.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
 from graphmem.memory.types import LIVE_STATUSES, SOURCES, more_tainted
 from graphmem.memory.validate import Draft, refuse
+from graphmem.memory.verdicts import Judge, Met, Verdict, is_of_somebody
 
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32
@@ -38,7 +31,6 @@ if TYPE_CHECKING:
 BOOST: Final = 0.1  # of importance, by an exact duplicate
 MANY: Final = 32  # drafts from which pairs are found by one join instead of a look-up each
 _LOOK: Final = 16  # nearest memories that are judged
-_KEPT_LINKS: Final = 3  # near duplicates a memory with an id of its own is linked to
 
 
 class Plan(NamedTuple):
@@ -51,13 +43,6 @@ class Plan(NamedTuple):
     vectors: dict[str, F32]  # text hash -> vector of `model`
     model: str
     texts: dict[str, str]  # memory id -> contextual text, of memories that have no vector yet
-
-
-class Met(NamedTuple):
-    """A memory that a draft resembles."""
-
-    row: MemoryRow
-    near: Similarity
 
 
 class Surroundings(NamedTuple):
@@ -95,6 +80,7 @@ class Planner:
         self._vector_of: dict[str, F32] = {}
         self._texts: dict[str, str] = {}
         self._model = ""
+        self._judge = Judge(around.now, around.thresholds, self._links_of)
 
     def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
         """What becomes of drafts, taken one after the other.
@@ -133,18 +119,57 @@ class Planner:
         same = self._same(draft, print_)
         if same is not None:
             return self._again(same, draft, links)
-        met = self._met(draft, near)
+        met = [one for one in self._met(draft, near) if one.row.id not in draft.derived_from]
         row = self._new_row(draft, links, print_)
-        verdict = self._verdict(row, draft, links, met)
+        verdict = self._judge.verdict(row, met, {one.target_id for one in links.about}, is_own=bool(draft.given_id))
         self._keep(verdict.row, draft, links)
+        for kind, ids in (("derived_from", draft.derived_from), ("required_with", draft.required_with)):
+            self._relates.update({(row.id, one, kind): RelatesRow(row.id, one, kind, 1.0, auto=False) for one in ids})
         self._events.append(Event(op, row.id, "", row.fingerprint, verdict.note))
+        self._carry_out(verdict)
+        return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
+
+    def _carry_out(self, verdict: Verdict) -> None:
+        """What a verdict changes besides the memory it is about."""
         for change in verdict.changed:
             self._change(change)
-        for relation in verdict.relations:
-            self._relates[relation.src, relation.dst, relation.kind] = relation
+        self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
         self._events += verdict.events
-        stands = verdict.stands
-        return self._told(self._row(stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
+        if verdict.absorbed is not None:
+            winner, loser = verdict.absorbed
+            self._unite_links(winner, Links(self._links_of(loser), [], [], [], []))
+            lessons = [*self._index.learnt(loser), *(row for key, row in self._learnt.items() if key[0] == loser)]
+            self._learnt.update({(winner, one.session_id): one._replace(memory_id=winner) for one in lessons})
+
+    # ---- a memory that has got its vector
+
+    def reconsider(self, ids: Sequence[str]) -> Plan:
+        """What becomes of memories that are there, now that their meaning can be compared: each with those that were there before it.
+
+        Somebody's own records (ids that were given) are left as they are.
+        """
+        for one in ids:
+            row, vector = self._row(one), self._index.vector(one)
+            if row is None or vector is None or row.status not in LIVE_STATUSES or is_of_somebody(row):
+                continue
+            related = {link.dst if link.src == one else link.src for link in self._index.relates(one)}
+            words = words_of(row.content)
+            met: list[Met] = []
+            for near, cosine in self._index.near(vector, _LOOK, self._around.thresholds.topic):
+                other = self._row(near)
+                if other is None or near in related or other.status not in LIVE_STATUSES or other.scope != row.scope:
+                    continue
+                if (other.created_at, other.id) < (row.created_at, row.id):
+                    met.append(Met(other, Similarity(overlap(words, words_of(other.content)), cosine)))
+            verdict = self._judge.verdict(row, met, {link.target_id for link in self._links_of(one)}, is_own=False)
+            if verdict.outcome == "added" and not verdict.relations:
+                continue
+            if verdict.row != row:
+                self._change(verdict.row)
+            if not verdict.events:
+                self._events.append(Event("link", one, row.fingerprint, row.fingerprint, verdict.note))
+            self._carry_out(verdict)
+        return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
         """As tainted as the most tainted ancestor."""
@@ -225,137 +250,6 @@ class Planner:
                 cosines[one] = _cosine(vector, self._vector_of[one])
             found.append(Met(row, Similarity(overlap(words, words_of(row.content)), cosines.get(one))))
         return sorted(found, key=lambda met: (-max(met.near.overlap, met.near.cosine or 0.0), met.row.id))[:_LOOK]
-
-    def _verdict(self, row: MemoryRow, draft: Draft, links: Links, met: list[Met]) -> _Verdict:
-        limits = self._around.thresholds
-        mine = {link.target_id for link in links.about}
-        relations: list[RelatesRow] = [RelatesRow(row.id, one, "derived_from", 1.0, auto=False) for one in draft.derived_from]
-        relations += [RelatesRow(row.id, one, "required_with", 1.0, auto=False) for one in draft.required_with]
-        verdict = _Verdict(row, row.id, "added", [], relations, [], [], "")
-        linked = 0
-        for one in met:
-            other = one.row
-            on_topic = one.near.overlap >= 0.5 or (one.near.cosine or 0.0) >= limits.topic
-            if other.id in draft.derived_from or other.visibility != row.visibility:
-                continue
-            if on_topic and opposed(row.content, other.content):
-                shared = mine & {link.target_id for link in self._links_of(other.id)}
-                if shared or row.type == other.type or "correction" in (row.type, other.type):
-                    verdict = self._contradict(verdict, other, draft, one.near)
-                continue
-            if not says_the_same(row.content, other.content, one.near, limits):
-                continue
-            likeness = round(max(one.near.overlap, one.near.cosine or 0.0), 4)
-            if row.contaminated != other.contaminated:
-                continue
-            if draft.given_id or _is_of_somebody(other):
-                if linked < _KEPT_LINKS:
-                    linked += 1
-                    verdict.relations.append(RelatesRow(row.id, other.id, "validates", likeness, auto=True))
-                continue
-            if verdict.outcome == "added":
-                verdict = self._consolidate(verdict, other, links, draft, likeness)
-        return verdict
-
-    def _consolidate(self, verdict: _Verdict, other: MemoryRow, links: Links, draft: Draft, likeness: float) -> _Verdict:
-        """One of two texts that say nearly the same stands for both."""
-        now, row = self._around.now, verdict.row
-        trust = SOURCES[row.source].trust - SOURCES[other.source].trust
-        fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
-        new_wins = not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
-        winner, loser = (row, other) if new_wins else (other, row)
-        united = winner._replace(
-            strength=other.strength + 1,
-            importance=max(row.importance, other.importance),
-            confidence=max(row.confidence, other.confidence),
-            updated_at=now,
-            tags=tuple(dict.fromkeys([*winner.tags, *loser.tags])),
-            origin=more_tainted(row.origin, other.origin),
-            contaminated=row.contaminated or other.contaminated,
-            injected_count=other.injected_count,
-            used_count=other.used_count,
-            confirmed_count=other.confirmed_count,
-            last_accessed_at=other.last_accessed_at,
-            status="confirmed" if "confirmed" in (winner.status, loser.status) and winner.status == "candidate" else winner.status,
-        )
-        version = loser._replace(status="superseded", valid_to=now, updated_at=now)
-        relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
-        note = f"nearly the same as {other.id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
-        self._unite_links(winner.id, links if not new_wins else Links(self._links_of(other.id), [], [], [], []))
-        self._learn(winner.id, draft)
-        if new_wins:
-            for learnt in self._index.learnt(other.id):
-                self._learnt[winner.id, learnt.session_id] = learnt._replace(memory_id=winner.id)
-        return verdict._replace(
-            row=united if new_wins else version,
-            stands=winner.id,
-            outcome="consolidated",
-            others=[*verdict.others, other.id],
-            relations=[*verdict.relations, relation],
-            changed=[*verdict.changed, version if new_wins else united],
-            events=[*verdict.events, Event("compact", winner.id, other.fingerprint, winner.fingerprint, note)],
-            note=note,
-        )
-
-    def _contradict(self, verdict: _Verdict, other: MemoryRow, draft: Draft, near: Similarity) -> _Verdict:
-        """Two texts that cannot both be true: who stays."""
-        now, row = self._around.now, verdict.row
-        likeness = round(max(near.overlap, near.cosine or 0.0), 4)
-        wins = None if draft.given_id else self._winner(row, other)
-        if wins is None or verdict.outcome in ("superseded", "consolidated"):
-            relation = RelatesRow(row.id, other.id, "conflicts_with", likeness, auto=True)
-            note = verdict.note or f"it contradicts {other.id}; both stay until somebody decides"
-            outcome = "conflicting" if verdict.outcome == "added" else verdict.outcome
-            return verdict._replace(
-                outcome=outcome, others=[*verdict.others, other.id], relations=[*verdict.relations, relation], note=note
-            )
-        if wins:
-            loser = other._replace(status="superseded", valid_to=now, updated_at=now)
-            note = f"it contradicts {other.id} and takes its place: {self._why(row, other)}"
-            return verdict._replace(
-                outcome="replaced",
-                others=[*verdict.others, other.id],
-                relations=[*verdict.relations, RelatesRow(row.id, other.id, "supersedes", likeness, auto=True)],
-                changed=[*verdict.changed, loser],
-                events=[*verdict.events, Event("supersede", other.id, other.fingerprint, row.fingerprint, f"by {row.id}")],
-                note=note,
-            )
-        note = f"it contradicts {other.id}, which stays: {self._why(other, row)}"
-        return verdict._replace(
-            row=row._replace(status="superseded", valid_to=now),
-            stands=other.id,
-            outcome="superseded",
-            others=[*verdict.others, other.id],
-            relations=[*verdict.relations, RelatesRow(other.id, row.id, "supersedes", likeness, auto=True)],
-            events=[*verdict.events, Event("supersede", row.id, row.fingerprint, other.fingerprint, f"by {other.id}")],
-            note=note,
-        )
-
-    def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """True when the new memory stays, False when the old one does, None when nothing decides."""
-        said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
-        if said and (row.type == "correction" or not known):
-            return True
-        if known and not said:
-            return False
-        if row.contaminated != other.contaminated:
-            return None if row.contaminated else True
-        if other.status == "pinned":
-            return None
-        mine, theirs = SOURCES[row.source].trust, SOURCES[other.source].trust
-        if mine != theirs:
-            return mine > theirs
-        return True if self._changed_since(other) or row.source == "qa_auto" else None
-
-    def _why(self, winner: MemoryRow, loser: MemoryRow) -> str:
-        if winner.source == "user_taught" and loser.source != "user_taught":
-            return "a person's word"
-        if SOURCES[winner.source].trust != SOURCES[loser.source].trust:
-            return "its source is trusted more"
-        return "the code has changed since" if self._changed_since(loser) else "it is the newer one, with evidence"
-
-    def _changed_since(self, row: MemoryRow) -> bool:
-        return any(link.anchor in (Anchor.SUSPECT, Anchor.ORPHANED) and link.body_hash for link in self._links_of(row.id))
 
     # ---- many drafts
 
@@ -515,17 +409,6 @@ class Planner:
         return Plan(delta, self._events, self._before, results, self._vectors, self._model, self._texts)
 
 
-class _Verdict(NamedTuple):
-    row: MemoryRow  # the new memory, as it will be
-    stands: str  # id of the memory that says it from now on
-    outcome: str
-    others: list[str]
-    relations: list[RelatesRow]
-    changed: list[MemoryRow]
-    events: list[Event]
-    note: str
-
-
 class Taken:
     """Short ids in use."""
 
@@ -545,11 +428,6 @@ def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRo
         if key not in links or links[key].confidence < one.confidence:
             links[key] = one
     return [links[key] for key in sorted(links)]
-
-
-def _is_of_somebody(row: MemoryRow) -> bool:
-    """True for a memory whose id a caller gave: ours are UUIDs of version 7."""
-    return not (len(row.id) == 36 and row.id[14] == "7" and row.id.count("-") == 4)
 
 
 def _unit(vector: Any) -> F32:

@@ -359,3 +359,22 @@ def test_everything_can_be_deleted_and_only_by_the_project_s_name(gm, opened):
     assert gm.memories().total == 0
     gm.close()
     assert opened().memories().total == 0
+
+
+def test_a_vector_that_comes_later_is_compared_then(opened):
+    gm = opened(embedder="hashed")
+    first = gm.remember("The health check does not touch the database.", "fact", session="a").memory
+    gm._book.embed_now()
+    assert gm.memory(first.id).embedded
+    second = gm.remember("The database is not queried by the health check.", "fact", session="b").result
+    assert second.outcome == "added", "by words alone they are two"
+    gm._book.embed_now()
+    kept, version = gm.memory(second.id), gm.memory(first.id)
+    if version.status != "superseded":
+        kept, version = version, kept
+    assert version.status == "superseded"
+    assert kept.strength == 2
+    assert kept.sessions == ["a", "b"]
+    assert [(one.id, one.kind) for one in kept.relations] == [(version.id, "derived_from")]
+    assert gm.memories().total == 1
+    assert gm.rebuild_memories().restored == 0

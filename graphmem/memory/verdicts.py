@@ -1,0 +1,192 @@
+"""What becomes of a memory that meets others: it adds to them, stands for them, takes their place, gives way, or contradicts.
+
+* *near duplicate*: one of the two stands for both; the other stays as a version (`derived_from`), superseded. Texts that came with ids of
+  their own are somebody's own notes and stay apart, linked by `validates`.
+* *contradiction*: a person's word, then trust, then evidence decides; without any, both stay and say so (`conflicts_with`).
+* Words of strangers (contaminated) confirm nothing and replace nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from graphmem.knowledge import AboutRow, Anchor, MemoryRow, RelatesRow
+from graphmem.memory.records import Event
+from graphmem.memory.similar import Similarity, Thresholds, opposed, says_the_same
+from graphmem.memory.types import SOURCES, more_tainted
+
+KEPT_LINKS: Final = 3  # near duplicates a memory with an id of its own is linked to
+ON_TOPIC: Final = 0.5  # overlap of words from which two texts speak of the same
+
+
+class Met(NamedTuple):
+    """A memory that another one resembles."""
+
+    row: MemoryRow
+    near: Similarity
+
+
+class Verdict(NamedTuple):
+    """What becomes of a memory and of those it met."""
+
+    row: MemoryRow  # the memory, as it will be
+    stands: str  # id of the memory that says it from now on
+    outcome: str  # added | consolidated | replaced | superseded | conflicting
+    others: list[str]  # ids of those it met
+    relations: list[RelatesRow]
+    changed: list[MemoryRow]  # others, as they will be
+    events: list[Event]
+    absorbed: tuple[str, str] | None = None  # (id that stands for both, id whose links and sessions go to it)
+    note: str = ""
+
+
+class Judge:
+    """Decides by the rules above.
+
+    Args:
+        now: the time of the decision.
+        limits: of the model of the cosines.
+        links_of: links to code of a memory, by id.
+    """
+
+    def __init__(self, now: datetime, limits: Thresholds, links_of: Callable[[str], Sequence[AboutRow]]) -> None:
+        self._now = now
+        self._limits = limits
+        self._links_of = links_of
+
+    def verdict(self, row: MemoryRow, met: Sequence[Met], targets: Collection[str], *, is_own: bool) -> Verdict:
+        """What becomes of a memory.
+
+        Args:
+            row: of the memory.
+            met: those it resembles, nearest first.
+            targets: ids of the code it is about.
+            is_own: its id was given: somebody's own note.
+        """
+        verdict = Verdict(row, row.id, "added", [], [], [], [])
+        linked = 0
+        for other, near in met:
+            if other.visibility != row.visibility:
+                continue
+            on_topic = near.overlap >= ON_TOPIC or (near.cosine or 0.0) >= self._limits.topic
+            if on_topic and opposed(row.content, other.content):
+                shared = any(link.target_id in targets for link in self._links_of(other.id))
+                if shared or row.type == other.type or "correction" in (row.type, other.type):
+                    verdict = self._contradict(verdict, other, near, is_own=is_own)
+                continue
+            if row.contaminated != other.contaminated or not says_the_same(row.content, other.content, near, self._limits):
+                continue
+            if is_own or is_of_somebody(other):
+                if linked < KEPT_LINKS:
+                    linked += 1
+                    verdict.relations.append(RelatesRow(row.id, other.id, "validates", _likeness(near), auto=True))
+            elif verdict.outcome == "added":
+                verdict = self._consolidate(verdict, other, _likeness(near))
+        return verdict
+
+    def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
+        """One of two texts that say nearly the same stands for both."""
+        now, row = self._now, verdict.row
+        trust = SOURCES[row.source].trust - SOURCES[other.source].trust
+        fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
+        new_wins = not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
+        winner, loser = (row, other) if new_wins else (other, row)
+        united = winner._replace(
+            strength=other.strength + row.strength,
+            importance=max(row.importance, other.importance),
+            confidence=max(row.confidence, other.confidence),
+            updated_at=now,
+            tags=tuple(dict.fromkeys([*winner.tags, *loser.tags])),
+            origin=more_tainted(row.origin, other.origin),
+            contaminated=row.contaminated or other.contaminated,
+            injected_count=row.injected_count + other.injected_count,
+            used_count=row.used_count + other.used_count,
+            confirmed_count=row.confirmed_count + other.confirmed_count,
+            last_accessed_at=max(filter(None, (row.last_accessed_at, other.last_accessed_at)), default=None),
+            status="confirmed" if "confirmed" in (winner.status, loser.status) and winner.status == "candidate" else winner.status,
+        )
+        version = loser._replace(status="superseded", valid_to=now, updated_at=now)
+        relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
+        note = f"nearly the same as {other.id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
+        return verdict._replace(
+            row=united if new_wins else version,
+            stands=winner.id,
+            outcome="consolidated",
+            others=[*verdict.others, other.id],
+            relations=[*verdict.relations, relation],
+            changed=[*verdict.changed, version if new_wins else united],
+            events=[*verdict.events, Event("compact", winner.id, other.fingerprint, winner.fingerprint, note)],
+            absorbed=(winner.id, loser.id),
+            note=note,
+        )
+
+    def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
+        """Two texts that cannot both be true: who stays."""
+        now, row = self._now, verdict.row
+        likeness = _likeness(near)
+        wins = None if is_own else self._winner(row, other)
+        if wins is None or verdict.outcome in ("superseded", "consolidated"):
+            relation = RelatesRow(row.id, other.id, "conflicts_with", likeness, auto=True)
+            note = verdict.note or f"it contradicts {other.id}; both stay until somebody decides"
+            outcome = "conflicting" if verdict.outcome == "added" else verdict.outcome
+            return verdict._replace(
+                outcome=outcome, others=[*verdict.others, other.id], relations=[*verdict.relations, relation], note=note
+            )
+        if wins:
+            loser = other._replace(status="superseded", valid_to=now, updated_at=now)
+            note = f"it contradicts {other.id} and takes its place: {self._why(row, other)}"
+            return verdict._replace(
+                outcome="replaced",
+                others=[*verdict.others, other.id],
+                relations=[*verdict.relations, RelatesRow(row.id, other.id, "supersedes", likeness, auto=True)],
+                changed=[*verdict.changed, loser],
+                events=[*verdict.events, Event("supersede", other.id, other.fingerprint, row.fingerprint, f"by {row.id}")],
+                note=note,
+            )
+        note = f"it contradicts {other.id}, which stays: {self._why(other, row)}"
+        return verdict._replace(
+            row=row._replace(status="superseded", valid_to=now),
+            stands=other.id,
+            outcome="superseded",
+            others=[*verdict.others, other.id],
+            relations=[*verdict.relations, RelatesRow(other.id, row.id, "supersedes", likeness, auto=True)],
+            events=[*verdict.events, Event("supersede", row.id, row.fingerprint, other.fingerprint, f"by {other.id}")],
+            note=note,
+        )
+
+    def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
+        """True when the new memory stays, False when the old one does, None when nothing decides."""
+        said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
+        if said and (row.type == "correction" or not known):
+            return True
+        if known and not said:
+            return False
+        if row.contaminated != other.contaminated:
+            return None if row.contaminated else True
+        if other.status == "pinned":
+            return None
+        mine, theirs = SOURCES[row.source].trust, SOURCES[other.source].trust
+        if mine != theirs:
+            return mine > theirs
+        return True if self._changed_since(other) or row.source == "qa_auto" else None
+
+    def _why(self, winner: MemoryRow, loser: MemoryRow) -> str:
+        if winner.source == "user_taught" and loser.source != "user_taught":
+            return "a person's word"
+        if SOURCES[winner.source].trust != SOURCES[loser.source].trust:
+            return "its source is trusted more"
+        return "the code has changed since" if self._changed_since(loser) else "it is the newer one, with evidence"
+
+    def _changed_since(self, row: MemoryRow) -> bool:
+        return any(link.anchor in (Anchor.SUSPECT, Anchor.ORPHANED) and link.body_hash for link in self._links_of(row.id))
+
+
+def is_of_somebody(row: MemoryRow) -> bool:
+    """True for a memory whose id a caller gave: ours are UUIDs of version 7."""
+    return not (len(row.id) == 36 and row.id[14] == "7" and row.id.count("-") == 4)
+
+
+def _likeness(near: Similarity) -> float:
+    return round(max(near.overlap, near.cosine or 0.0), 4)
