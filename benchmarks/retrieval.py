@@ -110,15 +110,15 @@ def notes(data: Path) -> Iterator[Group]:
         yield Group(name, list(note_steps(name, list(lines(path)))))
 
 
-def note_steps(name: str, commits: list[dict[str, Any]]) -> Iterator[tuple[list[Item], list[Case]]]:
+def note_steps(name: str, commits: list[dict[str, Any]], questions: int = QUESTIONS) -> Iterator[tuple[list[Item], list[Case]]]:
     """Memories between two questions, and the questions."""
     last = {}
     for commit in reversed(commits):  # what a file is called in the end
         for state, new, *old in commit["files"]:
             if state == "R" and old:
                 last[old[0]] = last.get(new, new)
-    usable = [one for one in commits if is_note(one)][-(POOL + QUESTIONS) :]
-    asked = {one["sha"] for one in usable[-QUESTIONS:]}
+    usable = [one for one in commits if is_note(one)][-(POOL + questions) :]
+    asked = {one["sha"] for one in usable[-questions:]}
     files_of: dict[str, tuple[str, ...]] = {}
     message: dict[str, str] = {}
     touched: Counter[str] = Counter()
@@ -170,18 +170,18 @@ def generated(seed: int = 1) -> list[Group]:
     begun = datetime(2026, 1, 1, tzinfo=UTC)
     talk: list[Item] = []
     asked: list[Case] = []
-    for n in range(60):
+    for n in range(40):
         topic, answer = chance.sample(words, 2)
         talk.append(Item(f"t{2 * n}", f"Ana: how was the {topic} number {n}?", (), begun + timedelta(days=n)))
         talk.append(Item(f"t{2 * n + 1}", f"Ben: it was mostly {answer}, I liked it", (), begun + timedelta(days=n, seconds=30)))
         asked.append(Case("dialogue", "generated", f"What did Ben say of the {topic} number {n}?", {f"t{2 * n + 1}": 1.0}))
     commits = []
-    for n in range(400):
-        theme = chance.randrange(40)
+    for n in range(200):
+        theme = chance.randrange(20)
         files = [["M", f"src/{words[theme % 32]}_{theme}_{part}.py"] for part in range(chance.randrange(1, 4))]
         text = f"fix the {' '.join(chance.sample(words, 4))} of {words[theme % 32] if chance.random() < 0.5 else 'it'} {n}"
         commits.append({"sha": f"c{n}", "msg": text, "files": files, "at": (begun + timedelta(days=n)).isoformat()})
-    return [Group("generated dialogue", [(talk, asked)]), Group("generated", list(note_steps("generated", commits)))]
+    return [Group("generated dialogue", [(talk, asked)]), Group("generated", list(note_steps("generated", commits, 20)))]
 
 
 # ---- ways

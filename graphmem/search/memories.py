@@ -114,10 +114,15 @@ def gather(
 def text_lists(
     words: Mapping[str, float], dense: Mapping[str, float], found: Found, weights: MemoryWeights, best_cosine: float | None = None
 ) -> list[Ranked]:
-    """The lists of words and vectors, scaled over all memories and not only over the candidates."""
+    """The lists of words and vectors, scaled over all memories and not only over the candidates.
+
+    Where one of them has nothing to say, the other takes its weight, so that relevance means the same with and without a model.
+    """
+    present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
+    scale = (weights.words + weights.dense) / present if present else 1.0
     return [
-        Ranked("words", words, weights.words, full=found.best_words or None),
-        Ranked("dense", dense, weights.dense, absent=found.lowest, full=best_cosine if best_cosine is not None else found.highest),
+        Ranked("words", words, weights.words * scale, full=found.best_words or None),
+        Ranked("dense", dense, weights.dense * scale, absent=found.lowest, full=best_cosine if best_cosine is not None else found.highest),
     ]
 
 
