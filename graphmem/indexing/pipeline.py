@@ -357,6 +357,9 @@ class Indexer:
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
+        generation = self._store.generation()
+        if self._projections.graph().generation != generation:  # following the last commit failed
+            self._projections.refresh(generation, None)
         touched = sorted({*paths, *removed})
         rows = self._recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
         return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, {})

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -61,6 +62,7 @@ class Host(Protocol):
 
         Raises:
             GraphMemError: it could not be done; the index is as it was.
+            OSError, sqlite3.Error: the disk refused when readers were to be given the new index.
         """
 
 
@@ -252,7 +254,7 @@ class Watcher:
                     continue
             try:
                 self._host.follow(None if is_whole else paths)
-            except GraphMemError as error:
+            except (GraphMemError, OSError, sqlite3.Error) as error:
                 if self._stopping.is_set():
                     return
                 _log.warning("a change could not be indexed: %s", error)

@@ -107,6 +107,26 @@ def test_a_write_that_fails_leaves_a_next_run_that_is_right(starlette_tree, open
     assert lines(memory) == lines(fresh)
 
 
+def test_readers_that_could_not_be_given_the_new_graph_get_it_with_the_next_run(starlette_tree, open_memory, monkeypatch):
+    memory = open_memory()
+    memory.index(starlette_tree)
+
+    def refused(generation, delta):
+        raise OSError("the disk refused")
+
+    append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(memory._projections, "refresh", refused)
+        with pytest.raises(OSError, match="refused"):
+            memory.index()
+    append(starlette_tree / "starlette" / "responses.py", "\n\nclass Again(Added):\n    pass\n")
+    memory.index()
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+    assert memory.symbol("Added").subclasses[0].symbol.name == "Again"
+
+
 def test_inputs_come_back_as_they_were_kept(tmp_path):
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None
