@@ -20,7 +20,7 @@ from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
 from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError, SecretError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
-from graphmem.memory.committer import Committer
+from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.describe import Describer
 from graphmem.memory.journal import Journal, Line
 from graphmem.memory.life import Policy
@@ -34,8 +34,6 @@ from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pyarrow as pa
 
     from graphmem.embedding.base import Embedder
     from graphmem.projection.graph import GraphView
@@ -145,7 +143,7 @@ class MemoryBook:
         events: Sequence[Event],
         before: Mapping[str, MemoryRow],
         actor: str,
-        vectors: pa.Table | None = None,
+        vectors: Vectors | None = None,
         meta: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
@@ -161,13 +159,14 @@ class MemoryBook:
         if self.on_change is not None:
             self.on_change(delta)
 
-    def put_derived(self, delta: KnowledgeDelta, vectors: pa.Table | None) -> None:
+    def put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
         """A write that the journal need not know, because it follows from what it knows. The caller holds `writing`."""
         self._follow(delta, vectors, {})
 
-    def _follow(self, delta: KnowledgeDelta, vectors: pa.Table | None, meta: Mapping[str, str]) -> None:
+    def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """What was accepted becomes visible now and is in the graph soon."""
-        self.index().patch(delta, vectors)
+        index = self.index()
+        index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
         if self._paths is not None:
             self._paths.update((file.id, file.path) for file in delta.files)
         self._committer.put(delta, vectors, meta)
@@ -377,6 +376,18 @@ class MemoryBook:
         """
         return self._vectors.run()
 
+    def status(self) -> dict[str, Any]:
+        """How many there are, where their journal ends, what had to be mended; for `doctor`."""
+        index = self.index()
+        embedded, live = index.covered()
+        return {
+            "memories": len(index),
+            "live": live,
+            "with_vector": embedded,
+            "journal_entries": self.journal.head.number,
+            "notes": [*self.notes, *([self._vectors.note] if self._vectors.note else [])],
+        }
+
     def close(self) -> None:
         """Finish what was acknowledged and let go of the journal. Twice is once."""
         self._vectors.close()
@@ -461,7 +472,7 @@ class MemoryBook:
 
             if not self.index().model_id:
                 self.projections.use_model(plan.model, len(next(iter(plan.vectors.values()))))
-            vectors = vector_table(list(plan.vectors), np.stack(list(plan.vectors.values())))
+            vectors = Vectors(plan.model, vector_table(list(plan.vectors), np.stack(list(plan.vectors.values()))))
         count = self._live_count(plan.delta)
         self.commit(plan.delta, plan.events, plan.before, actor, vectors, count=count)
         if plan.texts:

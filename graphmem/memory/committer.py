@@ -10,7 +10,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
@@ -25,6 +25,13 @@ QUEUE: Final = 256  # accepted writes the graph may be behind; then a writer wai
 _log = logging.getLogger(__name__)
 
 
+class Vectors(NamedTuple):
+    """Vectors that come with a write."""
+
+    model: str
+    rows: pa.Table  # (text_hash, vector)
+
+
 class Committer:
     """One thread that commits accepted writes to the store, oldest first.
 
@@ -36,11 +43,11 @@ class Committer:
     def __init__(self, store: GraphStore, failed: Callable[[BaseException], None]) -> None:
         self._store = store
         self._failed = failed
-        self._jobs: queue.Queue[tuple[KnowledgeDelta, pa.Table | None, Mapping[str, str]] | None] = queue.Queue(QUEUE)
+        self._jobs: queue.Queue[tuple[KnowledgeDelta, Vectors | None, Mapping[str, str]] | None] = queue.Queue(QUEUE)
         self._thread: threading.Thread | None = None
         self._stuck = False
 
-    def put(self, delta: KnowledgeDelta, vectors: pa.Table | None, meta: Mapping[str, str]) -> None:
+    def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         """Commit this after all that came before."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
@@ -69,11 +76,7 @@ class Committer:
                 if job is None:
                     return
                 if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
-                    delta, vectors, meta = job
-                    if delta.is_empty:
-                        self._store.set_meta(meta)
-                    else:
-                        self._store.apply_knowledge(delta, vectors, meta)
+                    self._commit(*job)
             except StoreClosedError as error:
                 self._stuck = True
                 self._failed(error)
@@ -83,3 +86,12 @@ class Committer:
                 self._failed(error)
             finally:
                 self._jobs.task_done()
+
+    def _commit(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
+        if delta.is_empty:
+            self._store.set_meta(meta)
+            return
+        alone = vectors is not None and {row.embedding_model for row in delta.memories if row.embedding_model} != {vectors.model}
+        self._store.apply_knowledge(delta, vectors.rows if vectors is not None and not alone else None, meta)
+        if vectors is not None and alone:  # beside memories of another model: without them, a crash costs only what can be made again
+            self._store.put_vectors(vectors.model, vectors.rows.schema.field("vector").type.list_size, vectors.rows)

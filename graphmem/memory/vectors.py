@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.embedding.fill import vector_table
 from graphmem.errors import EmbedderError, GraphMemError
 from graphmem.knowledge import KnowledgeDelta
+from graphmem.memory.committer import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,14 +110,14 @@ class MemoryVectors:
                 part = hashes[at : at + BATCH]
                 vectors = embedder.encode([texts[key][0] for key in part])
                 ids = sorted(one for key in part for one in owners[key])
-                self._keep(embedder.model_id, vector_table(part, vectors), ids)
+                self._keep(Vectors(embedder.model_id, vector_table(part, vectors)), ids)
                 done += len(part)
                 self._arrived(ids)
         return done
 
-    def _keep(self, model: str, table: object, ids: list[str]) -> None:
+    def _keep(self, vectors: Vectors, ids: list[str]) -> None:
         """Write vectors with the rows they belong to; no entry in the journal, as they can be made again from the texts."""
         book = self._book
         with book.writing():
-            rows = [row._replace(embedding_model=model) for row in book.index().rows(ids).values()]
-            book.put_derived(KnowledgeDelta(memories=rows), table)
+            rows = [row._replace(embedding_model=vectors.model) for row in book.index().rows(ids).values()]
+            book.put_derived(KnowledgeDelta(memories=rows), vectors)

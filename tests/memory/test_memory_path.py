@@ -378,3 +378,37 @@ def test_a_vector_that_comes_later_is_compared_then(opened):
     assert [(one.id, one.kind) for one in kept.relations] == [(version.id, "derived_from")]
     assert gm.memories().total == 1
     assert gm.rebuild_memories().restored == 0
+
+
+def test_vectors_of_another_model_are_kept_apart(gm):
+    gm._book.projections.use_model("one", 4)
+    first = gm.remember("Deployments happen on Tuesdays.", vector=[1.0, 0, 0, 0], embedding_model="one").memory
+    answer = gm.remember_many(
+        [
+            {"content": "deployments happen on tuesdays.", "vector": [1.0, 0, 0], "session": "b"},
+            {"content": "Lunch is at noon.", "vector": [1.0, 0, 0]},
+        ],
+        embedding_model="other",
+    )
+    assert [one.outcome for one in answer.results] == ["duplicate", "added"]
+    gm._book.flush()
+    assert gm._book.store.vectors("one").num_rows == 1
+    assert gm._book.store.vectors("other").num_rows == 1
+    assert gm._book.index().vector(first.id) is not None
+    assert gm._book.index().vector(answer.results[1].id) is None
+    assert gm._book.notes == []
+
+
+def test_many_threads_at_once_lose_nothing_and_keep_the_chain(gm):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def write(thread):
+        return [gm.remember(f"Thread {thread} says remark number {i}.", id=f"t{thread}-{i}").result.id for i in range(15)]
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = {one for part in pool.map(write, range(8)) for one in part}
+    assert len(ids) == 120
+    gm._book.flush()
+    assert {row.id for row in gm._book.store.knowledge().memories} == ids
+    assert gm.audit(limit=1).sound
+    assert gm.rebuild_memories().restored == 0
