@@ -473,6 +473,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
             "files": sizes,
             "projections": self._projections.status(),
             "embedder": self._vectors.status(),
+            "memories": self._book.status(),
             "rules": self._store.read("edge_counts"),
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
