@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 from graphmem.parsing.extract_bindings import Bindings
-from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition, digest, one_line
+from graphmem.parsing.extraction import CLASS_LIKE, FUNCTION_LIKE, Captures, OpenDefinition, digest, one_line
 from graphmem.parsing.languages import comment_text
 
 MAX_DOC_LINES: Final = 200
@@ -73,7 +73,7 @@ class Definitions(Bindings):
             self.stack.append(found)
         else:
             found.body_hash = digest(self.source[node.start_byte : node.end_byte])
-            if found.kind in FUNCTION_LIKE:  # its parameters are still to come
+            if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE:  # its parameters and bases are still to come
                 found.body_start = found.body_end = node.end_byte
                 self.stack.append(found)
 

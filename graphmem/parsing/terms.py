@@ -221,11 +221,17 @@ def _name(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
 
 
 def _dotted(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+    arguments = frozenset(i for kind in entry.get("arguments", ()) for i in grammar.kind_ids(kind))
+
     def build(builder: TermBuilder, node: Node) -> int:
-        names = [builder.text(child) for child in _children(node)]
+        children = _children(node)
+        names = [builder.text(child) for child in children if child.kind_id not in arguments]
         term = builder.add((NAME, names[0] if names else builder.text(node)))
         for name in names[1:]:
             term = builder.add((ATTR, term, name))
+        given = [builder.term(item) for child in children if child.kind_id in arguments for item in _children(child)[:MAX_ITEMS]]
+        if given:
+            return builder.add((INDEX, term, given[0] if len(given) == 1 else builder.add((TUPLE, tuple(given)))))
         return term
 
     return build

@@ -1,0 +1,175 @@
+; class Name : Base(), Interface {…}, class Name(…)
+(class_declaration
+  "class"
+  (type_identifier) @name
+  (class_body) @body) @definition.class
+
+(class_declaration
+  "class"
+  (type_identifier) @name
+  .) @definition.class
+
+(class_declaration
+  "class"
+  (type_identifier) @name
+  (primary_constructor)
+  .) @definition.class
+
+(class_declaration
+  "class"
+  (type_identifier) @name
+  (delegation_specifier)
+  .) @definition.class
+
+(class_declaration
+  "class"
+  (type_identifier) @name
+  (type_parameters)
+  .) @definition.class
+
+; interface Name : Base {…}
+(class_declaration
+  "interface"
+  (type_identifier) @name
+  (class_body) @body) @definition.interface
+
+(class_declaration
+  "interface"
+  (type_identifier) @name
+  .) @definition.interface
+
+; enum class Name {…}
+(class_declaration
+  (type_identifier) @name
+  (enum_class_body) @body) @definition.enum
+
+; object Name {…}
+(object_declaration
+  (type_identifier) @name
+  (class_body)? @body) @definition.class
+
+; : Base(arguments), Interface
+(delegation_specifier
+  [
+    (user_type) @base.here
+    (constructor_invocation
+      (user_type) @base.here)
+  ])
+
+; fun name(parameters): Type {…}
+(function_declaration
+  !receiver
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  [
+    (user_type)
+    (nullable_type)
+  ] @returns
+  (function_body) @body) @definition.function
+
+(function_declaration
+  !receiver
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  (function_body) @body) @definition.function
+
+; fun name(parameters): Type
+(function_declaration
+  !receiver
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  [
+    (user_type)
+    (nullable_type)
+  ] @returns
+  .) @definition.function @modifier.abstract
+
+(function_declaration
+  !receiver
+  (simple_identifier) @name
+  (function_value_parameters)
+  .) @definition.function @modifier.abstract
+
+; fun Type.name(parameters) {…}
+(function_declaration
+  receiver: (receiver_type
+    (user_type
+      (type_identifier) @owner))
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  [
+    (user_type)
+    (nullable_type)
+  ] @returns
+  (function_body) @body) @definition.method
+
+(function_declaration
+  receiver: (receiver_type
+    (user_type
+      (type_identifier) @owner))
+  (simple_identifier) @name
+  (function_value_parameters)
+  .
+  (function_body) @body) @definition.method
+
+; typealias Name = Type
+(type_alias
+  (type_identifier) @name
+  (user_type) @value) @definition.type
+
+; private fun …, abstract fun …
+(function_declaration
+  (modifiers
+    (inheritance_modifier
+      "abstract" @modifier.abstract)))
+
+(function_declaration
+  (modifiers
+    (visibility_modifier
+      "private" @modifier.private)))
+
+(function_declaration
+  (modifiers
+    (function_modifier
+      "suspend" @modifier.async)))
+
+; @Annotation
+(function_declaration
+  (modifiers
+    (annotation
+      (_) @decorator))) @decorated
+
+(class_declaration
+  (modifiers
+    (annotation
+      (_) @decorator))) @decorated
+
+; /** Documentation. */
+((multiline_comment) @doc
+  .
+  [
+    (class_declaration)
+    (object_declaration)
+    (function_declaration)
+    (property_declaration)
+  ] @doc.of)
+
+; Points where control can go two ways.
+[
+  (if_expression)
+  (when_entry)
+  (for_statement)
+  (while_statement)
+  (catch_block)
+  (elvis_expression)
+] @branch
+
+; Statements that run together.
+[
+  (function_body)
+  (control_structure_body)
+] @block

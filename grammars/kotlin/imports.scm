@@ -1,0 +1,21 @@
+; package name
+(package_header
+  (identifier) @import.module) @import.kind.package
+
+; import name.Name
+(import_header
+  (identifier
+    (simple_identifier) @import.alias
+    .) @import.module
+  .) @import.kind.import
+
+; import name.Name as Alias
+(import_header
+  (identifier) @import.module
+  (import_alias
+    (type_identifier) @import.alias)) @import.kind.import
+
+; import name.*
+(import_header
+  (identifier) @import.module
+  (wildcard_import) @import.star) @import.kind.from

@@ -1,0 +1,75 @@
+; (name: Type)
+(function_value_parameters
+  (parameter
+    (simple_identifier) @name
+    .
+    (_) @annotation) @parameter.normal)
+
+; class Name(val name: Type): a field that is a parameter of the constructor
+(class_declaration
+  (type_identifier)
+  (primary_constructor
+    (class_parameter
+      (simple_identifier) @name
+      .
+      (_) @annotation) @parameter.normal))
+
+; val name: Type = value
+(property_declaration
+  (variable_declaration
+    (simple_identifier) @target
+    .
+    (_) @annotation)) @binding.annotate
+
+; val name = value
+(property_declaration
+  (variable_declaration
+    (simple_identifier) @target
+    .)
+  .
+  (_) @value) @binding.assign
+
+; for (name in values)
+(for_statement
+  (variable_declaration
+    (simple_identifier) @target
+    .)
+  .
+  (_) @value) @binding.for
+
+; values.map { name -> … }, values.map { it… }: one of the values
+(call_expression
+  (navigation_expression
+    .
+    (_) @value)
+  (call_suffix
+    (annotated_lambda
+      (lambda_literal
+        (lambda_parameters
+          .
+          (variable_declaration
+            (simple_identifier) @target
+            .)
+          .)) @extent))) @binding.local
+
+; enum class Name { MEMBER }: a member is one of its values
+(class_declaration
+  (type_identifier) @annotation
+  (enum_class_body
+    (enum_entry
+      (simple_identifier) @target @binding.annotate)))
+
+; target = value
+(assignment
+  (directly_assignable_expression) @target
+  .
+  (_) @value) @binding.assign
+
+; return value, = value
+(jump_expression
+  "return"
+  (_) @value) @binding.return
+
+(function_body
+  "="
+  (_) @value) @binding.return

@@ -1,0 +1,3 @@
+; import Module
+(import_declaration
+  (identifier) @import.module) @import.kind.import

@@ -1,0 +1,9 @@
+; callee(…)
+(call_expression) @reference.call
+
+; receiver.name; callees and targets are left out by the engine
+(navigation_expression) @reference.read
+
+; A name in a place where its value goes somewhere else.
+(value_argument
+  value: (simple_identifier) @reference.read)

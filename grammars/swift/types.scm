@@ -1,0 +1,40 @@
+; (label name: Type)
+(parameter
+  name: (simple_identifier) @name
+  name: (_) @annotation) @parameter.normal
+
+; let name: Type = value
+(property_declaration
+  name: (pattern
+    bound_identifier: (simple_identifier) @target)
+  (type_annotation
+    (_) @annotation)) @binding.annotate
+
+; let name = value
+(property_declaration
+  name: (pattern
+    bound_identifier: (simple_identifier) @target)
+  .
+  value: (_) @value) @binding.assign
+
+; for name in values
+(for_statement
+  item: (pattern
+    bound_identifier: (simple_identifier) @target)
+  collection: (_) @value) @binding.for
+
+; enum Name { case member }: a member is one of its values
+(class_declaration
+  name: (type_identifier) @annotation
+  body: (enum_class_body
+    (enum_entry
+      name: (simple_identifier) @target) @binding.annotate))
+
+; target = value
+(assignment
+  target: (_) @target
+  result: (_) @value) @binding.assign
+
+; return value
+(control_transfer_statement
+  result: (_) @value) @binding.return
