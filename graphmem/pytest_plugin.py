@@ -78,7 +78,7 @@ class _Recording:
 
         self._config = config
         self._root = root
-        self._trace = self._trace_path(trace)
+        self._trace, self._folder = self._place(trace)
         self._tests: list[_Test] = []
         self._running: dict[str, _Test] = {}
         self._partly: list[CodeType] = []
@@ -90,15 +90,17 @@ class _Recording:
         self._recorder: Recorder = Recorder(str(root))
         self._recorder.start()
 
-    def _trace_path(self, given: str | None) -> Path:
+    def _place(self, given: str | None) -> tuple[Path, Path | None]:
+        """Where the trace goes, and the index whose inbox that is, if it is one."""
         if given:
-            return Path(given).absolute()
+            return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
         from graphmem.evidence.trace import SUFFIX
         from graphmem.settings import load_settings, locate
 
         folder = locate(self._root, load_settings(self._root, os.environ), os.environ).data_dir
-        return folder / FOLDER / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{time.monotonic_ns() % 10**9:09}{SUFFIX}"
+        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{time.monotonic_ns() % 10**9:09}{SUFFIX}"
+        return folder / FOLDER / name, folder
 
     # which test
 
@@ -205,7 +207,7 @@ class _Recording:
         import platform
 
         from graphmem import __version__
-        from graphmem.evidence import trace
+        from graphmem.evidence import inbox, trace
 
         self._said += [f"the recording of worker {one} is lost" for one in self._lost]
         if found.changed:
@@ -221,6 +223,8 @@ class _Recording:
             "tests": str(found.tests),
             "functions": str(found.functions),
         }
+        if self._folder is not None:
+            inbox.prepared(self._folder)
         trace.write(self._trace, found.observations, origin)
         self._said.append(f"{found.tests:,} tests ran {found.functions:,} functions, {calls:,} calls between them")
         if found.nowhere:

@@ -85,6 +85,16 @@ READERS: Final[dict[str, Reader]] = {
 """Ending of a file's name -> its reader."""
 
 
+def prepared(folder: Path) -> Path:
+    """The inbox of an index, made when missing; an index directory that is made with it is hidden from git, as always."""
+    inbox = folder / FOLDER
+    inbox.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return inbox
+
+
 def put(file: Path, suffix: str, folder: Path) -> None:
     """Check a file and leave a copy for the next index run.
 
@@ -97,8 +107,7 @@ def put(file: Path, suffix: str, folder: Path) -> None:
         EvidenceError: it is not what it should be; nothing is left.
     """
     READERS[suffix].check(file)
-    inbox = folder / FOLDER
-    inbox.mkdir(parents=True, exist_ok=True)
+    inbox = prepared(folder)
     draft = inbox / f"{file.stem}.part"
     shutil.copy2(file, draft)  # with its time, which says what coverage was measured on
     draft.replace(inbox / f"{file.stem or 'given'}{suffix}")
