@@ -152,6 +152,10 @@ class Rules:
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
+    def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
+        """Of each definition of a file the scope it is written in; -1 for the module."""
+        return [definition.parent for definition in definitions]
+
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """True where code inside a scope sees the names it binds without a prefix."""
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")

@@ -84,7 +84,7 @@ class Names:
         while not slots and here:
             if entry.rules.this_is_implied and _sees_members(entry, here):
                 classes.append(here)
-            here = entry.definitions[here].parent
+            here = entry.around[here]
             if entry.rules.is_visible(entry, here):
                 slots = entry.names(here).get(name)
         if here == scope and slots and len(slots) > 1:

@@ -74,6 +74,7 @@ class FileEntry:
         self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
         self.terms = facts.terms
         self.definitions = facts.definitions
+        self.around = rules.scopes_around(facts.definitions)  # of each definition the scope in which its names are looked up next
         self.slots: dict[int, dict[str, list[Slot]]] = {}
         self.stars: list[int] = []
         self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
