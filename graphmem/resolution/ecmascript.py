@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry
 
 
+MAX_WINDOWS: Final = 8
+"""Declarations of the page's window that are looked at; a repository of many applications has many."""
+
+
 class EcmascriptRules(EcmascriptTypes):
     """JavaScript, TypeScript and TSX."""
 
@@ -60,6 +64,23 @@ class EcmascriptRules(EcmascriptTypes):
         if definition.kind == "method" and parent.kind not in CLASS_KINDS and _lies_in(definition, parent):
             return 0, f"{ANCHOR}{definition.start_byte}"
         return definition.parent, definition.name
+
+    def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
+        """What is assigned to a function or a variable from outside sees what stands around the assignment."""
+        around = [definition.parent for definition in definitions]
+        for position, definition in enumerate(definitions):
+            while around[position] > 0 and not _lies_in(definition, definitions[around[position]]):
+                around[position] = definitions[around[position]].parent
+        return around
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Names of the language; what a project declares of the page's window is the window's."""
+        found = super().unbound(inference, entry, scope, name)
+        if name in ("window", "globalThis", "self"):
+            for symbol in inference.project.named("Window")[:MAX_WINDOWS]:
+                if symbol.kind == "interface" and inference.project.entry(symbol).rules.builtin_package == PACKAGE:
+                    found = join(found, one(INST, symbol, False))
+        return found
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """Classes hide their members, namespaces do not."""

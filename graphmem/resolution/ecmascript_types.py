@@ -37,6 +37,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import Term
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
@@ -88,7 +89,7 @@ class EcmascriptTypes(EcmascriptNames):
             return join(one(UNTYPED), box("callable", *(closed(inference.declared(entry, scope, part)) for part in arguments)))
         if entry.terms[callee] == (NAME, LOOKUP):
             owner = closed(inference.declared(entry, scope, arguments[0]))
-            key = entry.terms[arguments[1]] if len(arguments) > 1 else (UNKNOWN,)
+            key: Term = entry.terms[arguments[1]] if len(arguments) > 1 else (UNKNOWN,)
             if key[0] == STRING:
                 found = inference.attribute(frozenset(atom for atom in owner if atom[0] != BOX), key[1])
                 return frozenset(atom for atom in found if atom[0] != BUILTIN) or one(UNTYPED)
