@@ -41,6 +41,7 @@ class Outside:
         self._project = project
         self._root = root
         self._resolver: Resolver | None = None
+        self._loaded = ""  # mark of what the next three hold
         self._begun_in: set[str] = set()
         self._ends: dict[int, End] = {}
         self._ids: dict[int, str] = {}
@@ -73,9 +74,7 @@ class Outside:
         self._resolver = resolver
         self._definitions = {}
         notes = self._inbox.take_in(self._sidecar, resolver, self._root)
-        self._begun_in = self._sidecar.paths()
-        self._ends = self._sidecar.ends()
-        self._ids = {}
+        self._load()
         changed = self._sidecar.changed_since(mark)
         if changed is None:
             changed = self._begun_in | set(with_evidence if mark else ())
@@ -104,8 +103,13 @@ class Outside:
         self._inbox.clear()
         self._resolver = None
         self._definitions = {}
-        self._ends = {}
-        self._ids = {}
+
+    def _load(self) -> None:
+        """Know the ends of all observations; they are the same until something is taken in."""
+        mark = self._sidecar.mark()
+        if mark != self._loaded:
+            self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
+            self._loaded = mark
 
     def _merge(
         self,
