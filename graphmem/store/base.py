@@ -117,7 +117,7 @@ class GraphStore(Protocol):
 
         Raises:
             BadInputError: the delta contradicts itself or leads to a memory or session that is not there.
-            LimitError: it is too much for one transaction; nothing was written.
+            DiskFullError: the disk refused it; nothing was written.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:

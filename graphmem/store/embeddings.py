@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,34 @@ from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
 FEW: Final = 24  # vectors up to here are put one by one, more joined
 
 if TYPE_CHECKING:
+    from graphmem.knowledge import KnowledgeDelta
     from graphmem.store.transaction import Transaction
+
+
+class Vectors(NamedTuple):
+    """Vectors of one model, checked."""
+
+    model: str
+    table: EmbeddingTable
+    rows: pa.Table
+
+
+def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
+    """The vectors of a change of memories, with their model and their table; None when it has none.
+
+    Raises:
+        BadInputError: the memories name no model or several; see also `checked_vectors`.
+    """
+    if rows is None or not len(rows):
+        return None
+    models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
+    if len(models) != 1:
+        raise BadInputError(
+            f"vectors come with memories of one embedding_model, not of {models or 'none'}; write those of another by themselves",
+            argument="vectors",
+        )
+    dim = dimension(rows)
+    return Vectors(models[0], EmbeddingTable(dim), checked_vectors(models[0], dim, rows))
 
 
 def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:

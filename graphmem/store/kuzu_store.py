@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
@@ -21,6 +21,7 @@ from graphmem.store.delta import apply_delta, weight
 from graphmem.store.engine import Connection, Engine, RawDatabase
 from graphmem.store.files import beside
 from graphmem.store.gate import Gate
+from graphmem.store.large_knowledge import delta_bytes, write_copy
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.migrate import table_names
 from graphmem.store.of_files import edges_of, rows_of_files
@@ -109,14 +110,6 @@ def open_store(
     except BaseException:
         lock.release()
         raise
-
-
-class Vectors(NamedTuple):
-    """Vectors of one model, checked."""
-
-    model: str
-    table: EmbeddingTable
-    rows: pa.Table
 
 
 class KuzuStore:
@@ -243,10 +236,10 @@ class KuzuStore:
         Raises:
             BadInputError: the delta contradicts itself, leads to a memory or session that is not there, holds a value that
                 cannot be stored, or its vectors are not of the one model its memories name.
-            LimitError: it does not fit into the buffer pool as one transaction; nothing of it was written.
+            DiskFullError: there is no room for it; nothing of it was written.
         """
         check_delta(delta)
-        checked_vectors, checked = _checked_vectors(delta, vectors), _checked_meta(meta)
+        checked_vectors, checked = embeddings.checked_for(delta, vectors), _checked_meta(meta)
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
@@ -326,7 +319,7 @@ class KuzuStore:
         if table not in self._vector_tables:
             self._vector_tables = [*self._vector_tables, table]
 
-    def _apply_knowledge(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> int:
+    def _apply_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> int:
         last: pa.Table | None = None
         if vectors is not None:
             # Nobody sees a vector whose text nobody has, so of many all but the last pieces may come before: the buffer pool is small.
@@ -339,10 +332,24 @@ class KuzuStore:
             if vectors is not None:
                 embeddings.put(transaction, vectors.model, vectors.table, last, self._vector_tables)
 
-        self._transact(change, {**meta, **self._next_knowledge()})
+        following = {**meta, **self._next_knowledge()}
+        try:
+            self._transact(change, following)
+        except LimitError:  # the change does not fit into the buffer pool as one transaction
+            self._rewrite_knowledge(delta, vectors, following)
         if vectors is not None:
             self._note_table(vectors.table)
         return int(self._meta[KNOWLEDGE])
+
+    def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
+        """Let a copy with the change take the file's place; reads wait meanwhile."""
+        files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
+        following = str(int(self._meta[CHECKPOINT]) + 1)
+        with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
+            write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
+            files.put_in_place(beside(self._file, NEXT), self._file)
+        self._lock.note_file()
+        self._say_open()
 
     def _next_generation(self) -> dict[str, str]:
         return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
@@ -522,20 +529,6 @@ class KuzuStore:
                 yield ask, meta
             finally:
                 connection.end_reading()
-
-
-def _checked_vectors(delta: KnowledgeDelta, vectors: pa.Table | None) -> Vectors | None:
-    """The vectors of a change with their model and their table."""
-    if vectors is None or not len(vectors):
-        return None
-    models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
-    if len(models) != 1:
-        raise BadInputError(
-            f"vectors come with memories of one embedding_model, not of {models or 'none'}; write those of another by themselves",
-            argument="vectors",
-        )
-    dim = embeddings.dimension(vectors)
-    return Vectors(models[0], EmbeddingTable(dim), embeddings.checked_vectors(models[0], dim, vectors))
 
 
 def _checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:

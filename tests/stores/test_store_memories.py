@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, LimitError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow
+from graphmem.store import kuzu_store, large_knowledge
 
 MANY = 60  # more than go one by one
 
@@ -301,3 +302,58 @@ def test_ten_thousand_memories_with_vectors_are_one_change(store, world, make):
     assert len(store.knowledge().about) == len(rows)
     assert store.vectors(make.model).equals(vectors)
     assert spent < 6  # 2 to 3 s of processor here; one by one it would take a minute
+
+
+@pytest.mark.parametrize("count", [3, MANY], ids=["few", "many"])
+def test_a_change_too_large_for_one_transaction_is_one_step_all_the_same(store, world, make, equal, open_at, path, monkeypatch, count):
+    store.apply(world.full())
+    first = full_delta(make, world, ["a", "b", "c"])
+    store.apply_knowledge(first, make.vectors(first.memories))
+    monkeypatch.setattr(large_knowledge, "PIECE_ROWS", 7)
+    real = kuzu_store.apply_knowledge
+
+    def too_large(*arguments):
+        real(*arguments)
+        raise LimitError("the engine ran out of the memory it may use", limit="buffer_pool_bytes", allowed=0, found=0)
+
+    monkeypatch.setattr(kuzu_store, "apply_knowledge", too_large)
+    names = ["a", *(f"m{number:03}" for number in range(count))]
+    delta = full_delta(make, world, names)
+    changed = delta.memories[0]._replace(content="other", text_hash="other")
+    delta = delta._replace(
+        memories=[changed, *delta.memories[1:]],
+        removed_memories=["c"],
+        anchored=[*names, "b"],
+        relates=[*delta.relates, RelatesRow(names[-1], "b", "supersedes", 1.0, False)],
+        removed_relates=[("a", "b", "derived_from")],
+    )
+    with store._snapshot():  # a reader that is still there is waited for
+        pass
+    assert store.apply_knowledge(delta, make.vectors(delta.memories), {"memory.position": "2"}) == 2
+    found = store.knowledge()
+    b = first.memories[1]
+    assert found.memories == sorted([*delta.memories, b])
+    assert found.about == sorted(delta.about, key=lambda row: row[:4])
+    assert found.relates == sorted(delta.relates)
+    assert {row.memory_id for row in found.learnt} == {*names, "b"}
+    assert store.vectors(make.model).equals(make.vectors([*delta.memories, b]))
+    assert store.meta() == {"memory.position": "2"}
+    equal(store, world)
+    store.close()
+    assert open_at(path).knowledge() == found
+
+
+def test_a_change_too_large_that_cannot_be_is_refused_and_nothing_of_it_stays(store, world, make, monkeypatch):
+    first = full_delta(make, world, ["a"])._replace(about=(), anchored=())
+    store.apply_knowledge(first)
+    before = store.knowledge()
+
+    def too_large(*_):
+        raise LimitError("the engine ran out of the memory it may use", limit="buffer_pool_bytes", allowed=0, found=0)
+
+    monkeypatch.setattr(kuzu_store, "apply_knowledge", too_large)
+    loose = RelatesRow("b", "nobody", "validates", 1.0, True)
+    with pytest.raises(BadInputError, match="RELATES b -> nobody"):
+        store.apply_knowledge(KnowledgeDelta(memories=[make.memory("b")], relates=[loose]))
+    assert store.knowledge() == before
+    assert not store._file.with_name("graph.db.next").exists()

@@ -1,0 +1,136 @@
+"""A change of layer 3 that does not fit into one transaction: written in pieces into a copy of the file.
+
+The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the 256 MiB it has by default). Nobody sees
+the copy before it takes the file's place, so all pieces of it become visible in one step, as a transaction would.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import DatabaseDamagedError, DiskFullError
+from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.store import embeddings, files
+from graphmem.store.files import beside
+from graphmem.store.opening import NEXT, OpenOptions
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_knowledge import apply_knowledge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphmem.store.catalog import Catalog
+    from graphmem.store.embeddings import Vectors
+    from graphmem.store.tables import EmbeddingTable
+
+ROW_BYTES: Final = 1000  # of a row without its text, on the safe side
+PIECE_ROWS: Final = 5000
+PIECE_BYTES: Final = 8 << 20
+
+
+def delta_bytes(delta: KnowledgeDelta) -> int:
+    """About what it takes in a file, on the safe side."""
+    rows = sum(map(len, delta))
+    return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
+
+
+def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
+    """The delta in an order in which each piece finds what it leads to; all of them together do what it does."""
+    yield KnowledgeDelta(removed_memories=delta.removed_memories, sessions=delta.sessions)
+    anchored = set(delta.anchored)
+    for rows in _slices(delta):
+        ids = {row.id for row in rows}
+        yield KnowledgeDelta(
+            memories=rows,
+            anchored=sorted(ids & anchored),
+            about=[row for row in delta.about if row.memory_id in ids],
+            files=delta.files,
+            learnt=[row for row in delta.learnt if row.memory_id in ids],
+        )
+    written = {row.id for row in delta.memories}
+    yield KnowledgeDelta(
+        anchored=sorted(anchored - written),
+        about=[row for row in delta.about if row.memory_id not in written],
+        files=delta.files,
+        relates=delta.relates,
+        removed_relates=delta.removed_relates,
+        learnt=[row for row in delta.learnt if row.memory_id not in written],
+    )
+
+
+def _slices(delta: KnowledgeDelta) -> Iterator[list[MemoryRow]]:
+    rows: list[MemoryRow] = []
+    size = 0
+    for row in delta.memories:
+        rows.append(row)
+        size += len(row.content) + len(row.details or "")
+        if len(rows) >= PIECE_ROWS or size >= PIECE_BYTES:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+def write_copy(
+    path: Path,
+    options: OpenOptions,
+    catalog: Catalog,
+    delta: KnowledgeDelta,
+    vectors: Vectors | None,
+    tables: Sequence[EmbeddingTable],
+    meta: Mapping[str, str],
+    moment: datetime,
+) -> None:
+    """Make `path`.next what `path` becomes with the change; on failure nothing of it is left.
+
+    Args:
+        path: of the database, closed and without a log.
+        options: engine and sizes.
+        catalog: the named queries.
+        delta: checked.
+        vectors: of its memories.
+        tables: of vectors that are there.
+        meta: to be set with it.
+        moment: see `apply_knowledge`.
+
+    Raises:
+        BadInputError, DiskFullError, LimitError: what the engine or the delta says.
+    """
+    target = beside(path, NEXT)
+    files.remove(target)
+    try:
+        shutil.copyfile(path, target)
+        for piece in pieces(delta):
+            _transact(target, options, catalog, partial(apply_knowledge, delta=piece, moment=moment, tables=tables))
+        if vectors is not None:
+            put = partial(embeddings.put, model=vectors.model, table=vectors.table, tables=())
+            for rows in embeddings.pieces(vectors.rows, PIECE_BYTES):
+                _transact(target, options, catalog, partial(put, rows=rows))
+        named = [{"name": name, "value": value} for name, value in sorted(meta.items())]
+        _transact(target, options, catalog, lambda transaction: transaction.each("meta_put", {}, named))
+    except BaseException as error:
+        files.remove(target)
+        if isinstance(error, (OSError, DatabaseDamagedError)):
+            raise DiskFullError(
+                f"there is no room for a copy of {path} ({error}); make room and try again, nothing was changed", path=str(path)
+            ) from error
+        raise
+
+
+def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
+    """One piece, on a handle of its own: after a checkpoint an old handle is not to be read through."""
+    database = options.open(target)
+    try:
+        connection = database.connect()
+        with Transaction(connection, catalog) as transaction:
+            change(transaction)
+        connection.rows("CHECKPOINT")
+        database.close()
+    except BaseException:
+        database.abandon()
+        raise
