@@ -638,3 +638,11 @@ class SyncAnswer:
     conflicts: list[SyncConflict]
     notes: list[str]
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """One accepted write of memories."""
+
+    changed: list[str]  # ids of memories that are new, changed or linked otherwise
+    removed: list[str]  # ids of memories that are gone for good

@@ -12,7 +12,7 @@ import strawberry
 from graphmem.api.activity import Activity
 from graphmem.api.limits import ServerLimits
 from graphmem.api.loaders import Loaders
-from graphmem.api.progress import ProgressHub
+from graphmem.api.progress import Fan
 from graphmem.api.runner import VerbRunner
 from graphmem.api.verbs import Service
 
@@ -27,12 +27,14 @@ class Door:
         self.service = service
         self.limits = limits
         self.runner = VerbRunner(limits)
-        self.progress = ProgressHub(service)
+        self.progress = Fan(service.subscribe_progress, is_state=True)
+        self.memory_news = Fan(service.subscribe_memories, is_state=False)
         self.activity = Activity()
 
     def close(self) -> None:
         """End subscriptions and take no more verbs; the service stays open, it is the caller's."""
         self.progress.close()
+        self.memory_news.close()
         self.runner.close()
 
 
@@ -52,6 +54,7 @@ class Operation:
         self.service = door.service
         self.limits = door.limits
         self.progress = door.progress
+        self.memory_news = door.memory_news
         self.deadline = asyncio.get_running_loop().time() + door.limits.seconds
         self.loaders = Loaders(door.service, self.call)
         self._runner = door.runner

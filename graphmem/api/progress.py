@@ -1,16 +1,18 @@
-"""Fans the progress of index runs out to any number of subscriptions, with one listening thread."""
+"""Fans news of the service out to any number of subscriptions, with one listening thread for each kind."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from graphmem.api.verbs import ProgressFeed, Service
+from graphmem.api.verbs import NewsFeed
 from graphmem.model import IndexProgress
+
+T = TypeVar("T")
 
 log = logging.getLogger("graphmem.api")
 
@@ -20,29 +22,35 @@ ENDED: Final = frozenset({"done", "failed"})
 _BACKLOG = 64  # steps a slow reader may be behind before older ones are dropped; later ones supersede them
 
 
-class _Subscriber:
+class _Subscriber(Generic[T]):
     """One subscription: a queue in its own event loop."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.queue: asyncio.Queue[IndexProgress | None] = asyncio.Queue(_BACKLOG)
+        self.queue: asyncio.Queue[T | None] = asyncio.Queue(_BACKLOG)
 
-    def put(self, step: IndexProgress | None) -> None:
+    def put(self, step: T | None) -> None:
         """Add a step; called in the loop."""
         while self.queue.full():
             self.queue.get_nowait()
         self.queue.put_nowait(step)
 
 
-class ProgressHub:
-    """Listens to the service once, for all subscriptions."""
+class Fan(Generic[T]):
+    """Listens to the service once, for all subscriptions.
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    Args:
+        subscribe: the verb that gives the feed.
+        is_state: a new subscription is told of what is under way; otherwise it hears what happens from now on.
+    """
+
+    def __init__(self, subscribe: Callable[[], NewsFeed[T]], *, is_state: bool) -> None:
+        self._subscribe = subscribe
+        self._is_state = is_state
         self._lock = threading.Lock()
-        self._subscribers: list[_Subscriber] = []
-        self._feed: ProgressFeed | None = None
-        self._last: IndexProgress | None = None
+        self._subscribers: list[_Subscriber[T]] = []
+        self._feed: NewsFeed[T] | None = None
+        self._last: T | None = None
         self._closed = False
 
     def start(self) -> None:
@@ -50,7 +58,7 @@ class ProgressHub:
         with self._lock:
             self._listen()
 
-    async def steps(self, follow: bool) -> AsyncGenerator[IndexProgress, None]:
+    async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
         """Steps of the run under way, beginning with its latest, and of those to come.
 
         Args:
@@ -59,7 +67,7 @@ class ProgressHub:
         with self._subscribed() as subscriber:
             while (step := await subscriber.queue.get()) is not None:
                 yield step
-                if not follow and step.stage in ENDED:
+                if not follow and _ends(step):
                     return
 
     def close(self) -> None:
@@ -72,12 +80,12 @@ class ProgressHub:
             feed.__exit__(None, None, None)
 
     @contextmanager
-    def _subscribed(self) -> Iterator[_Subscriber]:
-        subscriber = _Subscriber()
+    def _subscribed(self) -> Iterator[_Subscriber[T]]:
+        subscriber: _Subscriber[T] = _Subscriber()
         with self._lock:
             if self._closed:
                 subscriber.put(None)
-            elif self._last is not None and self._last.stage not in ENDED:
+            elif self._last is not None and self._is_state and not _ends(self._last):
                 subscriber.put(self._last)
             self._subscribers.append(subscriber)
             self._listen()
@@ -91,17 +99,22 @@ class ProgressHub:
         """Start the listening thread once; holds the lock."""
         if self._feed is not None or self._closed:
             return
-        self._feed = self._service.subscribe_progress()
+        self._feed = self._subscribe()
         steps = self._feed.__enter__()
-        threading.Thread(target=self._pump, args=(steps,), name="graphmem-progress", daemon=True).start()
+        threading.Thread(target=self._pump, args=(steps,), name="graphmem-news", daemon=True).start()
 
-    def _pump(self, steps: Iterator[IndexProgress]) -> None:
+    def _pump(self, steps: Iterator[T]) -> None:
         for step in steps:
             with self._lock:
                 self._last = step
                 self._tell(step)
 
-    def _tell(self, step: IndexProgress | None) -> None:
+    def _tell(self, step: T | None) -> None:
         for subscriber in self._subscribers:
             if not subscriber.loop.is_closed():
                 subscriber.loop.call_soon_threadsafe(subscriber.put, step)
+
+
+def _ends(step: object) -> bool:
+    """Whether a step is the last of an index run."""
+    return isinstance(step, IndexProgress) and step.stage in ENDED

@@ -254,6 +254,14 @@ class Subscription:
             async for step in steps:
                 yield step
 
+    @resolved(types_memory.MemoryChange, subscription=True)
+    @staticmethod
+    async def memory_changed(info: Info) -> AsyncIterator[answers.MemoryChange]:
+        """Accepted writes of memories, as they happen."""
+        async with aclosing(info.context.memory_news.steps(follow=True)) as changes:
+            async for change in changes:
+                yield change
+
 
 def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | None) -> str:
     if ref is not None and file is None and line is None and column is None:

@@ -103,6 +103,7 @@ class _Uvicorn(uvicorn.Server):
             self.on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._door.memory_news.close()
         self._door.progress.close()  # or uvicorn would wait for streams that never end by themselves
         await super().shutdown(sockets)
 

@@ -546,3 +546,20 @@ class ExportFormat(StrEnum):
     JSON = "json"
     MARKDOWN = "markdown"
     CLAUDE = "claude"
+
+
+@gql_type
+class MemoryChange:
+    """One accepted write of memories."""
+
+    @resolved(list[strawberry.ID])
+    @staticmethod
+    def changed(parent: strawberry.Parent[answers.MemoryChange]) -> list[str]:
+        """Global ids of memories that are new, changed or linked otherwise; `nodes` gives them."""
+        return [global_id(MEMORY, one) for one in parent.changed]
+
+    @resolved(list[strawberry.ID])
+    @staticmethod
+    def removed(parent: strawberry.Parent[answers.MemoryChange]) -> list[str]:
+        """Global ids of memories that are gone for good."""
+        return [global_id(MEMORY, one) for one in parent.removed]

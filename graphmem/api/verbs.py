@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from graphmem.answers import (
     AuditPage,
@@ -21,6 +21,7 @@ from graphmem.answers import (
     ImportAnswer,
     IndexState,
     IndexSummary,
+    MemoryChange,
     MemoryInfo,
     MemoryPage,
     PathAnswer,
@@ -47,10 +48,13 @@ Relation = Literal["callers", "callees", "references", "bases", "subclasses", "o
 Direction = Literal["dependents", "dependencies"]
 
 
-class ProgressFeed(Protocol):
-    """Progress of index runs as it happens; leaving the context ends the iteration in any thread."""
+News = TypeVar("News", covariant=True)
 
-    def __enter__(self) -> Iterator[IndexProgress]:
+
+class NewsFeed(Protocol[News]):
+    """News as it happens; leaving the context ends the iteration in any thread."""
+
+    def __enter__(self) -> Iterator[News]:
         """Start listening."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -150,11 +154,14 @@ class Service(Protocol):
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
         """Index in the background; the id of the run."""
 
-    def subscribe_progress(self) -> ProgressFeed:
+    def subscribe_progress(self) -> NewsFeed[IndexProgress]:
         """Listen to index runs."""
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge, one JSON object each."""
+
+    def subscribe_memories(self) -> NewsFeed[MemoryChange]:
+        """Listen to changes of memories."""
 
     # ---- memories; ids are full ids, short ids, or beginnings that fit one memory
 

@@ -44,7 +44,7 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 
 @contextmanager
-def followed(feed: Feed, on_progress: OnProgress) -> Iterator[None]:
+def followed(feed: Feed[IndexProgress], on_progress: OnProgress) -> Iterator[None]:
     """Hand every step of a feed on while the block runs."""
 
     def listen() -> None:

@@ -20,7 +20,7 @@ from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_symbols, nodes_of, sites
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
-from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, Project, SymbolDetail, SymbolInfo
+from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, MemoryChange, Project, SymbolDetail, SymbolInfo
 from graphmem.errors import (
     BadInputError,
     GraphMemError,
@@ -49,7 +49,7 @@ from graphmem.service.exporting import export
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir
-from graphmem.service.progress import Feed, ProgressHub
+from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
 from graphmem.service.stale import StaleFiles
 from graphmem.service.vectors import VectorFiller
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
+    from graphmem.knowledge import KnowledgeDelta
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
@@ -97,9 +98,12 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
         self._inputs: Inputs | None = None
         self._stale = StaleFiles()
         self._evidence = OutsideEvidence(data_dir)
-        self._hub = ProgressHub()
+        self._hub: Hub[IndexProgress] = Hub(replay=True)
+        self._memory_news: Hub[MemoryChange] = Hub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
-        self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder)
+        self._book = MemoryBook(
+            store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed
+        )
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
@@ -159,6 +163,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
             self._watcher.stop()
         self._vectors.pause()
         self._hub.close()
+        self._memory_news.close()
         if self._run is not None:
             self._run.join()
         self._book.close()
@@ -613,9 +618,18 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
         except GraphMemError:
             return
 
-    def subscribe_progress(self) -> Feed:
+    def subscribe_progress(self) -> Feed[IndexProgress]:
         """A listener to index runs and the filling of vectors."""
         return self._hub.feed()
+
+    def subscribe_memories(self) -> Feed[MemoryChange]:
+        """Listen to changes of memories: a context manager whose value iterates over them until it is left."""
+        return self._memory_news.feed()
+
+    def _memories_changed(self, delta: KnowledgeDelta) -> None:
+        changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
+        if changed or delta.removed_memories:
+            self._memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))
 
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors: from now on in the background, or in this thread until all are there.

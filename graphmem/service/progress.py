@@ -1,29 +1,29 @@
-"""Telling many listeners how an index run goes."""
+"""Telling many listeners what happens: how an index run goes, which memories changed."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING
-
-from graphmem.model import IndexProgress
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+T = TypeVar("T")
+
 # A listener that stops reading is told the newest steps only: progress is a state, not a log.
 MAX_WAITING = 256
 
 
-class Feed:
-    """One listener: a context manager whose value iterates over progress until it is left, from any thread."""
+class Feed(Generic[T]):
+    """One listener: a context manager whose value iterates over news until it is left, from any thread."""
 
-    def __init__(self, hub: ProgressHub) -> None:
+    def __init__(self, hub: Hub[T]) -> None:
         self._hub = hub
-        self._queue: queue.Queue[IndexProgress | None] = queue.Queue()
+        self._queue: queue.Queue[T | None] = queue.Queue()
 
-    def __enter__(self) -> Iterator[IndexProgress]:
+    def __enter__(self) -> Iterator[T]:
         self._hub._join(self)
         return iter(self._queue.get, None)
 
@@ -31,7 +31,7 @@ class Feed:
         self._hub._leave(self)
         self.put(None)
 
-    def put(self, step: IndexProgress | None) -> None:
+    def put(self, step: T | None) -> None:
         """Hand over a step, dropping the oldest one a slow listener has not read."""
         while self._queue.qsize() >= MAX_WAITING:
             try:
@@ -41,15 +41,20 @@ class Feed:
         self._queue.put(step)
 
 
-class ProgressHub:
-    """Keeps the newest step and passes each on to every listener. Thread-safe."""
+class Hub(Generic[T]):
+    """Passes news on to every listener. Thread-safe.
 
-    def __init__(self) -> None:
+    Args:
+        replay: tell new listeners the newest first: right for a state, wrong for events.
+    """
+
+    def __init__(self, *, replay: bool = False) -> None:
+        self._replay = replay
         self._lock = threading.Lock()
-        self._feeds: list[Feed] = []
-        self.latest: IndexProgress | None = None
+        self._feeds: list[Feed[T]] = []
+        self.latest: T | None = None
 
-    def publish(self, step: IndexProgress) -> None:
+    def publish(self, step: T) -> None:
         """Tell everybody."""
         with self._lock:
             self.latest = step
@@ -57,7 +62,7 @@ class ProgressHub:
         for feed in feeds:
             feed.put(step)
 
-    def feed(self) -> Feed:
+    def feed(self) -> Feed[T]:
         """A new listener; enter it to listen."""
         return Feed(self)
 
@@ -68,14 +73,14 @@ class ProgressHub:
         for feed in feeds:
             feed.put(None)
 
-    def _join(self, feed: Feed) -> None:
+    def _join(self, feed: Feed[T]) -> None:
         with self._lock:
             self._feeds.append(feed)
-            latest = self.latest
+            latest = self.latest if self._replay else None
         if latest is not None:
             feed.put(latest)
 
-    def _leave(self, feed: Feed) -> None:
+    def _leave(self, feed: Feed[T]) -> None:
         with self._lock:
             if feed in self._feeds:
                 self._feeds.remove(feed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 
@@ -149,30 +150,23 @@ def test_subscriptions_of_a_connection_are_limited(limited):
 def test_a_slow_subscriber_loses_old_steps_and_keeps_the_last(service):
     import asyncio
 
-    from graphmem.api.progress import ProgressHub
+    from graphmem.api.progress import Fan
     from graphmem.model import IndexProgress
-    from graphmem.service.progress import ProgressHub as Source
-
-    class Service:
-        def __init__(self):
-            self.source = Source()
-
-        def subscribe_progress(self):
-            return self.source.feed()
+    from graphmem.service.progress import Hub
 
     async def listen():
-        service = Service()
-        hub = ProgressHub(service)
+        source = Hub(replay=True)
+        hub = Fan(source.feed, is_state=True)
         steps = hub.steps(follow=False)
         first = asyncio.ensure_future(anext(steps))
         await asyncio.sleep(0.05)
-        service.source.publish(IndexProgress("parse", 0, 500, ""))
+        source.publish(IndexProgress("parse", 0, 500, ""))
         await first
         for done in range(500):
-            service.source.publish(IndexProgress("parse", done, 500, ""))
+            source.publish(IndexProgress("parse", done, 500, ""))
             if done % 50 == 0:
                 await asyncio.to_thread(lambda: None)
-        service.source.publish(IndexProgress("done", 1, 1, ""))
+        source.publish(IndexProgress("done", 1, 1, ""))
         await asyncio.sleep(0.1)
         rest = [step async for step in steps]
         hub.close()
@@ -198,3 +192,18 @@ def test_refusals_reach_a_stream_as_its_only_event(client, query, code):
     (event,) = map(json.loads, events)
     assert event["errors"][0]["extensions"]["code"] == code
     assert response.text.endswith("event: complete\r\ndata: \r\n\r\n")
+
+
+def test_changes_of_memories_are_told_as_they_happen(client, service):
+    with Socket(client) as socket:
+        socket.send(id="1", type="subscribe", payload={"operationName": "MemoryChanged"})
+        socket.send(type="ping")
+        assert socket.receive()["type"] == "pong"
+        kept = service.remember("Routes are compiled once, when the application starts.", type="fact").memory
+        told = socket.receive()["payload"]["data"]["memoryChanged"]
+        assert [base64.b64decode(one).decode() for one in told["changed"]] == [f"Memory:{kept.id}"]
+        assert told["removed"] == []
+        service.forget(kept.id, hard=True)
+        gone = socket.receive()["payload"]["data"]["memoryChanged"]
+        assert [base64.b64decode(one).decode() for one in gone["removed"]] == [f"Memory:{kept.id}"]
+        socket.send(id="1", type="complete")
