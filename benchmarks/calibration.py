@@ -91,6 +91,7 @@ def call_edges(root: Path) -> Iterator[tuple[tuple[Any, ...], str, float, bool]]
 def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, plain_edges: int) -> dict[str, Any]:
     """One line of the table."""
     low, high = wilson(seen, edges)
+    plain_share = round(plain_seen / plain_edges, 3) if plain_edges else None
     return {
         "rule": rule,
         "confidence": confidence,
@@ -99,11 +100,7 @@ def row(rule: str, confidence: float, seen: int, edges: int, plain_seen: int, pl
         "share": round(seen / edges, 3),
         "interval": [round(low, 3), round(high, 3)],
         "few": edges < FEW,
-        "without_deferred": {
-            "edges": plain_edges,
-            "seen": plain_seen,
-            "share": round(plain_seen / plain_edges, 3) if plain_edges else None,
-        },
+        "without_deferred": {"edges": plain_edges, "seen": plain_seen, "share": plain_share},
     }
 
 

@@ -52,6 +52,7 @@ from graphmem.resolution.types import (
     MADE,
     OBJ,
     PARAM,
+    SUPEROBJ,
     TUP,
     Type,
     anonymous,
@@ -240,7 +241,7 @@ class Inference:
 
     def _call_now(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         if entry.rules.is_super_call(entry, index):
-            return self.super_object(entry, scope)
+            return self._explicit_super(entry, scope, term, line) if term[0] == CALL and term[2] else self.super_object(entry, scope)
         written = self.term(entry, scope, term[1], line)
         callee = self.expanded(written)
         call = Call(self, entry, scope, line, term[1], term[2], term[3])
@@ -251,6 +252,14 @@ class Inference:
         if term[0] == NEW:
             value = join(value, join_all(entry.rules.constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
         return value
+
+    def _explicit_super(self, entry: FileEntry, scope: int, term: Term, line: int) -> Type:
+        """`super(Class, receiver)`: the receiver seen as what comes after the class that is named."""
+        classes = [atom[1] for atom in self.expanded(self.term(entry, scope, term[2][0], line)) if atom[0] == CLASS]
+        if not classes or len(term[2]) < 2:
+            return self.super_object(entry, scope)
+        receivers = [atom for atom in self.expanded(self.term(entry, scope, term[2][1], line)) if atom[0] in (INST, CLASS)]
+        return join_all(one(SUPEROBJ, symbol, atom) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
         """What calling parameters gives; new objects of the classes among them stay open to substitution."""

@@ -225,7 +225,8 @@ class Project:
 
         `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
-        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name · `made`: whether a class's name is used ·
+        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name ·
+        `made`: whether a class's name is used ·
         `subclasses`: of (symbol id) · `file`: whether a path exists.
         """
         found = self._keys.get(parts)

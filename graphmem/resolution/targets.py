@@ -126,7 +126,7 @@ class Targets:
         one that all classes override of which there are objects.
         """
         is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
-        is_exact = is_exact or (receiver[0] == CLASS and not self.entry.rules.class_calls_are_virtual)
+        is_exact = is_exact or (receiver[0] == CLASS and len(receiver) == 2 and not self.entry.rules.class_calls_are_virtual)
         owner = self.inference.owner(receiver[1], name)
         if is_exact or not isinstance(owner, Symbol):
             yield from plain

@@ -117,19 +117,25 @@ def resolve_files(files: dict[str, str]) -> Resolved:
 
 @dataclass
 class Tally:
-    """Precision and recall by rule over all fixtures of a session."""
+    """Precision and recall by language and rule over all fixtures of a session."""
 
-    found: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # rule -> true, all
-    wanted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # rule -> found, all
+    found: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # true, all
+    wanted: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))  # found, all
     gaps: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        rows = [f"{'rule':16} {'precision':>12} {'recall':>12}"]
-        for rule in sorted({*self.found, *self.wanted}):
-            true, all_ = self.found[rule]
-            hit, wanted = self.wanted[rule]
-            rows.append(f"{rule:16} {_share(true, all_):>12} {_share(hit, wanted):>12}")
+        rows = [f"{'language':12} {'rule':16} {'precision':>13} {'recall':>13}"]
+        keys = sorted({*self.found, *self.wanted})
+        for language in sorted({language for language, _ in keys}):
+            own = [key for key in keys if key[0] == language]
+            rows += [self._row(*key, [key]) for key in own if self.found[key][1] or self.wanted[key][1]]
+            rows.append(self._row(language, "all rules", own))
         return "\n".join([*rows, f"known gaps: {len(self.gaps)}", *self.gaps])
+
+    def _row(self, language: str, rule: str, keys: list[tuple[str, str]]) -> str:
+        found = [sum(self.found[key][part] for key in keys) for part in (0, 1)]
+        wanted = [sum(self.wanted[key][part] for key in keys) for part in (0, 1)]
+        return f"{language:12} {rule:16} {_share(*found):>13} {_share(*wanted):>13}"
 
 
 def _share(part: int, whole: int) -> str:
@@ -168,13 +174,14 @@ def check_annotated(fixture: Annotated) -> list[str]:
     for expectation in fixture.expectations:
         by_line[expectation.path, expectation.line].append(expectation)
     for (path, line), expectations in by_line.items():
+        language = language_of_path(path)
         found = resolved.calls(path, line)
         expected = {place_of(p): e.rule for e in expectations if e.rule not in ("gap", "none", "only") for p in e.places}
         gaps = {place_of(p) for e in expectations if e.rule == "gap" for p in e.places}
         for place, rule in expected.items():
             hit = place in found
-            _TALLY.wanted[rule][0] += hit
-            _TALLY.wanted[rule][1] += 1
+            _TALLY.wanted[language, rule][0] += hit
+            _TALLY.wanted[language, rule][1] += 1
             if not hit:
                 problems.append(f"{path}:{line} does not call {place[0]}:{place[1]} ({rule}); it calls {found}")
             elif found[place] != rule:
@@ -182,8 +189,8 @@ def check_annotated(fixture: Annotated) -> list[str]:
         for place, rule in found.items():
             implied = constructors.get(place) in expected or constructors.get(place) in gaps
             true = place in expected or place in gaps or implied
-            _TALLY.found[rule][0] += true
-            _TALLY.found[rule][1] += 1
+            _TALLY.found[language, rule][0] += true
+            _TALLY.found[language, rule][1] += 1
             if place in gaps:
                 problems.append(f"{path}:{line} now calls {place[0]}:{place[1]}: the gap is closed, name its rule")
             elif not true:
@@ -194,6 +201,7 @@ def check_annotated(fixture: Annotated) -> list[str]:
             ]
             if not outside:
                 problems.append(f"{path}:{line} has no edge that leads out of the project")
+        _TALLY.wanted[language, "gap"][1] += len(gaps)
         _TALLY.gaps += [f"  {fixture.name} {path}:{line} -> {place[0]}:{place[1]}" for place in sorted(gaps)]
     return problems
 
