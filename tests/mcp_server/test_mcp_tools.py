@@ -64,7 +64,7 @@ def test_the_protocol_lists_exactly_the_table(memory):
 
 def test_impact_says_what_breaks_and_how_sure_it_is(ask, memory):
     failed, said = ask("impact", targets=["starlette/routing.py:compile_path"])
-    assert not failed
+    assert not failed, said
     report = memory.impact("starlette/routing.py:compile_path")
     assert said.startswith("dependents of starlette/routing.py:compile_path\nrisk ")
     assert f"{report.total} dependents" in said
@@ -84,7 +84,7 @@ def test_impact_of_a_diff_names_the_changed_symbols(ask):
         f"-{lines[changed].rstrip()}\n+{lines[changed].rstrip()}  # changed\n"
     )
     failed, said = ask("impact", diff=diff)
-    assert not failed
+    assert not failed, said
     assert "- body: starlette/routing.py" in said
     assert "compile_path" in said
 
@@ -100,7 +100,7 @@ def test_impact_of_a_diff_names_the_changed_symbols(ask):
 )
 def test_an_answer_keeps_to_its_budget_and_says_what_it_left_out(ask, tool, arguments, budget):
     failed, said = ask(tool, budget=budget, **arguments)
-    assert not failed
+    assert not failed, said
     assert tokens(said) <= budget + 60  # the head, which says what the answer is about, is never cut
     if budget < 2000:
         assert "more lines:" in said
@@ -108,20 +108,20 @@ def test_an_answer_keeps_to_its_budget_and_says_what_it_left_out(ask, tool, argu
 
 def test_get_gives_source_and_neighbours(ask):
     failed, said = ask("get", refs=["starlette/routing.py:compile_path"])
-    assert not failed
+    assert not failed, said
     assert "def compile_path(" in said
     assert "callers (" in said
 
 
 def test_path_tells_the_way(ask):
     failed, said = ask("path", source="starlette/routing.py:Route.__init__", target="starlette/routing.py:compile_path")
-    assert not failed
+    assert not failed, said
     assert "depends on starlette/routing.py:compile_path" in said
 
 
 def test_search_rows_can_be_asked_for_with_get(ask):
     failed, said = ask("search", query="compile_path", kinds=["symbol"], k=1)
-    assert not failed
+    assert not failed, said
     ref = next(line for line in said.splitlines() if "starlette/" in line).split(" ")[2]
     assert ask("get", refs=[ref])[0] is False
 
@@ -145,3 +145,36 @@ def test_bad_input_is_refused_with_a_sentence_that_helps(ask, tool, arguments, w
     assert failed
     assert word in said
     assert "Traceback" not in said
+
+
+def test_what_was_remembered_is_found_read_in_time_and_forgotten(ask):
+    failed, said = ask(
+        "remember",
+        content="compile_path in starlette/routing.py must keep the trailing slash: mounted applications rely on it.",
+        type="gotcha",
+        files=["starlette/routing.py"],
+    )
+    assert not failed, said
+    assert said.startswith("added #")
+    assert "about starlette/routing.py" in said
+    short = said.split()[1]
+    failed, said = ask("get", refs=[short])
+    assert not failed, said
+    assert "trailing slash" in said
+    assert " gotcha confirmed" in said
+    failed, said = ask("timeline", id=short)
+    assert not failed, said
+    assert f"> {said.split()[1]} {short} gotcha" in said
+    failed, said = ask("search", query="trailing slash of mounted applications", kinds=["memory"])
+    assert not failed, said
+    assert "#" in said
+    failed, _ = ask("forget", id=short)
+    assert not failed, said
+    assert "trailing slash" not in ask("search", query="trailing slash of mounted applications", kinds=["memory"])[1]
+
+
+def test_a_secret_is_not_kept_and_not_repeated(ask):
+    key = "sk-ant-api03-" + "q7Zp2Lk9" * 11
+    failed, said = ask("remember", content=key)
+    assert failed
+    assert key not in said
