@@ -22,9 +22,10 @@ from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.describe import Describer
-from graphmem.memory.journal import Journal, Line
+from graphmem.memory.journal import Journal
 from graphmem.memory.life import Policy
-from graphmem.memory.records import Event, Replay, bodies_of, plain, restated
+from graphmem.memory.mending import META, level, mark_of
+from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.redact import find, is_mostly_secret, redact_all
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
@@ -39,11 +40,9 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
-    from graphmem.store.base import GraphStore, Knowledge
+    from graphmem.store.base import GraphStore
 
 FOLDER: Final = "memories"  # of the journal, in the index directory
-META: Final = "memory_journal"  # store meta: number and hash of the last entry the graph has
-ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 MANY_ITEMS: Final = 100_000  # of one bulk write
 # What of an item may hold words of people, and so secrets. Names of things are not looked into: an id must stay what it is.
 _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
@@ -155,7 +154,7 @@ class MemoryBook:
         if delta.is_empty and not events:
             return
         head = self.journal.append(bodies_of(delta, events, before, self.clock.now(), actor, **extra))
-        self._follow(delta, vectors, {**(meta or {}), META: f"{head.number}:{head.sum}"})
+        self._follow(delta, vectors, {**(meta or {}), META: mark_of(head)})
         if self.on_change is not None:
             self.on_change(delta)
 
@@ -263,85 +262,18 @@ class MemoryBook:
     # ---- journal and graph
 
     def catch_up(self) -> None:
-        """Bring the graph level with the journal: replay what it missed, restate what the journal lost."""
+        """Bring the graph level with the journal; see `mending.level`."""
         with self._turn:
             self._committer.flush()
-            self.notes = list(self.journal.notes)
-            mark = self.store.meta().get(META, "")
-            number = int(mark.partition(":")[0] or 0)
-            head = self.journal.head
-            if number < head.number:
-                known = self.store.knowledge() if number else None
-                replay = Replay(known).take(self.journal.entries(after=number))
-                delta = replay.delta()
-                self._apply(delta, head.number, head.sum, {ALIASES: _json(replay.aliases)} if replay.aliases else {})
-                self.notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
-            elif number > head.number or self.journal.damaged:
-                self._restate(number)
-            elif head.number and (stored := self._count()) != (told := self._told()):
-                self.notes.append(f"the database has {stored} memories and the journal {told}; all were made again from the journal")
-                self.make_again()
-            self.journal.damaged = False
+            self.notes = [*self.journal.notes, *level(self)]
             self._behind = False
             self._committer.resume()
 
-    def make_again(self) -> tuple[int, int, int]:
-        """Make every memory from the journal alone: (memories, restored, removed). The caller holds `writing` or opens the book."""
-        self.flush()
-        truth = Replay().take(self.journal.entries())
-        known = self.store.knowledge()
-        stored = {row.id: row for row in known.memories}
-        delta = truth.delta()
-        gone = sorted(stored.keys() - truth.memories.keys())
-        relations = {(row.src, row.dst, row.kind) for row in known.relates}
-        delta = delta._replace(
-            memories=[_with_vector(row, stored.get(row.id)) for row in truth.memories.values()],
-            removed_memories=gone,
-            removed_relates=sorted(relations - truth.relates.keys()),
-        )
-        restored = sum(_differs(row, stored.get(row.id)) for row in truth.memories.values())
-        self._apply(delta, self.journal.head.number, self.journal.head.sum, {ALIASES: _json(truth.aliases)})
-        return len(truth.memories), restored, len(gone)
-
-    def erase(self, ids: set[str], actor: str) -> None:
-        """Take every word of these memories out of the journal, for good. Their entries stay, empty. The caller holds `writing`."""
-
-        def change(line: Line) -> Line | None:
-            if line.get("memory") not in ids:
-                return _without_ends(line, ids)
-            return {name: line[name] for name in ("at", "op", "memory", "removed", "count") if name in line} | {"note": "erased"}
-
-        self._rewrite(change, f"{len(ids)} memories were removed for good", actor)
-
-    def clean_journal(self, actor: str) -> None:
-        """Take secrets that today's rules find out of every entry. The caller holds `writing`."""
-
-        def change(line: Line) -> Line | None:
-            clean: Line = redact_all({name: line[name] for name in ("row", "set", "note", "alias") if name in line}, [])
-            return {**line, **clean}
-
-        self._rewrite(change, "secrets were taken out of earlier entries", actor)
-
-    def _rewrite(self, change: Callable[[Line], Line | None], note: str, actor: str) -> None:
-        self.flush()
-        at = self.clock.now().isoformat()
-        self.journal.rewrite(change, {"at": at, "actor": actor, "op": "rewrite", "note": note, "count": len(self.index())})
-        head = self.journal.head
-        self.store.set_meta({META: f"{head.number}:{head.sum}"})
-
-    def forget_everything(self, ids: Sequence[str], actor: str) -> list[str]:
-        """Delete all memories and begin a new journal; returns names of files that are gone. The caller holds `writing`."""
-        # The journal first says that all is gone: whatever happens after this, no memory comes back.
-        self.commit(KnowledgeDelta(removed_memories=sorted(ids)), [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
-        self.flush()
-        files = self.journal.delete()
-        self.store.set_meta({META: ""})
-        at = self.clock.now().isoformat()
-        head = self.journal.append(
-            [{"at": at, "actor": actor, "op": "delete_all", "note": f"{len(ids)} memories were deleted", "count": 0}]
-        )
-        self.store.set_meta({META: f"{head.number}:{head.sum}"})
-        return files
+    def replace_knowledge(self, delta: KnowledgeDelta, meta: Mapping[str, str]) -> None:
+        """Bring a large difference into the graph at once, and read the memories anew. The caller holds `writing`, and has flushed."""
+        generation = self.store.apply_knowledge(delta, None, meta)
+        self.projections.refresh_knowledge(generation, None)
+        self._paths = None
 
     def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
         """The contextual text of a memory: what is embedded.
@@ -393,46 +325,6 @@ class MemoryBook:
         self._vectors.close()
         self._committer.close()
         self.journal.close()
-
-    def _apply(self, delta: KnowledgeDelta, number: int, sum_: str, meta: Mapping[str, str]) -> None:
-        generation = self.store.apply_knowledge(delta, None, {**meta, META: f"{number}:{sum_}"})
-        self.projections.refresh_knowledge(generation, None)
-        self._paths = None
-
-    def _restate(self, number: int) -> None:
-        """Entries are lost, but the database has what they said: say it again, so that the journal alone is enough once more."""
-        known = self.store.knowledge()
-        about: dict[str, list[Any]] = {}
-        for link in known.about:
-            about.setdefault(link.memory_id, []).append(link)
-        truth = Replay().take(self.journal.entries())
-        lost = [row for row in known.memories if _differs(row, truth.memories.get(row.id))]
-        if not lost and number <= self.journal.head.number:
-            return
-        at = self.clock.now().isoformat()
-        lines: list[Line] = [
-            {
-                "at": at,
-                "op": "restate",
-                "memory": row.id,
-                "after": row.fingerprint,
-                "note": "entries of the journal were lost",
-                **restated(row, about),
-            }
-            for row in lost
-        ] or [{"at": at, "op": "restate", "note": "entries of the journal were lost"}]
-        _add_relations(lines, known, {row.id for row in lost})
-        head = self.journal.append(lines)
-        self.store.set_meta({META: f"{head.number}:{head.sum}"})
-        self.notes.append(f"{len(lost)} memories were written to the journal again from the database")
-
-    def _count(self) -> int:
-        return sum(int(row["memories"]) for row in self.store.read("memory_counts"))
-
-    def _told(self) -> int:
-        """Memories there are by the last entry that counted them."""
-        counted = self.journal.latest(lambda body: "count" in body)
-        return int(counted.body["count"]) if counted is not None else self._count()
 
     # ---- inside
 
@@ -522,36 +414,3 @@ def _listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
         if len(listed) > MANY_ITEMS:
             raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes {MANY_ITEMS:,}", "Write them in parts.")
     return listed
-
-
-def _without_ends(line: Line, ids: set[str]) -> Line:
-    """An entry of another memory without its links to these."""
-    return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
-
-
-def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Sessions and links between memories, in the entries that say the memories again."""
-    first = {line["memory"]: line for line in lines if "memory" in line}
-    for link in known.relates:
-        if link.src in lost:
-            first[link.src].setdefault("relates", []).append(list(link[1:]))
-    for learnt in known.learnt:
-        if learnt.memory_id in lost:
-            first[learnt.memory_id].setdefault("learnt", []).append(list(learnt[1:]))
-    lines[0]["sessions"] = [[plain(value) for value in one] for one in known.sessions]
-
-
-def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """A row from the journal keeps the vector the graph has of the same text."""
-    same = stored is not None and stored.text_hash == row.text_hash
-    return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
-
-
-def _differs(row: MemoryRow, other: MemoryRow | None) -> bool:
-    return other is None or row._replace(embedding_model="", text_hash="") != other._replace(embedding_model="", text_hash="")
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

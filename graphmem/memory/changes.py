@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.memory import life
-from graphmem.memory.book import ALIASES
+from graphmem.memory.mending import ALIASES, erase
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact
 from graphmem.memory.types import LIVE_STATUSES, USES
@@ -155,7 +155,7 @@ def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str,
         if rows:
             book.commit(delta, events, rows, actor, count=len(book.index()) - len(delta.removed_memories))
         if hard and rows:
-            book.erase(set(rows), actor)
+            erase(book, set(rows), actor)
         return Forgotten(sorted(rows), hard, dry_run=False)
 
 

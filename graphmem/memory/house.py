@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
-from graphmem.memory import life
+from graphmem.memory import life, mending
 from graphmem.memory.changes import forget_many
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact, redact_all
@@ -46,7 +46,7 @@ def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "") -> PruneA
         if not delta.is_empty:
             book.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
         if removed:
-            book.erase(set(removed), actor)
+            mending.erase(book, set(removed), actor)
         return PruneAnswer(answer, kept, dry_run=False)
 
 
@@ -100,7 +100,7 @@ def rebuild(book: MemoryBook) -> RebuildAnswer:
     """Make every memory from the journal alone."""
     with book.writing():
         notes = book.journal.verify()
-        memories, restored, removed = book.make_again()
+        memories, restored, removed = mending.make_again(book)
         return RebuildAnswer(memories, restored, removed, notes)
 
 
@@ -139,7 +139,7 @@ def scan_secrets(book: MemoryBook, *, dry_run: bool = True, actor: str = "") -> 
             changed = [row._replace(text_hash=text_hash(book.text_of(row)), embedding_model="") for row in changed]
             events = [Event("redact", row.id, "", row.fingerprint) for row in changed]
             book.commit(KnowledgeDelta(memories=changed), events, before, actor)
-            book.clean_journal(actor)
+            mending.clean_journal(book, actor)
         return ScanAnswer(scanned, found, dry_run)
 
 
@@ -152,7 +152,7 @@ def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnsw
         index = book.index()
         ids = [row.id for row in index.all_rows()]
         sessions = {learnt.session_id for one in ids for learnt in index.learnt(one)}
-        files = book.forget_everything(ids, actor)
+        files = mending.forget_everything(book, ids, actor)
         return DeleteAnswer(len(ids), len(sessions), files)
 
 

@@ -253,3 +253,26 @@ def test_the_audit_says_who_did_what(gm):
     assert page.entries[1].after == gm._book.index().row(kept.id).fingerprint
     assert page.sound
     assert page.total == 2
+
+
+def test_an_alias_survives_a_replay_of_later_entries(gm, opened, monkeypatch):
+    gm.set_alias("auth", ["login"])
+    gm._book.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
+        gm.remember("A note that the graph misses.", id="missed")
+        gm.close()
+    again = opened()
+    assert again.memory("missed").content == "A note that the graph misses."
+    assert [one.term for one in again.aliases()] == ["auth"]
+
+
+def test_what_the_graph_missed_is_there_with_the_next_write(gm, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
+        gm.remember("A note that the graph misses.", id="missed")
+        gm._book.flush()
+    gm.remember("Another note, later on.", id="later")
+    gm._book.flush()
+    assert {row.id for row in gm._book.store.knowledge().memories} == {"missed", "later"}
+    assert {one.id for one in gm.memories().memories} == {"missed", "later"}
