@@ -80,6 +80,7 @@ class MemoryBook:
         self.policy = policy or Policy()
         self.on_change = on_change
         self.notes: list[str] = []  # for `doctor`
+        self.uses = 0  # of memories, since the last pruning
         self._data_dir = data_dir
         self.embedder = embedder
         self._turn = threading.RLock()

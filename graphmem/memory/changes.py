@@ -129,6 +129,7 @@ def note_use(book: MemoryBook, ids: Sequence[str], use: str = "used", session: s
         delta = KnowledgeDelta(memories=[step(row) for row in rows.values()], learnt=learnt, sessions=sessions)
         if rows:
             book.commit(delta, [Event(use, one) for one in rows], rows, actor)
+            book.uses += len(rows) if use != "injected" else 0
 
 
 def forget(book: MemoryBook, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:

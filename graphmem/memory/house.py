@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
@@ -18,13 +19,22 @@ from graphmem.memory.validate import refuse, text
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
 
+USES_TO_PRUNE: Final = 50
 
-def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "") -> PruneAnswer:
+
+def prune_when_due(book: MemoryBook) -> None:
+    """After every fifty uses: retire what has faded or expired. Never for want of room: that is asked for, with a dry run before it."""
+    if book.uses >= USES_TO_PRUNE:
+        book.uses = 0
+        prune(book, actor="graphmem", policy=book.policy._replace(limit=sys.maxsize, max_bytes=0))
+
+
+def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: life.Policy | None = None) -> PruneAnswer:
     """Retire what has faded, expired, or is too much; mark what nobody refers to."""
     with book.writing():
         now, index = book.clock.now(), book.index()
         rows = list(index.all_rows())
-        retired = life.to_prune(rows, now, book.policy, _active(book))
+        retired = life.to_prune(rows, now, policy or book.policy, _active(book))
         gone = {one.row.id for one in retired}
         answer = [Pruned(one.row.id, one.row.short_id, one.row.title, one.rule, one.action) for one in retired]
         kept = sum(row.status in LIVE_STATUSES and row.id not in gone for row in rows)

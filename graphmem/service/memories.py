@@ -164,6 +164,7 @@ class MemoryVerbs:
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> None:
         """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with)."""
         changing.note_use(self._book, ids, use, session=session)
+        house.prune_when_due(self._book)
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
         """Words that a search for a term also looks for; none removes the alias."""

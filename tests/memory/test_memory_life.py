@@ -243,3 +243,17 @@ def test_of_two_equals_the_newer_wins_when_the_code_changed_since(indexed, repos
     answer = indexed.remember("Never pass the count to add_item as a number.", "pattern", symbols=["Cart.add_item"])
     assert (answer.result.outcome, answer.result.others) == ("replaced", [old.id])
     assert "changed since" in answer.result.note
+
+
+def test_fifty_uses_prune_what_expired_and_never_for_want_of_room(gm, clock):
+    gm._book.policy = Policy(limit=2)
+    old = gm.remember("Half-done refactoring of the parser.", "work_state").memory
+    clock.advance(days(100))
+    kept = gm.remember_many([{"id": f"n{i}", "content": f"Note {i} about subject {i}.", "type": "fact"} for i in range(10)])
+    ids = [one.id for one in kept.results]
+    for _ in range(4):
+        gm.note_use(ids)
+    assert gm.memory(old.id).status == "confirmed"
+    gm.note_use(ids)
+    assert gm.memory(old.id).status == "deprecated"
+    assert {one.id for one in gm.memories().memories} == set(ids)
