@@ -9,13 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-LAYOUT_FILES: Final = ("pyproject.toml", "setup.cfg", "tsconfig.json", "jsconfig.json", "package.json", "go.mod", "Cargo.toml")
+LAYOUT_FILES: Final = (
+    "pyproject.toml",
+    "setup.cfg",
+    "tsconfig.json",
+    "jsconfig.json",
+    "package.json",
+    "pnpm-workspace.yaml",
+    "go.mod",
+    "Cargo.toml",
+)
 """Names of the files `read_layout` understands, wherever they lie."""
 
 
 def is_layout_file(name: str) -> bool:
-    """True for names of files `read_layout` understands: `LAYOUT_FILES` and `tsconfig.*.json`, which others extend."""
-    return name in LAYOUT_FILES or (name.startswith(("tsconfig.", "jsconfig.")) and name.endswith(".json"))
+    """True for names of files `read_layout` understands: `LAYOUT_FILES` and `tsconfig*.json`, which others extend."""
+    return name in LAYOUT_FILES or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
 
 
 @dataclass(frozen=True)
@@ -55,11 +64,29 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
             elif name == "go.mod":
                 module = re.search(r'^\s*module\s+"?([^\s"]+)', texts[path], re.MULTILINE)
                 documents[path] = {"module": module[1] if module else ""}
+            elif name == "pnpm-workspace.yaml":
+                documents[path] = {"packages": _yaml_list(texts[path], "packages")}
             elif is_layout_file(name) and name.endswith(".json"):
                 documents[path] = json.loads(_without_comments(texts[path]))
         except ValueError as error:
             failures[path] = str(error)
     return Layout(tuple(sorted(roots)), documents), failures
+
+
+def _yaml_list(text: str, key: str) -> list[str]:
+    """The plain or quoted items of one list at the top of a YAML file."""
+    found: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        item = _YAML_ITEM.match(line)
+        if inside and item:
+            found.append(item[2])
+        elif line.strip() and not line.lstrip().startswith("#"):
+            inside = line.rstrip() == f"{key}:"
+    return found
+
+
+_YAML_ITEM: Final = re.compile(r"""^\s*-\s+(['"]?)(.+?)\1\s*(?:#.*)?$""")
 
 
 def _python_roots(path: str, document: Any) -> set[str]:
