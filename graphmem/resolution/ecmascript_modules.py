@@ -7,7 +7,8 @@ Answers places to look at, best first; whether something is there is asked of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from graphmem.resolution.layout import Layout
@@ -48,8 +49,10 @@ class ModulePaths:
         self._packages: dict[str, tuple[str, Mapping[str, Any]]] = {}
         documents = [(path, layout.documents[path]) for path in sorted(layout.documents)]
         tables = [(*path.rpartition("/")[::2], document) for path, document in documents if isinstance(document, dict)]
-        for folder, name, document in tables:
-            if name == "package.json" and isinstance(document.get("name"), str):
+        members = list(_workspaces(tables))
+        packages = [(folder, document) for folder, name, document in tables if name == "package.json"]
+        for folder, document in sorted(packages, key=lambda one: (not _is_member(members, one[0]), one[0].count("/"), one[0])):
+            if isinstance(document.get("name"), str):
                 self._packages.setdefault(document["name"], (folder, document))
         for folder, name, _ in tables:
             if name.startswith(("tsconfig", "jsconfig")):
@@ -69,6 +72,9 @@ class ModulePaths:
             place = joined(folder, specifier)
             if place is not None:
                 yield place
+                document = self._documents.get(f"{place}/package.json")
+                if isinstance(document, dict):  # a folder with a main file of its own
+                    yield from _entries(place, document)
             return
         if specifier.startswith("/"):
             yield specifier.lstrip("/")
@@ -82,30 +88,28 @@ class ModulePaths:
         if package in self._packages:
             yield from self._package_places(package, below)
 
-    def _config(self, path: str, seen: frozenset[str]) -> _Config:
+    def _config(self, path: str, seen: frozenset[str], leaf: str | None = None) -> _Config:
         """A configuration with what it inherits; one that extends itself inherits nothing more."""
         document = self._documents.get(path)
         if not isinstance(document, dict) or path in seen:
             return _Config(None, ())
         folder = path.rpartition("/")[0]
+        leaf = folder if leaf is None else leaf
         base: str | None = None
         paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
         extended = document.get("extends", ())
         for parent in [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else ():
-            inherited = self._config(self._extended(folder, str(parent)), seen | {path})
+            inherited = self._config(self._extended(folder, str(parent)), seen | {path}, leaf)
             base = inherited.base if inherited.base is not None else base
             paths = inherited.paths or paths
         options = document.get("compilerOptions")
         options = options if isinstance(options, dict) else {}
         if isinstance(options.get("baseUrl"), str):
-            base = joined(folder, options["baseUrl"])
+            base = _written(folder, options["baseUrl"], leaf)
         if isinstance(options.get("paths"), dict):
             origin = base if base is not None else folder
-            paths = tuple(
-                (str(pattern), tuple(place for item in items if isinstance(item, str) and (place := joined(origin, item)) is not None))
-                for pattern, items in options["paths"].items()
-                if isinstance(items, list)
-            )
+            table = {str(pattern): items for pattern, items in options["paths"].items() if isinstance(items, list)}
+            paths = tuple((pattern, _all_written(origin, items, leaf)) for pattern, items in table.items())
         return _Config(base, paths)
 
     def _extended(self, folder: str, name: str) -> str:
@@ -141,11 +145,34 @@ class ModulePaths:
             yield from _sources(folder, below)
             yield from _sources(folder, f"src/{below}")
             return
-        for field in _MAIN_FIELDS:
-            if isinstance(document.get(field), str):
-                yield from _sources(folder, document[field])
-        for entry in _DEFAULT_ENTRIES:
-            yield from _sources(folder, entry)
+        yield from _entries(folder, document)
+
+
+def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
+    """Where the code of a package that is imported by its name alone may be."""
+    for field in _MAIN_FIELDS:
+        if isinstance(document.get(field), str):
+            yield from _sources(folder, document[field])
+    for entry in _DEFAULT_ENTRIES:
+        yield from _sources(folder, entry)
+
+
+def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, re.Pattern[str]]]:
+    """(whether they are taken out, pattern of folders) for what the workspaces of npm, yarn and pnpm list."""
+    for folder, name, document in tables:
+        said = document.get("workspaces") if name == "package.json" else document.get("packages") if name.startswith("pnpm") else None
+        listed = said.get("packages") if isinstance(said, dict) else said
+        for pattern in listed if isinstance(listed, list) else ():
+            if isinstance(pattern, str):
+                place = joined(folder, pattern.removeprefix("!")) or ""
+                parts = (".*" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") for part in place.split("/"))
+                yield pattern.startswith("!"), re.compile("/".join(parts))
+
+
+def _is_member(members: Sequence[tuple[bool, re.Pattern[str]]], folder: str) -> bool:
+    """True for the folder of a package of a workspace."""
+    matching = [is_out for is_out, pattern in members if pattern.fullmatch(folder)]
+    return bool(matching) and not any(matching)
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:
@@ -178,6 +205,16 @@ def joined(folder: str, relative: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
+
+
+def _written(folder: str, path: str, leaf: str) -> str | None:
+    """A path of a configuration, from the root; `${configDir}` is the folder of the one that begins the chain of `extends`."""
+    below = path.removeprefix("${configDir}")
+    return joined(folder, path) if below == path else joined(leaf, below)
+
+
+def _all_written(folder: str, paths: Iterable[Any], leaf: str) -> tuple[str, ...]:
+    return tuple(place for path in paths if isinstance(path, str) and (place := _written(folder, path, leaf)) is not None)
 
 
 def _folders(folder: str) -> Iterator[str]:

@@ -53,13 +53,14 @@ def resolved(files: dict[str, str]) -> Calls:
 def count(tally, wanted: Calls, found: Calls) -> None:
     """Precision and recall by rule, for the table at the end of a session."""
     for place in wanted.keys() | found.keys():
+        language = language_of_path(place[0])
         targets = {target for target, _ in found.get(place, ())}
         for target, rule in wanted.get(place, ()):
-            tally.wanted[f"{rule} js, ts"][0] += target in targets
-            tally.wanted[f"{rule} js, ts"][1] += 1
+            tally.wanted[language, rule][0] += target in targets
+            tally.wanted[language, rule][1] += 1
         for edge in found.get(place, ()):
-            tally.found[f"{edge[1]} js, ts"][0] += edge in wanted.get(place, ())
-            tally.found[f"{edge[1]} js, ts"][1] += 1
+            tally.found[language, edge[1]][0] += edge in wanted.get(place, ())
+            tally.found[language, edge[1]][1] += 1
 
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda path: path.stem)

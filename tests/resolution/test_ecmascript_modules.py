@@ -62,3 +62,38 @@ def test_file_names_are_tried_in_the_language_of_the_importer():
     tried = list(candidates("a/b", "x.tsx"))
     assert tried.index("a/b.ts") < tried.index("a/b.js") < tried.index("a/b/index.js")
     assert package_of("@a/b/c/d") == ("@a/b", "c/d")
+
+
+def test_of_packages_of_one_name_the_workspace_has_the_one_that_is_meant():
+    package = {"name": "core", "main": "index.js"}
+    copies = {"examples/a/package.json": package, "libs/core/package.json": package, "test/fixtures/core/package.json": package}
+    npm = {"package.json": {"workspaces": ["libs/*"]}}
+    yarn = {"package.json": {"workspaces": {"packages": ["**/core", "!test/**"]}}}
+    pnpm = {"pnpm-workspace.yaml": "# all\npackages:\n  - 'libs/*'  # ours\n  - \"!test/**\"\ncatalog:\n  - test/fixtures/core\n"}
+    for workspace in (npm, yarn, pnpm):
+        assert places({**copies, **workspace}, "app/x.js", "core")[0] == "libs/core/index.js"
+    assert places(copies, "app/x.js", "core")[0] == "examples/a/index.js", "without a workspace the first of the shallowest"
+
+
+def test_a_folder_may_say_which_file_it_is():
+    assert "lib/parts/main.js" in places({"lib/parts/package.json": {"main": "./main.js"}}, "lib/a.js", "./parts")
+
+
+def test_the_first_configuration_of_a_chain_is_the_one_paths_may_count_from():
+    files = {
+        "tsconfig-base.json": {"compilerOptions": {"paths": {"@/*": ["${configDir}/src/*"]}}},
+        "app/tsconfig.json": {"extends": "../tsconfig-base.json"},
+    }
+    assert places(files, "app/x.ts", "@/y")[0] == "app/src/y"
+
+
+def test_solutions_and_packages_share_configurations():
+    files = {
+        "package.json": {"workspaces": ["packages/*"]},
+        "packages/config/package.json": {"name": "@acme/config"},
+        "packages/config/tsconfig.lib.json": {"extends": "@acme/config", "compilerOptions": {"paths": {"~/*": ["./shared/*"]}}},
+        "app/tsconfig.json": {"files": [], "references": [{"path": "./tsconfig.app.json"}]},
+        "app/tsconfig.app.json": {"extends": "@acme/config/tsconfig.lib", "compilerOptions": {"baseUrl": "src"}},
+    }
+    found = places(files, "app/main.ts", "~/x")
+    assert found == ["packages/config/shared/x", "app/src/~/x"]
