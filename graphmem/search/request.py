@@ -74,7 +74,7 @@ class Tuning(NamedTuple):
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names when the query is nothing but one name
     divide: bool = True  # chunks among the symbols in them
-    tests: float = 0.9  # factor for code of tests when the query does not speak of tests
+    tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
