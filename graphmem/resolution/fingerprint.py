@@ -134,9 +134,9 @@ class Fingerprints:
             self.hashes["top", path, top] = self._top(definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()))
         exported: list[Any] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
         exported.extend(
-            (binding.op, self._term(binding.target), self._term(binding.value))
+            (binding.op, self._term(binding.target), self._term(binding.value), self._term(binding.annotation))
             for binding in facts.bindings
-            if not binding.scope and (binding.op == "export" or entry.terms[binding.target][0] == ATTR)
+            if not binding.scope and (binding.op in ("export", "return") or entry.terms[binding.target][0] in (ATTR, LAMBDA))
         )
         self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports, tuple(exported)))
 

@@ -13,7 +13,7 @@ from graphmem.parsing.facts import TUPLE
 from graphmem.resolution.ecmascript_modules import joined
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS
+from graphmem.resolution.project import CLASS_KINDS
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class ScopedRules(PackageRules):
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
-        inference.project.touch_top(target, "<module>")
+        inference.project.touch_top(target, "*")
         bindings = target.facts.bindings
         given = (inference.term(target, 0, bindings[i].value, bindings[i].line) for i in target.results.get(0, ()))
         return join(frozenset((module,)), inference.expanded(join_all(given)))
@@ -293,7 +293,7 @@ def _definition(place: Place) -> Definition | None:
 
 def _is_private(place: Place) -> bool:
     definition = _definition(place)
-    return definition is not None and definition.kind in FUNCTION_KINDS and "private" in definition.modifiers
+    return definition is not None and "private" in definition.modifiers
 
 
 def _is_class(place: Place) -> bool:

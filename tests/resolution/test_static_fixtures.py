@@ -8,16 +8,26 @@ from pathlib import Path
 import pytest
 
 from graphmem.parsing.extract import extract
-from graphmem.parsing.language import language_of_path
+from graphmem.parsing.language import language_of_path, languages
 from graphmem.resolution.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 
-LANGUAGES = ("go", "java", "rust", "c", "cpp", "csharp", "ruby", "php", "kotlin", "swift", "scala", "bash", "lua")
-FIXTURES = sorted(path for language in LANGUAGES for path in (Path(__file__).parent / language).glob("*.txt"))
+FIXTURES = sorted(
+    path
+    for name, spec in languages().items()
+    if spec.rules not in ("", "python", "ecmascript")
+    for path in (Path(__file__).parent / name).glob("*.txt")
+)
 
 
 def name_of(path: Path) -> str:
     return f"{path.parent.name}-{path.stem}"
+
+
+def test_every_language_with_rules_has_a_fixture():
+    assert {path.parent.name for path in FIXTURES} == {
+        name for name, spec in languages().items() if spec.rules not in ("", "python", "ecmascript")
+    }
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=name_of)
