@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 _LOOK_S: Final = 0.01  # between looks at how far the vectors are
-_BROUGHT: Final = 3  # memories that a hit on code brings along
+_BROUGHT: Final = 3  # memories that a hit on code brings along: those about it, then those about its file
 
 
 class Searcher:
@@ -128,8 +128,11 @@ class Searcher:
             if hit.kind == "memory":
                 shown.append(dataclasses.replace(hit, memory=info(hit.node)))
                 continue
-            known = [row for one in index.live_about(hit.node) if (row := index.row(one)) is not None]
-            known.sort(key=lambda row: (-row.importance, -row.confidence, row.id))
+            file = shot.graph.file_node(hit.path)
+            own = set(index.live_about(hit.node))
+            of_file = set(index.live_about(shot.graph.ids[file])) if file is not None else set()
+            known = [row for one in own | of_file if (row := index.row(one)) is not None]
+            known.sort(key=lambda row: (row.id not in own, -row.importance, -row.confidence, row.id))
             brought = [described for row in known[:_BROUGHT] if (described := info(row.id)) is not None]
             shown.append(dataclasses.replace(hit, memories=brought))
         return shown
