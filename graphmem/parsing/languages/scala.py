@@ -1,0 +1,42 @@
+"""Scala: what its queries cannot say."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from graphmem.parsing.facts import Import
+from graphmem.parsing.languages import Helper
+
+_RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
+
+
+class ScalaHelper(Helper):
+    """Imports of several names at once."""
+
+    def module(self, text: str) -> str:
+        """The whole import, on one line."""
+        return " ".join(text.removeprefix("import ").split())
+
+    def imports(self, found: Import) -> tuple[Import, ...]:
+        """`import a.{B, C => D, _}` takes `B` and `C` from `a`, and everything."""
+        if found.kind == "package":
+            return (found._replace(module=found.module.replace(" ", "")),)
+        path, _, braces = found.module.partition("{")
+        module = path.rstrip(" .").replace(" ", "")
+        if not braces:
+            module, _, last = module.rpartition(".")
+            return (_taken(found, module, last),)
+        return tuple(_taken(found, module, part.strip()) for part in braces.rpartition("}")[0].split(",") if part.strip())
+
+
+def _taken(found: Import, module: str, part: str) -> Import:
+    """One name, or everything, of a package."""
+    if part in ("_", "*"):
+        return found._replace(module=module, name="*", alias="")
+    name, *renamed = _RENAMED.split(part)
+    alias = renamed[0] if renamed else name
+    return found._replace(module=f"{module}.{name}" if module else name, name="", alias="" if alias == "_" else alias)
+
+
+HELPER = ScalaHelper()
