@@ -57,6 +57,7 @@ class Settings:
     include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
     embedder: str = _setting("auto", "what turns text into vectors", choices=("auto", "sentence-transformers", "hashed", "none"))
     model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
+    reranker: str = _setting("", "name or path of a cross-encoder that reads the best hits again; empty: none")
     host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token")
     port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
     token: str = _setting("", "what clients of the server must present; empty: nothing, on loopback only")

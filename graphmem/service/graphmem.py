@@ -104,7 +104,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
         self._book = MemoryBook(
             store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed
         )
-        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s)
+        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._watcher: Watcher | None = None

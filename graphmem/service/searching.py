@@ -6,6 +6,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Final
 
+from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.errors import EmbedderError
 from graphmem.memory.changes import aliases
 from graphmem.memory.life import confidence_in_use
@@ -36,14 +37,18 @@ class Searcher:
         vectors: gives the model for queries.
         book: of memories.
         patience_s: how long searches wait, in all, for vectors that are on their way.
+        reranker: a cross-encoder that reads the best hits again; "" for none.
     """
 
-    def __init__(self, store: GraphStore, projections: Projections, vectors: VectorFiller, book: MemoryBook, patience_s: float) -> None:
+    def __init__(
+        self, store: GraphStore, projections: Projections, vectors: VectorFiller, book: MemoryBook, patience_s: float, reranker: str = ""
+    ) -> None:
         self._store = store
         self._projections = projections
         self._vectors = vectors
         self._book = book
         self._patience_s = self._patience_left = patience_s
+        self._reranker = CrossEncoderReranker(reranker) if reranker else None
         self._service = ServiceLevel()
         self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
         self._project = ""
@@ -58,7 +63,14 @@ class Searcher:
         begun = time.perf_counter()
         shot = self._projections.snapshot()
         embedder = self._vectors.query_embedder()
-        answer = search(shot, embedder, request, state(), level.tuned(Tuning()), self._aids(request))
+        answer = search(
+            shot,
+            embedder,
+            request,
+            state(),
+            level.tuned(Tuning()),
+            self._aids(request)._replace(reranker=self._reranker if level.name == "healthy" else None),
+        )
         if level.note():
             answer.notes.append(level.note())
         if warm == self._vectors.is_loaded:  # a search that had to load the model says nothing about the next one

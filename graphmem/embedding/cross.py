@@ -1,0 +1,68 @@
+"""A cross-encoder: reads query and text together and says how well they fit. Optional; nothing is ever downloaded."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graphmem.errors import EmbedderError
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers cross-encoder, loaded when it is first needed, then shared by all threads.
+
+    Args:
+        model: a folder, or a name in the local model cache.
+        threads: processor threads of one call.
+    """
+
+    def __init__(self, model: str, *, threads: int = 1) -> None:
+        self._name = model
+        self._threads = threads
+        self._model: Any = None
+        self._lock = threading.Lock()  # of loading, and of the tokenizer
+
+    @property
+    def model_id(self) -> str:
+        """Its name, without the folder it lies in."""
+        return Path(self._name).name
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the query, 0..1, in the order of the texts.
+
+        Raises:
+            EmbedderError: the model cannot be loaded, or gives something else than a number for each text.
+        """
+        if not texts:
+            return []
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            raw = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
+        values = [float(value) for value in raw.reshape(-1)]
+        if len(values) != len(texts) or any(value != value for value in values):
+            raise EmbedderError(f"The cross-encoder {self.model_id} gave no score for each text; name another.", model=self.model_id)
+        return values
+
+    def _load(self) -> Any:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        try:
+            import torch
+            from sentence_transformers import CrossEncoder
+        except ImportError as error:
+            raise EmbedderError(
+                "sentence-transformers is not installed; install it, or set reranker to nothing.", model=self.model_id
+            ) from error
+        torch.set_num_threads(self._threads)
+        try:
+            return CrossEncoder(self._name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid())
+        except (OSError, ValueError, RuntimeError) as error:
+            raise EmbedderError(
+                f"The cross-encoder {self._name} cannot be loaded ({str(error).splitlines()[0]}); name a folder with its files.",
+                model=self.model_id,
+            ) from error
