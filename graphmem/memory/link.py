@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from graphmem.knowledge import AboutRow, Anchor, NamedFile
 from graphmem.model import file_id
@@ -175,17 +176,17 @@ def _file(view: GraphView, path: str) -> int | None:
     return view.file_node(ends[0]) if len(ends) == 1 else None
 
 
-_last_parts: tuple[int, int, dict[str, list[str]]] = (0, -1, {})  # of one graph: its identity, its generation, its paths by last part
+_last_parts: WeakKeyDictionary[GraphView, dict[str, list[str]]] = WeakKeyDictionary()  # paths of a graph by their last part
 
 
 def _by_last_part(view: GraphView) -> dict[str, list[str]]:
-    global _last_parts
-    if _last_parts[:2] != (id(view), view.generation):
-        parts: dict[str, list[str]] = {}
+    parts = _last_parts.get(view)
+    if parts is None:
+        parts = {}
         for path in view.paths:
             parts.setdefault(path.rpartition("/")[2], []).append(path)
-        _last_parts = (id(view), view.generation, parts)
-    return _last_parts[2]
+        _last_parts[view] = parts
+    return parts
 
 
 def _around(view: GraphView, file: int, line: int) -> int | None:
