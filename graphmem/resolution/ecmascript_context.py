@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
+from graphmem.parsing.facts import ATTR, CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR
 from graphmem.resolution.ecmascript_library import PACKAGE, callback_parameter
 from graphmem.resolution.functions import Call
@@ -93,6 +93,7 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """What a function with a name is given for a parameter, by the type of the variable or of the member it is."""
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
+    inference.project.touch_top(entry, "*")
     found = EMPTY
     for scope, annotation in _typed_functions(entry).get((definition.parent, definition.name_line), ()):
         found = join(found, closed(inference.declared(entry, scope, annotation)))
@@ -109,6 +110,9 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
     for kind, position, index in _uses(entry).get(literal, ()):
         if kind == "call":
             reference = entry.facts.references[position]
+            callee = entry.terms[entry.terms[reference.term][1]]
+            if callee[0] in (NAME, ATTR):
+                inference.project.touch("calls", callee[-1])
             found = join(found, expected_argument(inference, entry, reference.scope, reference.line, reference.term, index))
         elif kind == "binding":
             binding = entry.facts.bindings[position]

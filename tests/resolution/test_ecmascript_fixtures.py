@@ -110,3 +110,43 @@ def test_after_any_edits_the_edges_are_those_of_a_fresh_start(fixture):
         for touched in resolver.update({path: facts[path]}, ()):
             current[touched] = tuple(resolver.resolve(touched)[:3])
         assert current == wanted, f"after removing {path} and bringing it back"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("export const pick: Left = (a) => a", "export const pick: Right = (a) => a"),
+        ("export const pick = left((a) => a)", "export const pick = right((a) => a)"),
+        ("export const { pick } = left({ pick: (a) => a })", "export const { pick } = right({ pick: (a) => a })"),
+        ("export const pick = (): A => one()", "export const pick = (): B => one()"),
+        ("export function pick() { return make<A>() }", "export function pick() { return make<B>() }"),
+        ("type C = A\nexport const pick = (): C => one()", "type C = B\nexport const pick = (): C => one()"),
+    ],
+)
+def test_what_an_edit_says_of_types_reaches_other_files(before, after):
+    head = """
+import { A, B } from "./kinds"
+type Left = (a: A) => A
+type Right = (a: B) => B
+function left(x: any): any { return x }
+function right(x: any): any { return x }
+function make<T>(): T { return null as any }
+"""
+    files = {
+        "kinds.ts": "export class A { go() {} }\nexport class B { go() {} }\n",
+        "made.ts": head + before,
+        "use.ts": 'import { pick } from "./made"\npick(null).go()\n',
+    }
+
+    def facts_of(path: str, text: str):
+        return extract(path, text.encode(), "typescript", path)
+
+    resolver = Resolver("p", read_layout({})[0])
+    resolver.update({path: facts_of(path, text) for path, text in files.items()}, ())
+    current = all_edges(resolver, sorted(files))
+    changed = facts_of("made.ts", head + after)
+    for touched in resolver.update({"made.ts": changed}, ()):
+        current[touched] = tuple(resolver.resolve(touched)[:3])
+    fresh = Resolver("p", read_layout({})[0])
+    fresh.update({**{path: facts_of(path, text) for path, text in files.items()}, "made.ts": changed}, ())
+    assert current == all_edges(fresh, sorted(files))
