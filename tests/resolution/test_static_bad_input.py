@@ -8,7 +8,6 @@ import pytest
 
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import languages
-from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
 
 NAMES = sorted(name for name, spec in languages().items() if spec.rules not in ("", "python", "ecmascript"))
