@@ -10,15 +10,19 @@ from __future__ import annotations
 import dis
 import inspect
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
 from typing import Any, Final
 
 _RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
 TOOL_NAME: Final = "graphmem"
+PROCESS: Final = 0
+"""Put into a bucket where another process was started: what that one runs nobody sees. No object has this `id`."""
 
 
 class Recorder:
@@ -45,6 +49,7 @@ class Recorder:
         self._bucket: set[int] = set()
         self._turn: Callable[[set[int]], None] = lambda _: None
         self._stop: Callable[[], None] = lambda: None
+        self._is_on = False
 
     def start(self) -> None:
         """Begin.
@@ -56,17 +61,24 @@ class Recorder:
             self._monitor()
         else:
             self._profile()
+        self._is_on = True
+        os.register_at_fork(after_in_parent=self._forked)  # there is no way to take it back, so it asks whether it is wanted
 
     def stop(self) -> None:
         """End; what was recorded stays."""
         self._stop()
         self._stop = lambda: None
+        self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
         """From now on functions that run are put into this set, by `id` of their code; answers the set before."""
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
         return before
+
+    def _forked(self) -> None:
+        if self._is_on:
+            self._bucket.add(PROCESS)
 
     def is_inside(self, code: CodeType) -> bool:
         """Whether code stands in a file of the project."""
@@ -84,6 +96,13 @@ class Recorder:
                 self.stamps[name] = stamp(path)
         return found
 
+    def _starters(self) -> set[int]:
+        """The functions of the standard library that start another process, by `id` of their code."""
+        functions = (subprocess.Popen.__init__, BaseProcess.start)
+        codes = [code for function in functions if isinstance(code := getattr(function, "__code__", None), CodeType)]
+        self.codes.update((id(code), code) for code in codes)
+        return {id(code) for code in codes}
+
     def _known(self, code: CodeType) -> dict[int, int] | None:
         """Take a code object in: its callers, or None when it does not count."""
         self.codes[id(code)] = code
@@ -99,7 +118,7 @@ class Recorder:
 
     def _profile(self) -> None:
         inside, known, line_in = self.callers, self._known, self._line_in
-        outside: set[int] = set()
+        starters, outside = self._starters(), set[int]()
         begins: dict[int, int] = {}  # for generators and coroutines: where they stand before their first line
         add = self._bucket.add
 
@@ -116,6 +135,9 @@ class Recorder:
                 return
             callers = inside.get(key)
             if callers is None:
+                if key in starters:
+                    add(PROCESS)
+                    return
                 callers = known(code)
                 if callers is None:
                     outside.add(key)
@@ -145,7 +167,7 @@ class Recorder:
         if tool is None:
             raise RuntimeError("every tool number of sys.monitoring is taken; run without a debugger, profiler or coverage beside")
         inside, known, line_in = self.callers, self._known, self._line_in
-        frame_at, disable = sys._getframe, monitoring.DISABLE
+        starters, frame_at, disable = self._starters(), sys._getframe, monitoring.DISABLE
         add = self._bucket.add
 
         def turn(bucket: set[int]) -> None:
@@ -156,6 +178,9 @@ class Recorder:
             key = id(code)
             callers = inside.get(key)
             if callers is None:
+                if key in starters:
+                    add(PROCESS)
+                    return None
                 callers = known(code)
                 if callers is None:
                     return disable

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
-from graphmem.evidence.recorder import Recorder, stamp
+from graphmem.evidence.recorder import PROCESS, Recorder, stamp
 from graphmem.model import MODULE_QUALNAME, EdgeKind
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -41,7 +41,7 @@ class ItemRun(NamedTuple):
 
     code: Code | None  # of the test function; None for items that are none, such as doctests
     path: str  # of the file it was collected from
-    is_whole: bool  # it passed, so that it ran to its end
+    is_whole: bool  # it passed, so that it ran to its end, and started no other process
     reached: set[int]
 
 
@@ -70,7 +70,12 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
         codes[key] = (code.co_filename, code.co_qualname, code.co_firstlineno, bool(code.co_flags & inspect.CO_OPTIMIZED))
     callers = [(callee, caller, line) for callee, found in recorder.callers.items() for caller, line in found.items() if line >= 0]
     rows = [
-        (tuple(one.code) if one.code is not None else None, one.path, one.is_whole and one.code not in left_out, sorted(one.reached))
+        (
+            tuple(one.code) if one.code is not None else None,
+            one.path,
+            one.is_whole and one.code not in left_out and PROCESS not in one.reached,
+            sorted(one.reached - {PROCESS}),
+        )
         for one in tests
     ]
     return Run(codes, callers, rows, dict(recorder.stamps))

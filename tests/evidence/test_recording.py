@@ -64,6 +64,21 @@ def test_a_test_is_known_in_full_only_when_all_of_it_ran_and_passed(shop, record
     assert runs(shop.parent / "run.trace")["test_paid"] == 2
 
 
+def test_a_test_that_starts_another_process_is_not_known_in_full_nor_are_those_that_share_it(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "import subprocess\nimport sys\n\nimport pytest\n\nfrom shop import Cart\n\n\n"
+        "@pytest.fixture(scope='module')\ndef server():\n    subprocess.run([sys.executable, '-c', 'pass'], check=True)\n\n\n"
+        "def test_alone():\n    Cart()\n\n\n"
+        "def test_served(server):\n    Cart()\n\n\n"
+        "def test_served_too(server):\n    Cart()\n\n\n"
+        "def test_starts():\n    subprocess.run([sys.executable, '-c', 'import shop'], check=True)\n    Cart()\n",
+        encoding="utf-8",
+    )
+    _, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert runs(shop.parent / "run.trace") == {"test_alone": 1, "test_served": 0, "test_served_too": 0, "test_starts": 0}
+
+
 def test_unittest_cases_decorated_tests_and_late_fixtures_are_found(shop, record):
     (shop / "tests" / "test_more.py").write_text(
         "import functools\nimport unittest\n\nfrom shop import Cart, rounded\n\n\n"
