@@ -141,7 +141,7 @@ def test_search_says_where_what_and_why(graphmem, indexed: Path) -> None:
     assert answer["hits"]
     assert all(hit["parts"] for hit in answer["hits"])
     assert "dense" in answer["missing"]
-    only = _json(graphmem("search", "price", "--file", "shop/price.py", "--json", cwd=indexed))
+    only = _json(graphmem("search", "price", "--within", "shop/price.py", "--json", cwd=indexed))
     assert {hit["path"] for hit in only["hits"]} == {PRICE}
 
 
