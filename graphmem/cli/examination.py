@@ -34,6 +34,7 @@ class Finding(NamedTuple):
     name: str
     level: str  # ok | note | bad
     said: str
+    data: Any = None  # the numbers behind it, where --json has more to tell
 
 
 def examine(here: Door) -> list[Finding]:
@@ -111,6 +112,7 @@ def _index(here: Door) -> list[Finding]:
         total = sum(sizes.values())
         largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[:4]
         found.append(Finding("on disk", "ok", f"{_megabytes(total)}: " + ", ".join(f"{name} {_megabytes(size)}" for name, size in largest)))
+    found += _calls(said)
     embedder = said.get("embedder")
     if embedder:
         told = [embedder["model"], embedder["reason"], embedder["failure"]]
@@ -122,6 +124,31 @@ def _index(here: Door) -> list[Finding]:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
         found.append(Finding("files in part", "note", f"{len(failed):,} could not be read in full: {', '.join(failed[:3])}{more}"))
     return found
+
+
+def _calls(said: dict[str, Any]) -> list[Finding]:
+    """By which rules calls were resolved, and why the others were not.
+
+    A place in the code counts for each rule that found a target there; what the language or a framework calls by itself
+    is no call site, so the shares by rule do not add up to one.
+    """
+    sites: int = said.get("call_sites", 0)
+    if not sites:
+        return []
+    rules: list[dict[str, Any]] = said["call_rules"]
+    reasons: list[dict[str, Any]] = said["unresolved"]
+    open_sites = sum(row["sites"] for row in reasons)
+    by_rule = ", ".join(f"{row['rule']} {row['sites'] / sites:.1%}" for row in rules)
+    by_reason = ", ".join(f"{row['reason']} {row['sites']:,}" for row in reasons)
+    return [
+        Finding("calls by rule", "ok", f"of {sites:,} call sites: {by_rule or 'none'}", {"call_sites": sites, "rules": rules}),
+        Finding(
+            "calls not resolved",
+            "ok",
+            f"{open_sites:,} ({open_sites / sites:.1%})" + (f": {by_reason}" if by_reason else ""),
+            {"sites": open_sites, "reasons": reasons},
+        ),
+    ]
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:

@@ -480,6 +480,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
             "embedder": self._vectors.status(),
             "memories": self._book.status(),
             "rules": self._store.read("edge_counts"),
+            "call_rules": self._store.read("call_rules"),
+            "call_sites": sum(row["call_sites"] for row in self._store.read("file_totals")),
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},

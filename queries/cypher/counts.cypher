@@ -16,6 +16,15 @@ WHERE e.stale_at IS NULL
 RETURN label(e) AS kind, e.rule AS rule, e.source AS source, e.confidence AS confidence, count(*) AS edges
 ORDER BY kind, edges DESC, rule, source, confidence
 
+// name: call_rules()
+// Live calls by the rule that found them: edges, and the places in the code that make them.
+// returns: rule STRING, edges INT64, sites INT64
+MATCH ()-[e:CALLS]->()
+WHERE e.stale_at IS NULL
+RETURN e.rule AS rule, count(*) AS edges,
+  cast(sum(CASE WHEN e.offsets IS NULL THEN 1 ELSE 1 + size(string_split(e.offsets, ',')) END) AS INT64) AS sites
+ORDER BY sites DESC, rule
+
 // name: unresolved_counts()
 // Call sites whose target could not be told, by reason.
 // returns: reason STRING, sites INT64

@@ -217,7 +217,12 @@ def test_doctor_finds_all_well_and_names_the_engine(graphmem, indexed: Path) -> 
     assert "kuzu" in ran.out
     findings = _json(graphmem("doctor", "--json", cwd=indexed))
     assert findings["ok"] is True
-    assert "index" in {one["name"] for one in findings["findings"]}
+    by_name = {one["name"]: one for one in findings["findings"]}
+    assert "index" in by_name
+    calls = by_name["calls by rule"]["data"]
+    assert calls["call_sites"] > 0
+    assert {"rule", "edges", "sites"} == set(calls["rules"][0])
+    assert by_name["calls not resolved"]["data"]["sites"] == sum(row["sites"] for row in by_name["calls not resolved"]["data"]["reasons"])
 
 
 @pytest.mark.parametrize("width", ["20", "400"])
