@@ -79,15 +79,22 @@ def link(
         if label == "File":
             paths.add(view.path(node))
 
+    def wait_for(path: str, confidence: float) -> None:
+        key = file_id(project, path)
+        unseen[key] = NamedFile(key, path)
+        paths.add(path)
+        found.setdefault((key, "about"), AboutRow("", key, "File", "about", confidence, "", commit_sha, Anchor.ORPHANED.value))
+
     for path in given_files:
         node = view.file_node(path) if view is not None else None
         if node is not None:
             add(node, "about", GIVEN)
-            continue
-        key = file_id(project, path)
-        unseen[key] = NamedFile(key, path)
-        paths.add(path)
-        found[key, "about"] = AboutRow("", key, "File", "about", GIVEN, "", commit_sha, Anchor.ORPHANED.value)
+        else:
+            wait_for(path, GIVEN)
+    if view is None:
+        for match in _PATH.finditer(content):
+            if _is_of_tree(match["path"]):
+                wait_for(match["path"], BARE)
     if view is not None:
         for ref in given_symbols:
             nodes = resolve(view, ref)
@@ -100,6 +107,8 @@ def link(
         for match in _PATH.finditer(content):
             file = _file(view, match["path"])
             if file is None:
+                if _is_of_tree(match["path"]):
+                    wait_for(match["path"], BARE)
                 continue
             spans.append(match.span())
             inner = _around(view, file, int(match["line"])) if match["line"] else None
@@ -121,6 +130,12 @@ def link(
         sorted(modules),
         list(dict.fromkeys(unresolved)),
     )
+
+
+def _is_of_tree(path: str) -> bool:
+    """Whether a path nobody knows reads like one from a project's root: with a folder, which is no host's name and leads nowhere up."""
+    parts = path.split("/")
+    return len(parts) > 1 and ".." not in parts and "." not in parts[0].lstrip(".")
 
 
 def resolve(view: GraphView, ref: str) -> list[int]:

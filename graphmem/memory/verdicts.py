@@ -109,7 +109,7 @@ class Judge:
         )
         version = loser._replace(status="superseded", valid_to=now, updated_at=now)
         relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
-        note = f"nearly the same as {other.id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
+        note = f"nearly the same as #{other.short_id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
         return verdict._replace(
             row=united if new_wins else version,
             stands=winner.id,
@@ -129,14 +129,14 @@ class Judge:
         wins = None if is_own else self._winner(row, other)
         if wins is None or verdict.outcome in ("superseded", "consolidated"):
             relation = RelatesRow(row.id, other.id, "conflicts_with", likeness, auto=True)
-            note = verdict.note or f"it contradicts {other.id}; both stay until somebody decides"
+            note = verdict.note or f"it contradicts #{other.short_id} ({other.title}); both stay until somebody decides"
             outcome = "conflicting" if verdict.outcome == "added" else verdict.outcome
             return verdict._replace(
                 outcome=outcome, others=[*verdict.others, other.id], relations=[*verdict.relations, relation], note=note
             )
         if wins:
             loser = other._replace(status="superseded", valid_to=now, updated_at=now)
-            note = f"it contradicts {other.id} and takes its place: {self._why(row, other)}"
+            note = f"it contradicts #{other.short_id} and takes its place: {self._why(row, other)}"
             return verdict._replace(
                 outcome="replaced",
                 others=[*verdict.others, other.id],
@@ -145,7 +145,7 @@ class Judge:
                 events=[*verdict.events, Event("supersede", other.id, other.fingerprint, row.fingerprint, f"by {row.id}")],
                 note=note,
             )
-        note = f"it contradicts {other.id}, which stays: {self._why(other, row)}"
+        note = f"it contradicts #{other.short_id}, which stays: {self._why(other, row)}"
         return verdict._replace(
             row=row._replace(status="superseded", valid_to=now),
             stands=other.id,

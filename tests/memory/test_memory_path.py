@@ -412,3 +412,13 @@ def test_many_threads_at_once_lose_nothing_and_keep_the_chain(gm):
     assert {row.id for row in gm._book.store.knowledge().memories} == ids
     assert gm.audit(limit=1).sound
     assert gm.rebuild_memories().restored == 0
+
+
+def test_a_file_that_is_named_before_it_is_indexed_is_waited_for(gm, tmp_path):
+    kept = gm.remember("pay/auth.py must never log a token; see example.com/why.html and ../other/x.py.", type="gotcha").memory
+    assert [(about.name, about.anchor) for about in kept.about] == [("pay/auth.py", "orphaned")]
+    tree = tmp_path / "tree"
+    (tree / "pay").mkdir(parents=True)
+    (tree / "pay" / "auth.py").write_text("def verify(token):\n    return bool(token)\n")
+    gm.index(tree)
+    assert [(about.name, about.anchor) for about in gm.memory(kept.id).about] == [("pay/auth.py", "valid")]
