@@ -92,3 +92,19 @@ def test_python_2_is_read_as_far_as_it_goes(resolve):
 
 def test_removing_a_file_nobody_knows_is_fine(resolve):
     assert resolve({}).resolver.update({}, ["never.py"]) == set()
+
+
+def test_mixed_tabs_and_spaces_keep_calls_in_their_functions(resolve):
+    found = resolve({"a.py": "def f(): ...\ndef g():\n\tif f:\n\t\tf()\n        f()\ndef h():\n    f()\n"})
+    assert {("a.py:g", "a.py:f"), ("a.py:h", "a.py:f")} <= found.edges("CALLS")
+
+
+def test_a_package_that_imports_itself_through_its_parts_ends(resolve):
+    found = resolve(
+        {
+            "p/__init__.py": "from p import a\nfrom p.a import *\nfrom .b import late as early\n",
+            "p/a.py": "from p import early\nfrom p.b import *\ndef own(): ...\nearly()\n",
+            "p/b.py": "from p import own\nimport p.a\ndef late(): ...\nown()\np.a.own()\n",
+        }
+    )
+    assert found.edges("CALLS") == {("p/a.py:<module>", "p/b.py:late"), ("p/b.py:<module>", "p/a.py:own")}
