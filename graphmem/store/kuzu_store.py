@@ -381,17 +381,22 @@ class KuzuStore:
             with self._gate.exclusive(BUSY_S), self._reopened({}):
                 files.put_in_place(beside(self._file, NEXT), self._file)
         else:
+            unused = (
+                (self._meta[GENERATION], self._meta[CHECKPOINT]) == ("0", "0") and not self._vector_tables and KNOWLEDGE not in self._meta
+            )
             # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
             with self._gate.exclusive(BUSY_S), self._reopened({}):
-                self._build(delta, None, changed, keep_code)
+                self._build(delta, None, changed, keep_code, onto_copy=unused)
                 files.put_in_place(beside(self._file, NEXT), self._file)
         self._lock.note_file()
         self._say_open()
         return int(self._meta[GENERATION])
 
-    def _build(self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool) -> None:
+    def _build(
+        self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool, *, onto_copy: bool = False
+    ) -> None:
         content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
-        build(self._file, self._options, self._catalog, content, meta, self._next_knowledge())
+        build(self._file, self._options, self._catalog, content, meta, self._next_knowledge(), onto_copy=onto_copy)
 
     def _stored_nodes(self) -> int:
         return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)

@@ -106,7 +106,14 @@ def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
 
 
 def build(
-    path: Path, options: OpenOptions, catalog: Catalog, content: Content, meta: Mapping[str, str], further: Mapping[str, str]
+    path: Path,
+    options: OpenOptions,
+    catalog: Catalog,
+    content: Content,
+    meta: Mapping[str, str],
+    further: Mapping[str, str],
+    *,
+    onto_copy: bool = False,
 ) -> None:
     """Fill `path`.next; on failure nothing of it is left.
 
@@ -117,12 +124,15 @@ def build(
         content: drained once.
         meta: all of Meta.
         further: more of it, when knowledge changed with the code.
+        onto_copy: what lies at `path` is closed and nothing was ever written into it: its forty tables need not be made again.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
     """
     target = beside(path, NEXT)
     files.remove(target)
+    if onto_copy:
+        _copy(path, target)
     database = options.open(target)
     try:
         fill(database, catalog, content, meta, further)
@@ -137,6 +147,16 @@ def build(
                 f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
             ) from error
         raise
+
+
+def _copy(path: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(path, target)
+    except OSError as error:
+        files.remove(target)
+        raise DiskFullError(
+            f"there is no room beside {path} ({error}); make room and try again, the previous index is intact", path=str(path)
+        ) from error
 
 
 def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
