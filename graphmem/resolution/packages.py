@@ -165,7 +165,7 @@ class PackageRules(Rules):
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
-        if owner.kind not in CLASS_KINDS or self.definition_slot(entry, symbol.index)[1] != symbol.name:
+        if owner.kind not in CLASS_KINDS or "." in self.definition_slot(entry, symbol.index)[1]:
             return self.instances(self.owner_apart(inference, entry, symbol.index))
         return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
 
