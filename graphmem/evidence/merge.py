@@ -98,11 +98,14 @@ class Outside:
             self._merge(kept, edges, ranks, settled)
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
-    def done(self) -> None:
-        """The graph has been written: what was taken in need not be kept as files, nor the tree in memory."""
-        self._inbox.clear()
+    def let_go(self) -> None:
+        """Every file has been merged: the tree need not be kept in memory while the graph is written."""
         self._resolver = None
         self._definitions = {}
+
+    def done(self) -> None:
+        """The graph has been written: what was taken in need not be kept as files."""
+        self._inbox.clear()
 
     def _load(self) -> None:
         """Know the ends of all observations; they are the same until something is taken in."""

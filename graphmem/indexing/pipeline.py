@@ -138,10 +138,11 @@ class Indexer:
         run = uuid.uuid4().hex
         with meter.stage("resolve"):
             self._keep_inputs(run, resolver, affected, look.removed)
+        self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
         del resolver
         if kept is None:
-            gc.collect()  # a resolver is full of cycles, and as large as everything that follows
+            gc.collect()  # what is left of a resolver in cycles; it is as large as everything that follows
             give_back()
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
