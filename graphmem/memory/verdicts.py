@@ -109,7 +109,8 @@ class Judge:
         )
         version = loser._replace(status="superseded", valid_to=now, updated_at=now)
         relation = RelatesRow(winner.id, loser.id, "derived_from", likeness, auto=True)
-        note = f"nearly the same as #{other.short_id} ({likeness:.2f}); " + ("it takes its place" if new_wins else "that one stands for both")
+        ends = "it takes its place" if new_wins else "that one stands for both"
+        note = f"nearly the same as #{other.short_id} ({likeness:.2f}); {ends}"
         return verdict._replace(
             row=united if new_wins else version,
             stands=winner.id,

@@ -101,9 +101,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs):
         self._hub: Hub[IndexProgress] = Hub(replay=True)
         self._memory_news: Hub[MemoryChange] = Hub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
-        self._book = MemoryBook(
-            store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed
-        )
+        self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()

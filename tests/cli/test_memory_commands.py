@@ -88,7 +88,9 @@ def test_code_that_changes_makes_what_was_said_about_it_suspect(graphmem, known:
 def test_a_function_that_was_renamed_keeps_what_is_known_about_it(graphmem, known: Path) -> None:
     for path in ("shop/price.py", "shop/cart.py"):
         text = (known / path).read_text()
-        (known / path).write_text(text.replace("def total(self, count", "def amount(self, count").replace("line.total(1)", "line.amount(1)"))
+        (known / path).write_text(
+            text.replace("def total(self, count", "def amount(self, count").replace("line.total(1)", "line.amount(1)")
+        )
     assert graphmem("index", known, "-q").code == 0
     shown = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
     assert ("shop/price.py:Price.amount", "moved") in {(about["name"], about["anchor"]) for about in shown["about"]}
