@@ -39,8 +39,8 @@ serve: $(VENV)/.stamp-runtime page  ## index a repository and serve it: make ser
 setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
 
 .PHONY: test
-test: $(VENV)/.stamp-dev page  ## run the tests; ARGS="-k impact" passes options to pytest
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="-k impact" passes options to pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.stamp-dev  ## lint, format and types, changing nothing

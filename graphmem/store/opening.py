@@ -53,10 +53,18 @@ def resolve(path: Path) -> Path:
     """The one name of a database, whatever link it was named by.
 
     Raises:
-        BadInputError: its folder is missing or the name is a folder.
+        BadInputError: its folder is missing or may not be entered, or the name is a folder.
     """
     resolved = path.expanduser().resolve()
-    if resolved.is_dir():
+    try:
+        is_folder = resolved.is_dir()
+    except OSError as error:
+        raise BadInputError(
+            f"{resolved} cannot be looked at: {error.strerror or error}; check the rights of the folders above it",
+            argument="path",
+            path=str(resolved),
+        ) from error
+    if is_folder:
         raise BadInputError(f"{resolved} is a folder; name a file in it", argument="path", path=str(resolved))
     if not resolved.parent.is_dir():
         raise BadInputError(f"there is no folder {resolved.parent}; make it first", argument="path", path=str(resolved))

@@ -26,8 +26,23 @@ def files() -> list[FoundFile]:
 
 
 def children() -> set[int]:
+    """Processes this one has started since the test began."""
+    return _children() - _before
+
+
+def _children() -> set[int]:
     listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
     return {int(pid) for pid in listed}
+
+
+_before: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def _others() -> None:
+    """Earlier tests may have left a process that is none of ours."""
+    _before.clear()
+    _before.update(_children())
 
 
 def source_files(folder: Path, count: int, contents: str = "def f():\n    return 1\n") -> list[FoundFile]:

@@ -69,12 +69,15 @@ async function post(params, options, accept) {
   if (token && !("Authorization" in headers)) {
     headers.authorization = `Bearer ${token}`;
   }
-  return fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify(params) });
+  const response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify(params) });
+  response.tokenSent = token;
+  return response;
 }
 
 async function answer(response) {
   const body = await response.json();
-  if (response.status === 401) {
+  // A request that was under way when the token was given says nothing about that token.
+  if (response.status === 401 && response.tokenSent === sessionStorage.getItem(TOKEN_KEY)) {
     askForToken(body);
   }
   return body;
