@@ -40,7 +40,7 @@ setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
 
 .PHONY: test
 test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="-k impact" passes options to pytest
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.stamp-dev  ## lint, format and types, changing nothing
