@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
@@ -160,17 +160,34 @@ def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str,
         return Forgotten(sorted(rows), hard, dry_run=False)
 
 
+def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
+    """Aliases as they may be kept, by term in lower case.
+
+    Args:
+        table: what a search for each term also looks for.
+        known: terms that have aliases already.
+
+    Raises:
+        BadInputError: a term or a meaning that cannot be, or too many in all.
+    """
+    found: dict[str, list[str]] = {}
+    for term, means in table.items():
+        word = text("term", term, 100, lines=False).casefold()
+        found[word] = [one for one in dict.fromkeys(map(str.casefold, texts("means", means, MAX_MEANINGS, 100))) if one != word]
+    total = len({*known, *(word for word, means in found.items() if means)})
+    if total > MAX_ALIASES:
+        raise refuse("aliases", f"{total:,}", f"at most {MAX_ALIASES:,} are kept", "Remove some.")
+    return found
+
+
 def set_alias(book: MemoryBook, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
     """Set what a search for a term also looks for."""
-    word = text("term", term, 100, lines=False).casefold()
-    others = [one for one in dict.fromkeys(map(str.casefold, texts("means", means, MAX_MEANINGS, 100))) if one != word]
+    [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(book)]).items()
     with book.writing():
         known = {alias.term: alias.means for alias in aliases(book)}
         known.pop(word, None)
         if others:
             known[word] = others
-        if len(known) > MAX_ALIASES:
-            raise refuse("aliases", f"{len(known):,}", f"at most {MAX_ALIASES:,} are kept", "Remove some.")
         table = json.dumps(known, ensure_ascii=False, sort_keys=True)
         book.commit(
             KnowledgeDelta(),

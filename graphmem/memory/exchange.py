@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers import ImportAnswer
 from graphmem.errors import BadInputError
 from graphmem.knowledge import AboutRow, Anchor, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
-from graphmem.memory.changes import aliases, set_alias
+from graphmem.memory.changes import aliases, checked_aliases, set_alias
 from graphmem.memory.link import link
 from graphmem.memory.records import Event, plain
 from graphmem.memory.redact import redact_all
@@ -98,7 +98,7 @@ def exported(book: MemoryBook) -> dict[str, Any]:
 def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Read such a document back, in one write.
 
-    A memory that is here with the same id stays as it is, unless the document's is newer; one that says exactly what another here
+    A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`); one that says exactly what another here
     says confirms nothing and is left out. Links follow the code by path and name when they come from another project.
 
     Args:
@@ -114,13 +114,15 @@ def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnsw
     given = {row.id for row in rows}
     if len(given) != len(rows):
         raise refuse("memories", "a list in which an id comes twice", "an id belongs to one memory", "Take one of them out.")
+    known_aliases = {alias.term for alias in aliases(book)}
+    meanings = checked_aliases(document["aliases"], known_aliases)  # looked at before anything is kept
     with book.writing():
         index = book.index()
         known = index.rows(sorted(given))
         used: set[str] = set()
         kept: list[MemoryRow] = []
         events: list[Event] = []
-        counts = {"added": 0, "updated": 0, "unchanged": 0, "duplicate": 0}
+        counts = {"added": 0, "updated": 0, "unchanged": 0, "older": 0, "duplicate": 0}
         same: dict[str, str] = {}  # id in the document -> memory that says it
         for row in rows:
             here = known.get(row.id)
@@ -128,7 +130,7 @@ def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnsw
             if here is not None and _same(here, row):
                 outcome = "unchanged"
             elif here is not None:
-                outcome = "updated" if row.updated_at > here.updated_at else "unchanged"
+                outcome = "updated" if row.updated_at > here.updated_at else "older"
             else:
                 outcome = "duplicate" if others and row.status not in ("superseded", "deprecated") else "added"
             counts[outcome] += 1
@@ -142,7 +144,7 @@ def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnsw
         if kept:
             delta = delta._replace(memories=_with_hashes(book, kept, delta))
         book.commit(delta, events, {one: known[one] for one in known}, actor, count=len(index) + counts["added"])
-    for term, means in sorted(document["aliases"].items()):
+    for term, means in sorted(meanings.items()):
         set_alias(book, term, means, actor)
     if kept:
         book.embed_soon()

@@ -46,27 +46,36 @@ class Format(NamedTuple):
 
     name: str
     fits: Callable[[str], bool]  # of a path in lower case
-    read: Callable[[str], list[dict[str, Any]]]
+    read: Callable[[str], tuple[list[dict[str, Any]], list[int]]]
 
 
-def _rules(text: str) -> list[dict[str, Any]]:
+def _rules(text: str) -> tuple[list[dict[str, Any]], list[int]]:
     """Instructions for an agent: list items, and the paragraphs between them."""
     front = _FRONT_MATTER.match(text)
     globs = _GLOBS.search(front[1]) if front else None
     body = text[front.end() :] if front else text
     tags = [f"glob:{one.strip()}" for one in globs[1].split(",") if one.strip()] if globs else []
     found = sorted([*items(body), *paragraphs(body)], key=lambda one: one.line)
-    return [{**_item(one), "tags": tags} for one in found if len(one.text) >= _SHORTEST]
+    before = (front[0] if front else "").count("\n")
+    return (
+        [{**_item(one), "tags": tags} for one in found if len(one.text) >= _SHORTEST],
+        [one.line + before for one in found if len(one.text) < _SHORTEST],
+    )
 
 
-def _facts(text: str) -> list[dict[str, Any]]:
+def _facts(text: str) -> tuple[list[dict[str, Any]], list[int]]:
     """A list of plain facts, one a line."""
-    return [{**_item(one), "type": one.facts.get("type") or "fact"} for one in items(text) if len(one.text) >= _SHORTEST]
+    found = items(text)
+    return (
+        [{**_item(one), "type": one.facts.get("type") or "fact"} for one in found if len(one.text) >= _SHORTEST],
+        [one.line for one in found if len(one.text) < _SHORTEST],
+    )
 
 
-def _own(text: str) -> list[dict[str, Any]]:
+def _own(text: str) -> tuple[list[dict[str, Any]], list[int]]:
     """Our own Markdown, whose comments say the rest."""
-    return [_item(one) for one in items(text) if one.text]
+    found = items(text)
+    return [_item(one) for one in found if one.text], [one.line for one in found if not one.text]
 
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -95,8 +104,12 @@ def format_of(path: str, text: str) -> str:
     return found
 
 
-def read(text: str, name: str) -> list[dict[str, Any]]:
-    """Arguments of `remember` for everything a file of that format says, in its order."""
+def read(text: str, name: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """Arguments of `remember` for what a file of that format says, in its order, and the lines too short to say anything.
+
+    Raises:
+        BadInputError: the file is too large, or the format is none.
+    """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise refuse("file", f"{len(text):,} characters", f"at most {MAX_BYTES:,} bytes are read", "Split it.")
     form = next((one for one in FORMATS if one.name == name), None)

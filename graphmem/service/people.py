@@ -65,8 +65,12 @@ class PeopleVerbs:
         name = format or foreign.format_of(path, text)
         if name == foreign.JSON:
             return exchange.imported(self._book, text, actor)
-        answer = self._book.remember_many(foreign.read(text, name), source="imported", skip_invalid=True, actor=actor)
+        items, short = foreign.read(text, name)
+        answer = self._book.remember_many(items, source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]
+        if short:
+            lines = ", ".join(map(str, short))
+            notes.append(f"left out, too short to say anything: line{'s' if len(short) > 1 else ''} {lines}")
         counts = dict(answer.counts) | ({"refused": len(answer.refused)} if answer.refused else {})
         return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
 

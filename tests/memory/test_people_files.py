@@ -123,6 +123,18 @@ def test_mangled_ids_lose_nothing(project):
         assert memory.memory(one.id).short_id in lines(root)[0]
 
 
+def test_a_line_changed_to_what_another_says_leaves_one_of_them(project):
+    root, memory = project
+    one = memory.remember("Orders are final after payment.", type="fact").memory
+    other = memory.remember("Refunds take ten days.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    path.write_text(path.read_text().replace(other.content, one.content))
+    memory.sync_file()
+    assert set(contents(memory)) == {one.content}
+    assert memory.sync_file().conflicts == []
+
+
 def test_an_id_that_stands_twice_makes_two_memories(project):
     root, memory = project
     one = memory.remember("Orders are final after payment.", type="fact").memory
@@ -276,6 +288,8 @@ BROKEN = {
     "deep": lambda _: "[" * 100_000,
     "role": lambda text: text.replace('"role": "about"', '"role": "beside"'),
     "flag": lambda text: text.replace('"disputed": false', '"disputed": "no"'),
+    "alias": lambda text: json.dumps({**json.loads(text), "aliases": {"cart": "basket"}}),
+    "session": lambda text: json.dumps({**json.loads(text), "sessions": [{"id": "s"}]}),
     "twice": lambda text: json.dumps({**json.loads(text), "memories": json.loads(text)["memories"] * 2}),
 }
 
@@ -357,6 +371,7 @@ def test_rules_of_other_tools_become_typed_memories(project, name):
     }
     assert {one.source for one in memory.memories().memories} == {"imported"}
     assert answer.counts == {"added": 4}
+    assert answer.notes == ["left out, too short to say anything: line 18"]
     assert memory.import_memories(CLAUDE, name).counts == {"duplicate": 4}
 
 
