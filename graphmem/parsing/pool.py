@@ -69,8 +69,8 @@ def parse_files(
         time_limit_s: seconds one file may take in a worker.
 
     Returns:
-        One result a file, in no particular order. A file that could not be parsed has no definitions and a
-        diagnostic with the code "unreadable", "crashed" or "timeout".
+        One result a file, in no particular order. A file that could not be parsed is an empty module with a
+        diagnostic of the code "unreadable", "crashed" or "timeout".
 
     Raises:
         IndexCancelledError: `cancelled` said so.

@@ -38,7 +38,8 @@ def parse_file(file: FoundFile, project: str) -> ParsedFile:
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project)
     except OSError as error:
-        return without_facts(file, "unreadable", f"it could not be read: {error.strerror}")
+        # Its hash stays unknown, so that the next look takes whatever is there then for a change.
+        return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
     except GraphMemError:
         raise  # a grammar that does not load concerns every file
     except Exception as error:  # noqa: BLE001 - whatever one strange file brings about stays with that file, and is shown
@@ -65,11 +66,13 @@ def _parsed(file: FoundFile, data: bytes, project: str) -> ParsedFile:
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
-    """What stands for a file that could not be parsed: its path and one diagnostic, no definitions."""
-    diagnostics = (("error", code, message, 0),)
-    return ParsedFile(
-        FileFacts(file.path, file.language, file.content_hash, file.size_bytes, 0, "", [], [], [], [], [], None, 0, diagnostics, ""), []
-    )
+    """What stands for a file that could not be parsed: an empty module at its path, and one diagnostic."""
+    if file.language == "text":
+        facts = _text_facts(file, file.content_hash, b"")
+    else:
+        grammar = load_grammar(file.language)
+        facts = extract_parsed(file.path, b"", grammar, grammar.parse(b""), file.content_hash)
+    return ParsedFile(facts._replace(size_bytes=file.size_bytes, diagnostics=(("error", code, message, 0),)), [])
 
 
 def _text_facts(file: FoundFile, hashed: str, source: bytes) -> FileFacts:

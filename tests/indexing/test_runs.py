@@ -130,6 +130,32 @@ def test_broken_files_are_diagnostics_and_the_rest_is_indexed(starlette_tree, op
     assert memory.symbol("latin.py:greet").symbol.start_line == 4
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["full", "incremental"])
+def test_a_file_that_goes_away_while_the_index_is_made_is_an_empty_module_until_the_next_look(starlette_tree, open_memory, first):
+    memory = open_memory()
+    gone = starlette_tree / "starlette" / "routing.py"
+    source = gone.read_bytes()
+    if not first:
+        memory.index(starlette_tree)
+        gone.write_bytes(source + b"\nx = 1\n")
+
+    def vanish(progress):
+        if progress.stage == "parse" and not progress.done:
+            gone.unlink(missing_ok=True)
+
+    summary = memory.index(starlette_tree, on_progress=vanish)
+    assert ("starlette/routing.py", "unreadable") in {(note["path"], note["code"]) for note in summary.diagnostics}
+    assert memory.symbol("starlette/applications.py:Starlette").symbol.kind == "class"
+    gone.write_bytes(source)
+    memory.index(starlette_tree)
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+    gone.unlink()
+    memory.index(starlette_tree)
+    assert "starlette/routing.py" not in {row["path"] for row in memory.export() if row["kind"] == "File"}
+
+
 @pytest.mark.parametrize("make", ["missing", "file", "empty"])
 def test_what_cannot_be_indexed_is_refused_with_a_sentence(tmp_path, open_memory, make):
     target = tmp_path / "target"

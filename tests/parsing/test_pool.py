@@ -86,6 +86,7 @@ def test_a_file_that_kills_its_worker_is_the_only_one_lost(tmp_path, monkeypatch
     assert len(parsed) == 100
     assert parsed["m050.py"].facts.diagnostics == (("error", "crashed", "the parser ended on it (SIGSEGV)", 0),)
     assert parsed["m050.py"].facts.content_hash == files[50].content_hash
+    assert [one.qualname for one in parsed["m050.py"].facts.definitions] == ["<module>"]
     assert all(len(one.facts.definitions) == 2 for path, one in parsed.items() if path != "m050.py")
 
 
@@ -136,6 +137,7 @@ def test_a_file_that_vanished_or_changed_since_discovery_is_told_as_it_is_now(tm
     (tmp_path / "m001.py").write_text("x = 1\n")
     parsed = {one.facts.path: one for one in parse_files(files, project="p")}
     assert parsed["m000.py"].facts.diagnostics[0][1] == "unreadable"
+    assert parsed["m000.py"].facts.content_hash == ""  # the same bytes, when they come back, are a change
     assert parsed["m001.py"].facts.content_hash != files[1].content_hash
     assert parsed["m002.py"].facts.content_hash == files[2].content_hash
 
@@ -212,10 +214,10 @@ def _boot_that(name: str, statement: str) -> str:
         sys.path.append(sys.argv[1])
         from graphmem.parsing import worker
         original = worker.extract_parsed
-        def odd(path, *arguments):
-            if path == {name!r}:
+        def odd(path, source, *arguments):
+            if path == {name!r} and source:
                 {statement}
-            return original(path, *arguments)
+            return original(path, source, *arguments)
         worker.extract_parsed = odd
         worker.main(sys.argv[2], float(sys.argv[3]))
     """)
