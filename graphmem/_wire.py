@@ -47,6 +47,7 @@ _NAMES: dict[tuple[type, str], str] = {
     (answers.SearchHit, "id"): "ref",
     (answers.SearchHit, "node"): "id",
     (answers.Subgraph, "state"): "indexState",
+    (answers.Picture, "state"): "indexState",
 }
 _GLOBAL_IDS = {
     (answers.SymbolInfo, "id"),

@@ -242,6 +242,15 @@ class Subgraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A piece of the graph with a place for everything in it, in columns: equally long lists by name."""
+
+    columns: dict[str, Any]
+    left_out: int  # of what was asked for, because of a limit
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
 class PathScore:
     """What one candidate path said of a hit."""
 

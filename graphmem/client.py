@@ -23,6 +23,7 @@ from graphmem.answers import (
     IndexState,
     IndexSummary,
     PathAnswer,
+    Picture,
     Project,
     SearchAnswer,
     Subgraph,
@@ -203,6 +204,28 @@ class RemoteGraphMem(RemoteMemoryVerbs):
         ends = {"from": source, "to": target}  # `from` is no name in Python
         found = self._wire.ask("Path", maxDepth=max_depth, minConfidence=min_confidence, kinds=names, more=ends)
         return rebuild(PathAnswer, found["path"])
+
+    def atlas(self, edges: int = 6_000) -> Picture:
+        """See `GraphMem.atlas`."""
+        return rebuild(Picture, self._wire.ask("Atlas", edges=edges)["atlas"])
+
+    def atlas_symbols(self, paths: Sequence[str], limit: int = 5_000) -> Picture:
+        """See `GraphMem.atlas_symbols`."""
+        return rebuild(Picture, self._wire.ask("AtlasSymbols", paths=list(paths), limit=limit)["atlasSymbols"])
+
+    def neighbourhood(
+        self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
+    ) -> Picture:
+        """See `GraphMem.neighbourhood`."""
+        found = self._wire.ask(
+            "Neighbourhood",
+            refs=list(refs),
+            depth=depth,
+            kinds=list(kinds) if kinds is not None else None,
+            minConfidence=min_confidence,
+            limit=limit,
+        )
+        return rebuild(Picture, found["neighbourhood"])
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
         """See `GraphMem.subgraph`."""

@@ -25,6 +25,7 @@ from graphmem.api.guard import Guard
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.api.memories import MemoryMutations, MemoryQueries
+from graphmem.api.pictures import PictureQueries
 from graphmem.api.repository import within_project
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.errors import BadInputError, MemoryNotFoundError
@@ -42,7 +43,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries):
+class Query(MemoryQueries, PictureQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)

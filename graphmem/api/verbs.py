@@ -25,6 +25,7 @@ from graphmem.answers import (
     MemoryInfo,
     MemoryPage,
     PathAnswer,
+    Picture,
     Project,
     PruneAnswer,
     RebuildAnswer,
@@ -126,6 +127,17 @@ class Service(Protocol):
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
         """The piece of the graph around some symbols."""
+
+    def atlas(self, edges: int = 6_000) -> Picture:
+        """The map of the project."""
+
+    def atlas_symbols(self, paths: Sequence[str], limit: int = 5_000) -> Picture:
+        """Symbols of some files where they lie on the map."""
+
+    def neighbourhood(
+        self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
+    ) -> Picture:
+        """What some symbols depend on and who depends on them, with places."""
 
     def search(
         self,

@@ -45,6 +45,7 @@ from graphmem.projection.projections import Projections
 from graphmem.search.request import Request
 from graphmem.service import diffs
 from graphmem.service.evidence import OutsideEvidence
+from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.people import PeopleVerbs
@@ -77,7 +78,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:

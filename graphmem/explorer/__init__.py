@@ -1,0 +1,1 @@
+"""The explorer in the browser: where things lie in its pictures (Python), and its pages (static files)."""

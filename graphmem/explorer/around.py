@@ -1,0 +1,137 @@
+"""The neighbourhood of symbols as columns: what they depend on to the left, who depends on them to the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from graphmem.errors import BadInputError
+from graphmem.projection.graph import kind_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+MAX_DEPTH: Final = 4
+COLUMN: Final = 260.0  # from one column to the next, in units of the picture; a name of 28 letters fits
+ROW: Final = 30.0
+TALLEST: Final = 28  # rows of a column; more go into another one beside it
+SWEEPS: Final = 6  # over the columns, sorting each by where its neighbours are
+
+
+def neighbourhood(
+    view: GraphView, seeds: Sequence[int], *, depth: int, kinds: Collection[str], min_confidence: float, limit: int
+) -> tuple[dict[str, Any], int]:
+    """Nodes within some steps of the seeds, each side walked in its own direction, and every edge among them.
+
+    Args:
+        view: the graph.
+        seeds: nodes in the middle.
+        depth: steps to each side, 1 to 4.
+        kinds: edges to follow and to show.
+        min_confidence: of the edges, in [0, 1].
+        limit: nodes in all; of a step those with the most confident edge stay.
+
+    Returns:
+        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and how many
+        nodes were left out at the step where the limit was reached.
+
+    Raises:
+        BadInputError: a bound is out of range.
+    """
+    if not 1 <= depth <= MAX_DEPTH:
+        raise BadInputError(f"depth is {depth}, allowed is 1 to {MAX_DEPTH}", argument="depth", value=depth)
+    if not 0 <= min_confidence <= 1:
+        raise BadInputError(f"min_confidence is {min_confidence}, allowed is 0 to 1", argument="min_confidence", value=min_confidence)
+    if limit < 1:
+        raise BadInputError(f"limit is {limit}, allowed is 1 or more", argument="limit", value=limit)
+    live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
+    side: dict[int, int] = dict.fromkeys(seeds, 0)
+    left_out = 0
+    frontier = {1: list(side), -1: list(side)}
+    for step in range(1, depth + 1):
+        for way in (1, -1):
+            found: dict[int, float] = {}
+            for node in frontier[way]:
+                rows = view.in_edges(node) if way > 0 else view.out_edges(node)
+                for row in rows[live[rows]].tolist():
+                    other = int(view.src[row] if way > 0 else view.dst[row])
+                    if other not in side:
+                        found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
+            order = sorted(found, key=lambda node: (-found[node], view.path(node), int(view.start_line[node]), node))
+            room = max(0, limit - len(side))
+            left_out += max(0, len(order) - room)
+            frontier[way] = order[:room]
+            side.update(dict.fromkeys(frontier[way], way * step))
+    nodes = list(side)
+    place = {node: i for i, node in enumerate(nodes)}
+    edges = [
+        (place[node], place[int(view.dst[row])], row)
+        for node in nodes
+        for row in view.out_edges(node).tolist()
+        if live[row] and int(view.dst[row]) in place and int(view.dst[row]) != node
+    ]
+    edges.sort()
+    sides = [side[node] for node in nodes]
+    x, y = _columns(sides, [(a, b) for a, b, _ in edges], [view.path(node) for node in nodes])
+    infos = view.infos(nodes)
+    return {
+        "nodes": {
+            "id": [one.id for one in infos],
+            "ref": [one.ref for one in infos],
+            "name": [one.name for one in infos],
+            "kind": [one.kind for one in infos],
+            "path": [one.path for one in infos],
+            "line": [one.start_line for one in infos],
+            "test": [one.is_test for one in infos],
+            "side": sides,
+            "x": x,
+            "y": y,
+        },
+        "edges": {
+            "src": [a for a, _, _ in edges],
+            "dst": [b for _, b, _ in edges],
+            "kind": [view.kind_of(row) for _, _, row in edges],
+            "confidence": [round(float(view.confidence[row]), 2) for _, _, row in edges],
+            "rule": [view.rule_of(row) for _, _, row in edges],
+        },
+    }, left_out
+
+
+def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], paths: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Places: a column a step, in it those near their neighbours; ties by path and order.
+
+    Source:
+        Sugiyama, Tagawa, Toda 1981, the barycentre method.
+    """
+    members: dict[int, list[int]] = {}
+    for i, column in enumerate(sides):
+        members.setdefault(column, []).append(i)
+    near: dict[int, list[int]] = {}
+    for a, b in edges:
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    height = np.zeros(len(sides))
+    for held in members.values():
+        held.sort(key=lambda i: (paths[i], i))
+        height[held] = np.arange(len(held)) - (len(held) - 1) / 2
+    for _ in range(SWEEPS):
+        for column in sorted(members, key=lambda one: (abs(one), one)):
+            held = members[column]
+            wanted = {i: float(np.mean([height[j] for j in near[i] if sides[j] != column] or [height[i]])) for i in held if i in near}
+            held.sort(key=lambda i: (wanted.get(i, height[i]), paths[i], i))
+            height[held] = np.arange(len(held)) - (len(held) - 1) / 2
+    x, y = [0.0] * len(sides), [0.0] * len(sides)
+    for way in (1, -1):
+        lane0 = 0 if way > 0 else 1  # the middle is laid out with the right side
+        for column in sorted((one for one in members if one * way > 0 or (way > 0 and not one)), key=abs):
+            held = members[column]
+            lanes = -(-len(held) // TALLEST) if column else 1
+            rows = -(-len(held) // lanes)
+            for at, i in enumerate(held):
+                x[i] = way * COLUMN * (lane0 + at % lanes)
+                y[i] = round(ROW * (at // lanes - (rows - 1) / 2), 2)
+            lane0 += lanes
+    return x, y

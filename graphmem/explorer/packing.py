@@ -1,0 +1,224 @@
+"""Circles in a plane: packed side by side, spread over a disc, or pulled together by what binds them.
+
+Everything is deterministic: the same input gives the same picture, whatever the machine's threads or hashes do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+F64 = npt.NDArray[np.float64]
+
+GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
+ROUNDS: Final = 300  # of the spring layout; a map of some hundred modules has settled long before
+SEPARATING_ROUNDS: Final = 200
+TOUCH: Final = 1e-6  # circles that overlap by less touch
+
+
+def sunflower(n: int, radius: float) -> tuple[F64, F64]:
+    """`n` points spread evenly over a disc, the first in the middle.
+
+    Args:
+        n: how many; 0 gives empty arrays.
+        radius: of the disc.
+
+    Returns:
+        x and y, float64, shape (n,).
+
+    Source:
+        Vogel 1979, A better way to construct the sunflower head.
+    """
+    at = np.arange(n, dtype=np.float64)
+    distance = radius * np.sqrt((at + 0.5) / max(n, 1))
+    return distance * np.cos(at * GOLDEN_ANGLE), distance * np.sin(at * GOLDEN_ANGLE)
+
+
+@dataclass(slots=True)
+class _Circle:
+    """A circle on the front: the ring of outermost circles of a packing."""
+
+    x: float
+    y: float
+    r: float
+    after: Any = None
+    before: Any = None
+
+
+def packed(radii: Sequence[float]) -> tuple[F64, F64, float]:
+    """Circles side by side without overlap, in the order given, around (0, 0).
+
+    Args:
+        radii: of the circles, each > 0.
+
+    Returns:
+        x and y, float64, shape (n,), and the radius of a circle around (0, 0) that holds them all.
+
+    Source:
+        Wang, Wang, Dai, Wang 2006, Visualization of large hierarchical data by circle packing: the front chain.
+    """
+    circles = [_Circle(0.0, 0.0, float(r)) for r in radii]
+    if len(circles) > 1:
+        circles[0].x, circles[1].x = -circles[1].r, circles[0].r
+    if len(circles) > 2:
+        _chain(circles)
+    x = np.array([one.x for one in circles])
+    y = np.array([one.y for one in circles])
+    r = np.array([one.r for one in circles])
+    if len(circles):
+        weight = r * r
+        x -= float((x * weight).sum() / weight.sum())
+        y -= float((y * weight).sum() / weight.sum())
+    return x, y, float((np.hypot(x, y) + r).max()) if len(circles) else 0.0
+
+
+def _chain(circles: list[_Circle]) -> None:
+    a, b, c = circles[:3]
+    _beside(b, a, c)
+    a.after = c.before = b
+    b.after = a.before = c
+    c.after = b.before = a
+    at = 3
+    while at < len(circles):
+        c = circles[at]
+        _beside(a, b, c)
+        ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
+        while True:  # along the front both ways, the nearer end first: does the new circle hit somebody?
+            if way_ahead <= way_behind:
+                if _overlap(ahead, c):
+                    b = ahead
+                    break
+                way_ahead += ahead.r
+                ahead = ahead.after
+            else:
+                if _overlap(behind, c):
+                    a = behind
+                    break
+                way_behind += behind.r
+                behind = behind.before
+            if ahead is behind.after:
+                ahead = None
+                break
+        if ahead is not None:  # what lies between is no longer outermost; try again in the wider gap
+            a.after, b.before = b, a
+            continue
+        c.before, c.after = a, b
+        a.after = b.before = c
+        b = c
+        a, best, one = a, _nearness(a), c.after
+        while one is not b:
+            if (near := _nearness(one)) < best:
+                a, best = one, near
+            one = one.after
+        b = a.after
+        at += 1
+
+
+def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
+    """Put `c` so that it touches `a` and `b`."""
+    dx, dy = b.x - a.x, b.y - a.y
+    d2 = dx * dx + dy * dy
+    if not d2:
+        c.x, c.y = a.x + c.r, a.y
+        return
+    a2, b2 = (a.r + c.r) ** 2, (b.r + c.r) ** 2
+    if a2 > b2:
+        x = (d2 + b2 - a2) / (2 * d2)
+        y = math.sqrt(max(0.0, b2 / d2 - x * x))
+        c.x, c.y = b.x - x * dx - y * dy, b.y - x * dy + y * dx
+    else:
+        x = (d2 + a2 - b2) / (2 * d2)
+        y = math.sqrt(max(0.0, a2 / d2 - x * x))
+        c.x, c.y = a.x + x * dx - y * dy, a.y + x * dy + y * dx
+
+
+def _overlap(a: _Circle, b: _Circle) -> bool:
+    reach = a.r + b.r - TOUCH
+    return reach > 0 and reach * reach > (b.x - a.x) ** 2 + (b.y - a.y) ** 2
+
+
+def _nearness(one: _Circle) -> float:
+    """How near to the middle the place is where `one` and the next on the front touch; squared."""
+    other = one.after
+    both = one.r + other.r
+    return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
+
+
+def drawn_together(radii: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], weight: F64) -> tuple[F64, F64]:
+    """Circles near those they are bound to, apart from the others; who depends lies above who is depended upon.
+
+    Springs along the edges as strong as the logarithm of their weight, repulsion between all, a pull to a height that says
+    how much of a circle's traffic comes in; then overlaps are pushed apart.
+
+    Args:
+        radii: float64, shape (n,), each > 0.
+        src: who depends, as positions of circles, shape (m,).
+        dst: who is depended upon, likewise.
+        weight: how many, float64, shape (m,), each >= 1.
+
+    Returns:
+        x and y, float64, shape (n,).
+
+    Source:
+        Fruchterman, Reingold 1991, Graph drawing by force-directed placement, with sizes.
+    """
+    n = len(radii)
+    if n < 2:
+        return np.zeros(n), np.zeros(n)
+    strength = np.zeros((n, n))
+    np.add.at(strength, (src, dst), np.log1p(weight))
+    coming, going = strength.sum(axis=0), strength.sum(axis=1)
+    strength = strength + strength.T
+    scale = float(np.sqrt((radii * radii).sum()))
+    low = (coming - going) / np.maximum(coming + going, 1e-9)  # -1: only depends; 1: is only depended upon
+    order = np.lexsort((np.arange(n), -radii))
+    x, y = np.zeros(n), np.zeros(n)
+    x[order], y[order] = sunflower(n, scale)
+    height = low * scale
+    apart = radii[:, None] + radii[None, :]
+    pull = strength / max(float(strength.max()), 1e-9)
+    for round_ in range(ROUNDS):
+        dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
+        distance = np.maximum(np.hypot(dx, dy), 1e-3)
+        gap = distance - apart
+        force = (apart * apart) / (distance * distance) - pull * np.maximum(gap, 0) / scale
+        np.fill_diagonal(force, 0)
+        fx = (force * dx / distance).sum(axis=1) - 0.06 * x / scale * n**0.5
+        fy = (force * dy / distance).sum(axis=1) - 0.12 * (y - height) / scale * n**0.5
+        step = scale * 0.1 * (1 - round_ / ROUNDS)
+        length = np.maximum(np.hypot(fx, fy), 1e-9)
+        x += fx / length * np.minimum(length * scale * 0.02, step)
+        y += fy / length * np.minimum(length * scale * 0.02, step)
+    return _separated(x, y, radii)
+
+
+def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:
+    """Overlapping pairs pushed apart, half the way each, until none overlaps or the rounds are used up.
+
+    In the end the whole is stretched by what still overlaps, so that nothing does.
+    """
+    n = len(radii)
+    apart = (radii[:, None] + radii[None, :]) * 1.06
+    np.fill_diagonal(apart, 0)
+    for _ in range(SEPARATING_ROUNDS):
+        dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
+        distance = np.hypot(dx, dy)
+        same = (distance < TOUCH) & ~np.eye(n, dtype=bool)
+        if same.any():
+            x = x + np.arange(n) * 1e-3  # two in one place have no direction to go apart
+            continue
+        over = np.maximum(apart - distance, 0)
+        if over.max() <= TOUCH:
+            return x, y
+        share = over / np.maximum(distance, TOUCH) * 0.5
+        x, y = x + (share * dx).sum(axis=1) * 0.9, y + (share * dy).sum(axis=1) * 0.9
+    dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
+    stretch = float((apart / np.maximum(np.hypot(dx, dy), TOUCH) * (1 - np.eye(n))).max())
+    return x * max(1.0, stretch), y * max(1.0, stretch)
