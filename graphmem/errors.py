@@ -169,6 +169,12 @@ class EmbedderError(GraphMemError):
     code = "CONFLICT"
 
 
+class LanguageModelError(GraphMemError):
+    """The configured language model did not answer, or not as it was asked to (`host`, `reason`)."""
+
+    code = "CONFLICT"
+
+
 class GitError(GraphMemError):
     """git refused or is not installed (`command`, `stderr`)."""
 

@@ -22,9 +22,15 @@ PROJECT_FILE: Final = "graphmem.toml"
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
 DEFAULT_ORIGIN: Final = "default"
 
-# A file that travels with a repository may not hold secrets.
-_NOT_IN_FILES: Final = frozenset({"token"})
-_SECRET: Final = frozenset({"token"})
+# A file that travels with a repository may not hold secrets, nor say to whom texts and keys go.
+_NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "token": "would be committed",
+        "model_key": "would be committed",
+        "model_url": "would let a repository choose who reads your texts",
+    }
+)
+_SECRET: Final = frozenset({"token", "model_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -58,6 +64,14 @@ class Settings:
     embedder: str = _setting("auto", "what turns text into vectors", choices=("auto", "sentence-transformers", "hashed", "none"))
     model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
     reranker: str = _setting("", "name or path of a cross-encoder that reads the best hits again; empty: none")
+    model_url: str = _setting("", "a language model's OpenAI-compatible address, like https://host/v1; empty: none is used")
+    model_name: str = _setting("", "name of the language model")
+    model_key: str = _setting("", "key of the language model")
+    model_seconds: int = _setting(20, "time for one question to the language model, seconds", low=1, high=600)
+    extraction: bool = _setting(True, "ask the language model for facts when a plan is approved or work is done")
+    promotion: str = _setting(
+        "balanced", "how easily what sessions find becomes a memory", choices=("conservative", "balanced", "aggressive")
+    )
     host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token")
     port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
     token: str = _setting("", "what clients of the server must present; empty: nothing, on loopback only")
@@ -189,7 +203,7 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
             if dotted in _NOT_IN_FILES:
                 variable = known[dotted].variable
                 raise SettingsError(
-                    f"{dotted} in {origin} would be committed; set {variable} instead", setting=dotted, value="", origin=origin
+                    f"{dotted} in {origin} {_NOT_IN_FILES[dotted]}; set {variable} instead", setting=dotted, value="", origin=origin
                 )
             yield dotted, inner
 

@@ -1,0 +1,240 @@
+"""One small client of a language model, for everything that may use one: wording, extraction, synthesis, search.
+
+It speaks the chat completions of the OpenAI-compatible protocol over HTTP/1.1 and nothing else of it. There is none unless one is
+configured. Whatever it says is data of a stranger: sizes, times and tries are bounded here, a JSON answer is held against a schema here,
+and what is made of it is decided by the caller. Redirects are never followed, so texts and the key go to the configured host alone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from graphmem.errors import LanguageModelError, SettingsError
+
+if TYPE_CHECKING:
+    from graphmem.settings import Settings
+
+MAX_REQUEST: Final = 131_072  # bytes of one question
+MAX_ANSWER: Final = 262_144  # bytes of one answer, of which the text is a part
+ATTEMPTS: Final = 2  # in all, within the time of one question
+PAUSE_S: Final = 0.2  # between them
+FAILURES: Final = 3  # in a row, after which it is left alone
+REST_S: Final = 60.0  # for so long
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # worth another try
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_READ: Final = 65_536
+
+_log = logging.getLogger(__name__)
+
+
+class LanguageModel:
+    """A configured model. Any thread may ask.
+
+    Args:
+        url: base of the service, as its documentation names it: `https://host/v1`.
+        name: of the model.
+        key: sent as a bearer token; "" for none.
+        timeout_s: for one question, all tries together.
+        clock: seconds that only grow; for tests.
+
+    Raises:
+        SettingsError: the address cannot be one, holds a password, or a key would travel unencrypted.
+    """
+
+    def __init__(self, url: str, name: str, key: str = "", *, timeout_s: float = 20.0, clock: Callable[[], float] = time.monotonic) -> None:
+        parts = urlsplit(url)
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
+            raise SettingsError(
+                "model_url has to be an address like https://host/v1, without user, password or query", setting="model_url", value=url
+            )
+        if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise SettingsError(
+                f"the key of the model would go to {parts.hostname} unencrypted; use https, or no key", setting="model_url", value=url
+            )
+        if not name:
+            raise SettingsError("model_url is set and model_name is not; name the model", setting="model_name", value="")
+        self.name = name
+        self.host = parts.hostname
+        self.timeout_s = timeout_s
+        self._secure = parts.scheme == "https"
+        self._port = port
+        self._path = parts.path.rstrip("/") + "/chat/completions"
+        self._key = key
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._rests_until = float("-inf")
+        self.calls = 0  # requests that were sent
+
+    def text(self, instructions: str, data: str, *, max_tokens: int = 800, timeout_s: float | None = None) -> str:
+        """What the model says.
+
+        Args:
+            instructions: what to do; ours.
+            data: what to do it with; never an instruction.
+            max_tokens: of the answer.
+            timeout_s: for this question, all tries together; at most the client's own.
+
+        Raises:
+            LanguageModelError: `reason` is resting, too_large, unreachable, timeout, refused, malformed or redirected.
+        """
+        seconds = min(timeout_s if timeout_s is not None else self.timeout_s, self.timeout_s)
+        until = self._clock() + seconds
+        with self._lock:
+            if self._clock() < self._rests_until:
+                raise self._error("resting", f"it failed {self._failed} times in a row and is left alone for a minute")
+        body = json.dumps(
+            {
+                "model": self.name,
+                "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": data}],
+                "temperature": 0,
+                "max_tokens": max_tokens,
+                "stream": False,
+            }
+        ).encode()
+        if len(body) > MAX_REQUEST:
+            raise self._error("too_large", f"the question has {len(body):,} bytes; at most {MAX_REQUEST:,} are sent")
+        try:
+            said = self._ask(body, until)
+        except LanguageModelError:
+            with self._lock:
+                self._failed += 1
+                if self._failed >= FAILURES:
+                    self._rests_until = self._clock() + REST_S
+            raise
+        with self._lock:
+            self._failed = 0
+        return said
+
+    def json(
+        self, instructions: str, data: str, schema: Mapping[str, Any], *, max_tokens: int = 800, timeout_s: float | None = None
+    ) -> Any:
+        """What the model says, as JSON that fits a schema.
+
+        Raises:
+            LanguageModelError: as for `text`; `malformed` also when it is prose or does not fit.
+        """
+        said = self.text(instructions, data, max_tokens=max_tokens, timeout_s=timeout_s)
+        from jsonschema import Draft202012Validator
+
+        try:
+            value = json.loads(_unfenced(said))
+        except (ValueError, RecursionError) as error:
+            raise self._error("malformed", "it was asked for JSON and said something else") from error
+        wrong = next(iter(Draft202012Validator(dict(schema)).iter_errors(value)), None)
+        if wrong is not None:
+            where = "/".join(map(str, wrong.absolute_path)) or "the answer"
+            raise self._error("malformed", f"{where} does not fit what was asked for")
+        return value
+
+    # ---- one question
+
+    def _ask(self, body: bytes, until: float) -> str:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                status, raw = self._send(body, until)
+            except LanguageModelError as error:
+                if attempt == ATTEMPTS or error.reason != "unreachable" or until - self._clock() <= PAUSE_S:
+                    raise
+            else:
+                if status == 200:
+                    return self._content(raw)
+                if 300 <= status < 400:
+                    raise self._error("redirected", f"it answers {status} and points elsewhere, which is not followed")
+                if status not in _AGAIN or attempt == ATTEMPTS or until - self._clock() <= PAUSE_S:
+                    raise self._error("refused", f"it answers {status}")
+            time.sleep(PAUSE_S)
+        raise AssertionError("the last try returns or raises")
+
+    def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
+        """Status and body of one request. A watch cuts the connection when time is up, however slowly bytes drip."""
+        left = until - self._clock()
+        if left <= 0:
+            raise self._error("timeout", f"it did not answer in {self.timeout_s:g} s")
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        connection = kind(self.host, self._port, timeout=left)
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "graphmem"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        late = threading.Event()
+        try:
+            connection.connect()
+            sock = connection.sock  # kept: a connection that is to be closed hands it to the answer
+
+            def cut() -> None:
+                late.set()
+                with suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+
+            watch = threading.Timer(max(0.0, until - self._clock()), cut)
+            watch.daemon = True
+            watch.start()
+            try:
+                self.calls += 1
+                connection.request("POST", self._path, body, headers)
+                with connection.getresponse() as answer:
+                    raw = bytearray()
+                    while part := answer.read1(_READ):
+                        raw += part
+                        if len(raw) > MAX_ANSWER:
+                            raise self._error("too_large", f"its answer is larger than {MAX_ANSWER:,} bytes")
+                    if late.is_set():
+                        raise TimeoutError
+                    return answer.status, bytes(raw)
+            finally:
+                watch.cancel()
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if late.is_set() or isinstance(error, TimeoutError):
+                raise self._error("timeout", f"it did not answer in {self.timeout_s:g} s") from error
+            raise self._error("unreachable", f"it cannot be reached ({type(error).__name__})") from error
+        finally:
+            connection.close()
+
+    def _content(self, raw: bytes) -> str:
+        try:
+            said = json.loads(raw)["choices"][0]["message"]["content"]
+        except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+            raise self._error("malformed", "its answer is not one of the protocol") from error
+        if not isinstance(said, str) or not said.strip():
+            raise self._error("malformed", "its answer has no text")
+        return said.strip()
+
+    def _error(self, reason: str, what: str) -> LanguageModelError:
+        error = LanguageModelError(
+            f"the language model at {self.host}: {what}; everything works without it, see `model_url` in `graphmem config`",
+            host=self.host,
+            reason=reason,
+        )
+        _log.warning("%s", error)
+        return error
+
+
+def configured(settings: Settings) -> LanguageModel | None:
+    """The model the settings name, or None.
+
+    Raises:
+        SettingsError: what they name cannot be.
+    """
+    if not settings.model_url:
+        return None
+    return LanguageModel(settings.model_url, settings.model_name, settings.model_key, timeout_s=float(settings.model_seconds))
+
+
+def _unfenced(said: str) -> str:
+    """JSON without the code fence that models like to put around it."""
+    if said.startswith("```"):
+        said = said.partition("\n")[2].rpartition("```")[0]
+    return said.strip()
