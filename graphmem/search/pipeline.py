@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.answers import IndexState, PathScore, SearchAnswer, SearchHit
 from graphmem.embedding.base import F32, Embedder
-from graphmem.errors import DeadlineError, EmbedderError
+from graphmem.errors import DeadlineError, EmbedderError, LanguageModelError
 from graphmem.model import file_id
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
@@ -178,7 +178,7 @@ class _Run:
             return path.future.result(timeout=max(0.0, self.deadline - time.monotonic()))
         except (FutureTimeoutError, DeadlineError):
             self.missing[path.name] = "deadline"
-        except EmbedderError as error:
+        except (EmbedderError, LanguageModelError) as error:
             self.missing[path.name] = error.message
         return None
 
@@ -228,7 +228,10 @@ class _Run:
         ranked = memories.rank(index, joined, found, self.request, self.tuning, self.aids.judge)
         if self.aids.hypothesis is None or self.embedder is None or sum(one.score > _GOOD for one in ranked) >= _ENOUGH:
             return ranked[: self.request.k]
-        imagined = self.aids.hypothesis(self.request.query)
+        imagined = self._collect(_Path("hypothesis", _pool("hypothesis").submit(self.aids.hypothesis, self.request.query), ""))
+        if not imagined:
+            return ranked[: self.request.k]
+        self._answers("hypothesis")
         self.notes.append("few memories fit: searched for what one would say")
         again = memories.gather(index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None)
         more = memories.rank(index, memories.join(again, self.tuning, best_cosine), again, self.request, self.tuning, self.aids.judge)

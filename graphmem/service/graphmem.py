@@ -32,6 +32,7 @@ from graphmem.errors import (
 )
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.pipeline import Indexer, IndexOptions
+from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.memory.validate import moment
 from graphmem.model import IndexProgress, symbol_id
@@ -47,6 +48,7 @@ from graphmem.service import diffs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
+from graphmem.service.history import HistoryVerbs
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir
@@ -78,7 +80,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -103,7 +105,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs):
         self._memory_news: Hub[MemoryChange] = Hub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
-        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker)
+        self._language_model = configured(settings)
+        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._watcher: Watcher | None = None
@@ -166,6 +169,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs):
         if self._run is not None:
             self._run.join()
         self._book.close()
+        self._close_history()
         self._projections.close()
         for kept in (self._cache, self._inputs):
             if kept is not None:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from graphmem import GraphMem
 from graphmem.errors import LanguageModelError, SettingsError
 from graphmem.language_model import FAILURES, MAX_ANSWER, MAX_REQUEST, REST_S, LanguageModel, configured
 from graphmem.settings import PROJECT_FILE, Settings, load_settings
@@ -160,3 +161,20 @@ def test_there_is_none_unless_one_is_configured_and_a_repository_cannot_choose_i
     )
     assert configured(settings).name == "small"
     assert "k-1" not in str(settings.shown("model_key"))
+
+
+def test_a_search_for_memories_that_finds_little_asks_what_one_would_say(server, tmp_path):
+    server.plays = [server.says("Bowls are fired in the kiln"), server.status(500)]
+    settings = Settings(embedder="hashed", model_url=server.url, model_name="small")
+    with GraphMem.open(tmp_path / "index", settings=settings) as gm:
+        gm.remember("Pots and bowls are fired twice", "fact")
+        gm.remember("Trains are late", "fact")
+        found = gm.search("ceramics, with the key sk-ant-REDACTED", kinds=["memory"])
+        assert found.hits[0].title == "Pots and bowls are fired twice"
+        assert "hypothesis" in found.answered
+        assert "sk-ant-api03" not in str(server.asked)
+        again = gm.search("ceramics", kinds=["memory"])
+        assert "500" in again.missing["hypothesis"]
+        asked = len(server.asked)
+        gm.search("ceramics")
+        assert len(server.asked) == asked

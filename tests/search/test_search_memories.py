@@ -9,7 +9,7 @@ import pytest
 from graphmem.answers import IndexState
 from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, LanguageModelError
 from graphmem.knowledge import AboutRow, LearntRow, RelatesRow
 from graphmem.model import GraphDelta, file_id
 from graphmem.projection.memories import MemoryIndex
@@ -189,6 +189,15 @@ def test_a_hypothetical_memory_is_searched_for_when_little_fits(ask, memory):
     answer = ask("ceramics", rows, aids=wished)
     assert ids(answer)[0] == "a"
     assert any("what one would say" in note for note in answer.notes)
+
+
+def test_a_hypothesis_that_does_not_come_is_named_and_the_rest_answers(ask, memory):
+    def fails(query):
+        raise LanguageModelError("it is resting", reason="resting")
+
+    answer = ask("ceramics bowls", [memory("a", "bowls are fired twice")], aids=Aids("p", Judge(now=lambda: NOW), hypothesis=fails))
+    assert ids(answer) == ["a"]
+    assert answer.missing["hypothesis"] == "it is resting"
 
 
 def test_a_cross_encoder_decides_the_head(ask, memory):
