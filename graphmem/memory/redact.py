@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +37,8 @@ class Shape(NamedTuple):
 
     kind: str
     pattern: str  # the part to take out is the group `v`, else all of it
+    needs: tuple[str, ...]  # one of these, in lower case, is in every text the pattern fits
+    near: str = ""  # and where one stands this fits the text in lower case: a looser form of the pattern, from there on
     personal: bool = False  # personal data: taken out, and no reason to refuse the rest
 
 
@@ -55,61 +58,86 @@ SHAPES: Final[tuple[Shape, ...]] = (
     Shape(
         "private_key",
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        ("-----begin",),
     ),
-    Shape("jwt", _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    Shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    Shape("openai_key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
-    Shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    Shape("aws_secret_key", r"(?i:aws.{0,20}?(?:secret|key).{0,20}?[\"'=: ]{1,3})(?P<v1>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
-    Shape("github_token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-    Shape("gitlab_token", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_-]{20,}"),
-    Shape("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
-    Shape("slack_webhook", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}"),
-    Shape("discord_webhook", r"https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}"),
-    Shape("google_key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    Shape("google_oauth", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}"),
-    Shape("stripe_key", r"\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}"),
-    Shape("twilio_key", r"\bSK[0-9a-f]{32}\b"),
-    Shape("sendgrid_key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    Shape("npm_token", r"\bnpm_[A-Za-z0-9]{36}"),
-    Shape("pypi_token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    Shape("huggingface_token", r"\bhf_[A-Za-z]{30,}"),
-    Shape("azure_key", r"(?i:AccountKey|SharedAccessKey)=(?P<v2>[A-Za-z0-9+/]{40,}={0,2})"),
-    Shape("digitalocean_token", r"\bdo[por]_v1_[0-9a-f]{64}"),
-    Shape("databricks_token", r"\bdapi[0-9a-f]{32}"),
-    Shape("vault_token", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
-    Shape("shopify_token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    Shape("mailgun_key", r"\bkey-[0-9a-f]{32}\b"),
-    Shape("telegram_token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}"),
-    Shape("age_key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    Shape("jwt", _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", ("eyj",), r"eyj[a-z0-9_-]{8,}\."),
+    Shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}", ("sk-ant-",)),
+    Shape("openai_key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}", ("sk-",), r"\bsk-[a-z0-9_-]{20}"),
+    Shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", ("akia", "asia", "abia", "acca"), r"\b....[a-z2-7]{16}"),
+    Shape(
+        "aws_secret_key",
+        r"(?i:aws.{0,20}?(?:secret|key).{0,20}?[\"'=: ]{1,3})(?P<v1>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        ("aws",),
+        r"aws.{0,20}?(?:secret|key)",
+    ),
+    Shape(
+        "github_token",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    ),
+    Shape(
+        "gitlab_token",
+        r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_-]{20,}",
+        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "gloas-"),
+    ),
+    Shape("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}", ("xox", "xapp-"), r"\bx(?:ox[abeoprs]|app)-"),
+    Shape("slack_webhook", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}", ("hooks.slack.com/",)),
+    Shape("discord_webhook", r"https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}", ("/api/webhooks/",)),
+    Shape("google_key", r"\bAIza[A-Za-z0-9_-]{35}", ("aiza",), r"\baiza[a-z0-9_-]{35}"),
+    Shape("google_oauth", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}", ("ya29.", "gocspx-")),
+    Shape(
+        "stripe_key", r"\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}", ("sk_", "rk_", "whsec_"), r"\b(?:sk|rk|whsec)_[a-z0-9_]{16}"
+    ),
+    Shape("twilio_key", r"\bSK[0-9a-f]{32}\b", ("sk",), r"\bsk[0-9a-f]{32}\b"),
+    Shape("sendgrid_key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", ("sg.",), r"\bsg\.[a-z0-9_-]{16}"),
+    Shape("npm_token", r"\bnpm_[A-Za-z0-9]{36}", ("npm_",), r"\bnpm_[a-z0-9]{36}"),
+    Shape("pypi_token", r"\bpypi-[A-Za-z0-9_-]{50,}", ("pypi-",), r"\bpypi-[a-z0-9_-]{50}"),
+    Shape("huggingface_token", r"\bhf_[A-Za-z]{30,}", ("hf_",), r"\bhf_[a-z]{30}"),
+    Shape("azure_key", r"(?i:AccountKey|SharedAccessKey)=(?P<v2>[A-Za-z0-9+/]{40,}={0,2})", ("accountkey=", "sharedaccesskey=")),
+    Shape("digitalocean_token", r"\bdo[por]_v1_[0-9a-f]{64}", ("dop_v1_", "doo_v1_", "dor_v1_")),
+    Shape("databricks_token", r"\bdapi[0-9a-f]{32}", ("dapi",), r"\bdapi[0-9a-f]{32}"),
+    Shape("vault_token", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}", ("hvs.", "hvb.", "hvr."), r"\bhv.\.[a-z0-9_-]{20}"),
+    Shape("shopify_token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", ("shpat_", "shpca_", "shppa_", "shpss_")),
+    Shape("mailgun_key", r"\bkey-[0-9a-f]{32}\b", ("key-",), r"\bkey-[0-9a-f]{32}"),
+    Shape("telegram_token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}", (":aa",), r":aa[a-z0-9_-]{33}"),
+    Shape("age_key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{58}", ("age-secret-key-1",)),
     Shape(
         "connection_string",
         r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s:/@\"'<>{}$]{0,100}:(?P<v3>[^\s/@\"'<>{}$][^\s@\"'<>{}]{0,200})@(?=[\w\[])",
+        ("://",),
+        r"://[^\s:/@]{0,100}:[^\s/@]{1,201}@",
     ),
     Shape(
         "bearer_token",
         r"(?i:\b(?:authorization|proxy-authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)(?P<v4>[A-Za-z0-9_\-.+/=]{8,})",
+        ("authorization",),
     ),
-    Shape("bearer_token", r"\b[Bb]earer\s+(?P<v5>(?=[A-Za-z_.-]*\d)[A-Za-z0-9_\-.]{20,}=*)"),
+    Shape("bearer_token", r"\b[Bb]earer\s+(?P<v5>(?=[A-Za-z_.-]*\d)[A-Za-z0-9_\-.]{20,}=*)", ("bearer",), r"bearer\s+[a-z0-9_\-.]{20}"),
     Shape(
         "assigned_secret",
         r"(?i:(?<![A-Za-z])(?:[A-Za-z0-9]+[_.-])*(?:pg|db|mysql|smtp|ldap|root|admin|user)?(?:pass(?:word|wd|phrase)?|pwd|secret|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key|signing[_-]?key"
         r"|encryption[_-]?key|client[_-]?secret|secret[_-]?key|token|credentials?|auth[_-]?token|access[_-]?token|refresh[_-]?token)"
         rf"(?:[_-]?(?:key|token|value|prod|dev|base64|id_rsa))?{_QUOTE}?\s*(?:=|:=|:|=>|\bis\b)\s*)"
         rf"(?:(?P<q>{_QUOTE})(?P<v6>[^\"'`\n]{{4,200}})(?P=q)|(?P<v7>[^\s\"'`,;<>\[\]{{}}()]{{6,200}}))",
+        ("pass", "pwd", "secret", "key", "token", "credential"),
+        rf"[a-z]+(?:[_-]?(?:key|token|value|prod|dev|base64|id_rsa))?{_QUOTE}?\s*(?:=|:|is\b)",
     ),
-    Shape("email", r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b", personal=True),
+    Shape(
+        "email",
+        r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b",
+        ("@",),
+        r"(?<=[a-z0-9._%+-])@[a-z0-9-]",
+        personal=True,
+    ),
 )
 PERSONAL: Final = frozenset(shape.kind for shape in SHAPES if shape.personal)
 
 _KIND_OF: Final = {f"s{i}": shape.kind for i, shape in enumerate(SHAPES)}
-_ALL: Final = re.compile("|".join(f"(?P<s{i}>{shape.pattern})" for i, shape in enumerate(SHAPES)))
 _VALUES: Final = ("v1", "v2", "v3", "v4", "v5", "v6", "v7")
-# One of these is in every text that any shape fits: most texts are done after this look.
-_HINT: Final = re.compile(
-    r"(?i)@|-----BEGIN|eyJ|sk-|sk_|rk_|whsec|A[KSBC][ICA]A|aws|gh[pousr]_|github_pat|gl[a-z]+-|xox|xapp|hooks\.slack|webhooks|AIza|ya29|GOCSPX"
-    r"|SK[0-9a-f]{32}|SG\.|npm_|pypi-|hf_|AccountKey|AccessKey|do[por]_v1|dapi|hv[sbr]\.|shp[acps]|key-|:AA|bearer|authorization"
-    r"|pass|pwd|secret|api.?key|access.?key|auth.?key|private.?key|signing.?key|encryption.?key|token|credential|AGE-"
+_NEAR: Final = tuple(re.compile(shape.near) if shape.near else None for shape in SHAPES)
+# A name that may mean a secret: only then the text under it is judged as an assignment.
+_SECRET_NAME: Final = re.compile(
+    r"(?i)pass|pwd|secret|api.?key|access.?key|auth.?key|private.?key|signing.?key|encryption.?key|token|credential"
 )
 # Names in a sentence are no assignment: "the token is refreshed", "password: see the vault".
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z][a-z]*(?:[-_./'’][A-Za-z]?[a-z]*)*[.,;:!?]*\Z|[A-Z][A-Z_]*[.,;:!?]*\Z")
@@ -129,7 +157,7 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 
 def find(text: str) -> list[Found]:
     """Secrets and personal data in a text, by place, without overlaps."""
-    found = list(_shaped(text)) if _HINT.search(text) else []
+    found = list(_shaped(text))
     for match in _RANDOM.finditer(text):
         if not any(one.start < match.end() and match.start() < one.end for one in found):
             found += _random(text, match)
@@ -183,21 +211,48 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
     """A value under a key that means a secret (`{"password": "…"}`) is judged as an assignment."""
     if isinstance(key, str) and isinstance(value, str) and len(value) < _BASE64_RUN:
         lead = f"{key}: "
-        for one in _shaped(lead + value) if _HINT.search(key) else ():
+        for one in _shaped(lead + value) if _SECRET_NAME.search(key) else ():
             if one.kind == "assigned_secret" and one.start >= len(lead):
                 kinds.append(one.kind)
                 return "[REDACTED:assigned_secret]"
     return redact_all(value, kinds)
 
 
+def _possible(text: str) -> tuple[int, ...]:
+    """Which shapes could fit somewhere. Most texts are done after this look, at a few per cent of what the patterns cost."""
+    lower = text.lower()
+    return tuple(i for i, shape in enumerate(SHAPES) if any(need in lower and _is_near(lower, need, _NEAR[i]) for need in shape.needs))
+
+
+def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
+    if near is None:
+        return True
+    at = lower.find(need)
+    while at >= 0:
+        if near.match(lower, at):
+            return True
+        at = lower.find(need, at + 1)
+    return False
+
+
+@lru_cache(maxsize=128)
+def _patterns_of(shapes: tuple[int, ...]) -> re.Pattern[str]:
+    """Those shapes as one pattern: the earlier one wins where two begin."""
+    return re.compile("|".join(f"(?P<s{i}>{SHAPES[i].pattern})" for i in shapes))
+
+
 def _shaped(text: str) -> Iterator[Found]:
-    for match in _ALL.finditer(text):
+    shapes = _possible(text)
+    if not shapes:
+        return
+    for match in _patterns_of(shapes).finditer(text):
+        groups = match.groupdict()
         kind = (
             _KIND_OF[match.lastgroup or ""]
             if match.lastgroup in _KIND_OF
-            else next(_KIND_OF[name] for name in _KIND_OF if match.start(name) >= 0)
+            else next(kind for name, kind in _KIND_OF.items() if groups.get(name) is not None)
         )
-        group = next((name for name in _VALUES if match.start(name) >= 0), None)
+        group = next((name for name in _VALUES if groups.get(name) is not None), None)
         start, end = match.span(group) if group else match.span()
         value = text[start:end]
         if kind == "assigned_secret":
@@ -227,15 +282,21 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _random(text: str, match: re.Match[str]) -> Iterator[Found]:
     """The part of a long run without spaces that no person wrote, if there is one."""
     run = match.group()
-    if len(run) > _BASE64_RUN or _PUBLIC_START.match(run) or _PUBLIC_BEFORE.search(text, max(0, match.start() - 4000), match.start()):
+    if len(run) > _BASE64_RUN or _PUBLIC_START.match(run):
         return
+    found = list(_random_parts(run, match.start()))  # before the look back, which costs more and is seldom needed
+    if found and not _PUBLIC_BEFORE.search(text, max(0, match.start() - 4000), match.start()):
+        yield from found
+
+
+def _random_parts(run: str, at: int) -> Iterator[Found]:
     for run_ in re.finditer(r"[^=]+", run):
         # A key may have slashes in it, a path has nothing else: first as a whole, then by its parts.
         whole = run_.group()
         parts = [run_] if _is_random(whole, bits=ENTROPY_BITS) else re.finditer(r"[^/]+", whole)
         for part in parts:
             if len(part.group()) > ENTROPY_LENGTH and _is_random(part.group(), bits=ENTROPY_BITS):
-                start = match.start() + part.start() + (0 if part is run_ else run_.start())
+                start = at + part.start() + (0 if part is run_ else run_.start())
                 yield Found("high_entropy", start, start + len(part.group()))
 
 
