@@ -163,6 +163,12 @@ class EvidenceError(GraphMemError):
     code = "BAD_INPUT"
 
 
+class HistoryError(GraphMemError):
+    """The log of co-edits cannot be read or written (`path`, `reason`); what was acknowledged before is untouched."""
+
+    code = "CONFLICT"
+
+
 class EmbedderError(GraphMemError):
     """The embedding model cannot be loaded or answered with something unusable (`model`)."""
 

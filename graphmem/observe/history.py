@@ -1,0 +1,190 @@
+"""The history of co-edits in memory: changes by file, renames followed. Derived from `history_log`, kept up to date with it.
+
+No pair is stored. A file's list of changes, and each change's list of files, answer every question about pairs exactly, with the weights
+of the moment: a file of 2,000 changes costs milliseconds, and a new change costs its own files and nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from graphmem.observe.history_log import GIT, Change, Entry, HistoryLog
+
+MAX_FILES: Final = 30  # a change of more says little about any two of them
+
+
+class FileFacts(NamedTuple):
+    """What history knows of one file under all its names."""
+
+    path: str
+    changes: int  # commits and sessions that touched it, large ones included
+    commits: int
+    first_at: float  # seconds since 1970
+    last_at: float
+    authors: dict[str, int]  # hash -> commits
+    recent: float  # commits, each halved for every `half_life` of its age
+
+
+@dataclass
+class _Node:
+    """A file under all its names."""
+
+    path: str
+    alive: bool = True
+    changes: list[int] = field(default_factory=list)  # numbers of the counted changes that touched it, as applied
+    all: list[int] = field(default_factory=list)  # likewise, also of those too large to count
+
+
+class History:
+    """All changes, ready to be asked. Make one with `follow`; readers and `follow` may come from any thread.
+
+    Attributes:
+        groups: for each change the numbers of its files, in its own order, each once.
+        at: for each change its time.
+        from_git: for each change whether a commit made it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.nodes: list[_Node] = []
+        self.groups: list[tuple[int, ...]] = []
+        self.at: list[float] = []
+        self.from_git: list[bool] = []
+        self.counted: list[bool] = []
+        self.offsets: dict[int, tuple[float, ...]] = {}
+        self.authors: list[str] = []
+        self.now = 0.0  # time of the newest change: ages are counted back from here
+        self.by_path: dict[str, int] = {}
+        self._epoch = ""
+        self._seq = 0
+        self._last = float("-inf")  # place in time of the newest change that was applied
+        self._last_rename = float("-inf")
+        self._git_at = float("-inf")
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def follow(self, log: HistoryLog) -> History:
+        """Take in what the log has and this has not. Costs what is new, unless something was taken out of the log.
+
+        The answer depends on what is in the log, not on the order it was recorded in: renames hold for what was touched
+        before them in time. Commits keep the order git gave them, since their clocks cannot be trusted.
+        """
+        with self.lock:
+            epoch, seq = log.mark()
+            if epoch != self._epoch or seq < self._seq:
+                self._reset()
+                self._epoch = epoch
+            if seq > self._seq and not all(self._in_time(entry) for entry in log.since(self._seq)):
+                self._reset()
+                self._epoch = epoch
+                for entry in _by_time(log.since(0)):
+                    self._in_time(entry)
+                self._seq = seq
+        return self
+
+    def _in_time(self, entry: Entry) -> bool:
+        """Apply a change, unless one that it should have come before was applied already and that matters."""
+        change = entry.change
+        at = change.at
+        if change.source == GIT:
+            at = self._git_at = max(at, self._git_at)
+        if at < (self._last if change.renamed else self._last_rename):
+            return False
+        self._last = max(self._last, at)
+        if change.renamed:
+            self._last_rename = max(self._last_rename, at)
+        self._apply(change)
+        self._seq = entry.seq
+        return True
+
+    def _apply(self, change: Change) -> None:
+        for old, new in change.renamed:
+            self._rename(old, new)
+        for path in change.deleted:
+            if path in self.by_path:
+                self.nodes[self.by_path[path]].alive = False
+        if not change.files:
+            return
+        number = len(self.groups)
+        group = tuple(dict.fromkeys(self._node(path) for path in change.files))
+        self.groups.append(group)
+        self.at.append(change.at)
+        self.from_git.append(change.source == GIT)
+        self.counted.append(change.counted)
+        self.authors.append(change.author)
+        if change.offsets:
+            self.offsets[number] = change.offsets
+        self.now = max(self.now, change.at)
+        for one in group:
+            node = self.nodes[one]
+            node.alive = True
+            node.all.append(number)
+            if change.counted:
+                node.changes.append(number)
+
+    def _node(self, path: str) -> int:
+        number = self.by_path.get(path)
+        if number is None:
+            number = self.by_path[path] = len(self.nodes)
+            self.nodes.append(_Node(path))
+        return number
+
+    def _rename(self, old: str, new: str) -> None:
+        number = self.by_path.get(old)
+        if number is None or old == new:
+            return
+        del self.by_path[old]
+        there = self.by_path.get(new)
+        if there is None:
+            self.by_path[new] = number
+            self.nodes[number].path = new
+            return
+        moved, kept = self.nodes[number], self.nodes[there]
+        for one in moved.all:
+            self.groups[one] = tuple(dict.fromkeys(there if node == number else node for node in self.groups[one]))
+        kept.all = sorted({*kept.all, *moved.all})
+        kept.changes = sorted({*kept.changes, *moved.changes})
+        kept.alive = True
+        moved.alive, moved.all, moved.changes = False, [], []
+
+    def known(self, path: str) -> int | None:
+        """The number of a file; None when history has not met it."""
+        return self.by_path.get(path)
+
+    def files(self, half_life_s: float) -> Iterator[FileFacts]:
+        """Every living file that history knows, by path."""
+        for path in sorted(self.by_path):
+            node = self.nodes[self.by_path[path]]
+            if node.alive and node.all:
+                yield self._facts(node, half_life_s)
+
+    def _facts(self, node: _Node, half_life_s: float) -> FileFacts:
+        authors: dict[str, int] = {}
+        commits, recent = 0, 0.0
+        for one in node.all:
+            if self.from_git[one]:
+                commits += 1
+                recent += 0.5 ** ((self.now - self.at[one]) / half_life_s)
+                if self.authors[one]:
+                    authors[self.authors[one]] = authors.get(self.authors[one], 0) + 1
+        times = [self.at[one] for one in node.all]
+        return FileFacts(node.path, len(node.all), commits, min(times), max(times), authors, recent)
+
+
+def _by_time(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries in the order of their times, commits in the order git gave them."""
+    placed = []
+    git_at = float("-inf")
+    for entry in entries:
+        at = entry.change.at
+        if entry.change.source == GIT:
+            at = git_at = max(at, git_at)
+        placed.append((at, entry.seq, entry))
+    return [entry for _, _, entry in sorted(placed, key=lambda one: one[:2])]

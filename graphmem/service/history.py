@@ -1,0 +1,183 @@
+"""The verbs of history: what moved together, and what moves with a file."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
+from graphmem.errors import BadInputError
+from graphmem.memory import validate
+from graphmem.observe import coaccess
+from graphmem.observe.history import MAX_FILES, History
+from graphmem.observe.history_log import AGENT, Change, HistoryLog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from graphmem.store.base import GraphStore
+
+LOG: Final = "history.sqlite"
+MAX_SESSION_FILES: Final = 1_000
+MAX_KEY: Final = 200
+CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
+
+
+class HistoryVerbs:
+    """Part of `GraphMem`."""
+
+    _data_dir: Path
+    _store: GraphStore
+    _history_log: HistoryLog | None = None
+    _history: History | None = None
+    _history_turn = threading.Lock()
+
+    def record_co_access(
+        self,
+        files: Sequence[str],
+        at: datetime | str | None = None,
+        *,
+        session: str = "",
+        offsets: Sequence[float] = (),
+    ) -> None:
+        """Keep that these files were touched together. On return it is kept, whatever becomes of this process.
+
+        Args:
+            files: from the project's root, at most 1,000; in the order of the first touch when `offsets` is given. A session of
+                more than 30 files counts for what is said of each file, not for which of them belong together.
+            at: aware time or ISO 8601; default now.
+            session: its name; recorded again, it takes the place of what was recorded before. Default: one of its own.
+            offsets: seconds from the beginning of the session to the first touch of each file.
+
+        Raises:
+            BadInputError: a path leads out of the project, or the lists do not fit each other.
+            HistoryError: the log cannot be written; nothing is kept.
+        """
+        paths = self._history_paths("files", files, MAX_SESSION_FILES)
+        if offsets and len(offsets) != len(paths):
+            raise BadInputError(
+                f"offsets has {len(offsets)} entries for {len(paths)} files; give one for each file, each file once",
+                argument="offsets",
+                value=len(offsets),
+            )
+        key = validate.text("session", session, MAX_KEY, lines=False) if session else ""
+        self._log().append(
+            [Change(AGENT, _seconds(at), paths, key, offsets=tuple(float(one) for one in offsets), counted=len(paths) <= MAX_FILES)]
+        )
+
+    def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> None:
+        """Keep that a file goes on under another name: what it did before counts for the new one.
+
+        Raises:
+            BadInputError, HistoryError: as for `record_co_access`.
+        """
+        pair = (self._history_paths("old", [old], 1)[0], self._history_paths("new", [new], 1)[0])
+        self._log().append([Change(AGENT, _seconds(at), (), renamed=(pair,))])
+
+    def co_access(self, files: Sequence[str], k: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
+        """Files that move with these, best first; the answer iterates over its hits.
+
+        Args:
+            files: from the project's root.
+            k: hits wanted, 1 to 200.
+            depth: 2 also follows what moves with those, by the product of the shares.
+            min_sessions: leave out what moved with them in fewer sessions and commits; 0 also gives files that history has not
+                seen with them and that their names speak for.
+
+        Raises:
+            BadInputError: no file, or an argument out of its range.
+            HistoryError: the log is damaged.
+        """
+        _check("k", k, 1, 200)
+        _check("depth", depth, 1, 2)
+        _check("min_sessions", min_sessions, 0, 1_000_000)
+        paths = self._history_paths("files", files, 100)
+        history = self._known_history()
+        with history.lock:
+            ranked = coaccess.rank(history, paths)
+            hits = []
+            for node, score, parts in ranked:
+                evidence = coaccess.evidence(history, paths, node)
+                if evidence.support < min_sessions:
+                    continue
+                hits.append(_hit(history.nodes[node].path, score, parts, evidence))
+                if len(hits) == k:
+                    break
+            commits = sum(history.from_git)
+            notes = [f"history does not know {path}" for path in paths if history.known(path) is None]
+            return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
+
+    def file_history(self, paths: Sequence[str] | None = None) -> list[FileHistory]:
+        """What history knows of each file, by path: how often, how lately and by how many it was changed.
+
+        Args:
+            paths: only these; those that history does not know are left out.
+        """
+        history = self._known_history()
+        wanted = None if paths is None else set(paths)
+        with history.lock:
+            return [
+                FileHistory(one.path, one.changes, one.commits, one.recent, _iso(one.first_at), _iso(one.last_at), one.authors)
+                for one in history.files(CHURN_HALF_LIFE_S)
+                if wanted is None or one.path in wanted
+            ]
+
+    def _log(self) -> HistoryLog:
+        with self._history_turn:
+            if self._history_log is None:
+                self._history_log = HistoryLog(self._data_dir / LOG)
+            return self._history_log
+
+    def _known_history(self) -> History:
+        log = self._log()
+        with self._history_turn:
+            if self._history is None:
+                self._history = History()
+        return self._history.follow(log)
+
+    def _history_paths(self, argument: str, files: Sequence[str], most: int) -> tuple[str, ...]:
+        if isinstance(files, (str, bytes)) or not files:
+            raise BadInputError(f"{argument} is {files!r}; give a list of at least one path", argument=argument, value=str(files))
+        if len(files) > most:
+            raise BadInputError(
+                f"{argument} has {len(files):,} paths, allowed are {most:,}; give fewer", argument=argument, value=len(files)
+            )
+        root: Any = self._store.meta().get("root", "")
+        return tuple(dict.fromkeys(validate.path(argument, one, root) for one in files))
+
+    def _close_history(self) -> None:
+        if self._history_log is not None:
+            self._history_log.close()
+
+
+def _hit(path: str, score: float, parts: dict[str, float], one: coaccess.Evidence) -> CoAccessHit:
+    return CoAccessHit(
+        path=path,
+        score=score,
+        support=one.support,
+        sessions=one.support - one.commits,
+        commits=one.commits,
+        confidence=one.confidence,
+        lift=one.lift,
+        direction=one.direction,
+        delay_s=one.delay_s,
+        last_seen=_iso(one.last_at) if one.support else "",
+        explained=[],
+        depth=1,
+        parts=parts,
+    )
+
+
+def _check(name: str, value: Any, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise BadInputError(f"{name} is {value!r}, allowed is {low:,} to {high:,}", argument=name, value=value)
+
+
+def _seconds(at: datetime | str | None) -> float:
+    return (datetime.now(UTC) if at is None else validate.moment("at", at)).timestamp()
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
