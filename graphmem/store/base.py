@@ -7,6 +7,7 @@ records of `queries/cypher` (see catalog); nobody outside this package sees Cyph
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -137,6 +138,18 @@ class GraphStore(Protocol):
 
     def compact(self) -> int:
         """Write everything into a new file, without the room that deleted rows still take; the new generation."""
+
+    def waste(self) -> int:
+        """About how many bytes of the file `compact` would give back: what it grew since it was last written as a whole."""
+
+    def copy_to(self, target: Path) -> None:
+        """A copy of the file as of now, complete and on disk; reads go on, writes wait."""
+
+    def dump(self, folder: Path) -> dict[str, int]:
+        """Everything of one moment as files that no engine had a part in; rows by table. Reads and writes go on."""
+
+    def exchange(self, new: Path) -> int:
+        """Let another closed database of this engine, on this disk, take this one's place; the new generation."""
 
     def checkpoint(self) -> None:
         """Bring the file up to date; called by the owner in idle moments and before close."""

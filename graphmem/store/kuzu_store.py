@@ -7,6 +7,7 @@ writes: any thread → queue → writer thread → one transaction, or a new fil
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -18,6 +19,7 @@ from graphmem.store import embeddings, files, times
 from graphmem.store.base import EngineInfo, GraphTables, Knowledge, StoredRows
 from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
+from graphmem.store.dump import write_dump
 from graphmem.store.engine import Connection, Engine, RawDatabase
 from graphmem.store.files import beside
 from graphmem.store.gate import Gate
@@ -59,6 +61,7 @@ LARGE_ROWS: Final = 20_000
 LARGE_TEXT_BYTES: Final = 8 << 20
 ROW_BYTES: Final = 200  # of a row in the file, on the safe side
 VECTOR_BYTES: Final = 16 << 20  # of vectors that go into the transaction of their memories
+_COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
 _OWN: Final = "store."  # names in Meta that belong to the store
 
 # After these the open database object is not to be trusted, not even to be closed.
@@ -137,6 +140,8 @@ class KuzuStore:
         self.notes = prepare(path, options, self._catalog, lock.previous)
         self._attach(open_current(path, options, self._catalog))
         lock.note_file()
+        remembered = lock.previous.compact if lock.previous is not None else 0
+        self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
         self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
@@ -246,6 +251,44 @@ class KuzuStore:
         """Write everything into a new file: rows that were deleted keep their place in the old one."""
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
+    def copy_to(self, target: Path) -> None:
+        """A copy of the file as of now, complete and on disk; reads go on, writes wait.
+
+        Raises:
+            DiskFullError: there is no room for it; nothing of it is left.
+        """
+        self._write(lambda: self._copy_to(target))
+
+    def dump(self, folder: Path) -> dict[str, int]:
+        """Everything of one moment as files that no engine had a part in; see `store.dump`. Reads and writes go on.
+
+        Returns:
+            Rows by table.
+        """
+        with self._passage() as connection:
+            connection.set_timeout(0)
+            connection.rows("BEGIN TRANSACTION READ ONLY")
+            try:
+                meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+                return write_dump(connection, self._catalog, folder, meta)
+            finally:
+                connection.end_reading()
+
+    def exchange(self, new: Path) -> int:
+        """Let another database take this one's place, in one step; what was here is gone.
+
+        Args:
+            new: a closed file of this engine, on the same disk. Its counters are set above those of what it replaces, so that
+                whatever was derived from either is known to be of another generation.
+
+        Returns:
+            The generation of the code graph.
+
+        Raises:
+            DatabaseDamagedError, SchemaTooNewError, MigrationError: it cannot be used; nothing was changed.
+        """
+        return self._write(lambda: self._exchange(new.resolve()))
+
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors by text_hash; those that are there stay. See `embeddings.checked_vectors` for what is refused."""
         checked = embeddings.checked_vectors(model, dim, rows)
@@ -257,6 +300,11 @@ class KuzuStore:
         checked = _checked_meta(values)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
+
+    def waste(self) -> int:
+        """What the file grew since it was last written as a whole; about what `compact` would give back of it."""
+        self._check_open()
+        return max(0, files.size_of(self._file) - self._compact_bytes)
 
     def checkpoint(self) -> None:
         """Bring the file up to date, when no read is running."""
@@ -274,9 +322,12 @@ class KuzuStore:
                     if self._options.read_only:
                         self._database.close()
                     else:
+                        if beside(self._file, ".wal").exists():
+                            self._put_meta({CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)})
                         self._connection.rows("CHECKPOINT")
                         self._database.close()
-                self._lock.write(clean=True, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]), log=0)
+                if not self._options.read_only:
+                    self._say(clean=True, log=0, checksum=files.checksum(self._file))
         except (*_BREAKING, StoreBusyError):
             self._database.abandon()  # a write failed, or reads are still running
             raise
@@ -389,6 +440,7 @@ class KuzuStore:
                 self._build(delta, None, changed, keep_code, onto_copy=unused)
                 files.put_in_place(beside(self._file, NEXT), self._file)
         self._lock.note_file()
+        self._compact_bytes = files.size_of(self._file)
         self._say_open()
         return int(self._meta[GENERATION])
 
@@ -397,6 +449,37 @@ class KuzuStore:
     ) -> None:
         content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
         build(self._file, self._options, self._catalog, content, meta, self._next_knowledge(), onto_copy=onto_copy)
+
+    def _copy_to(self, target: Path) -> None:
+        self._checkpoint()
+        files.check_room(target, self._file.stat().st_size)
+        try:
+            shutil.copyfile(self._file, target)
+            files.sync(target)
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise DiskFullError(f"there is no room for a copy at {target} ({error}); make room and try again", path=str(target)) from error
+
+    def _exchange(self, new: Path) -> int:
+        files.check_header(new, self._options.engine.spec, self._options.engine.name)
+        database = open_current(new, self._options, self._catalog)
+        try:
+            connection = database.connect()
+            meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+            above = {name: str(max(int(meta.get(name, "0")), int(self._meta.get(name, "0"))) + 1) for name in _COUNTERS}
+            with Transaction(connection, self._catalog) as transaction:
+                transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(above.items())])
+            connection.rows("CHECKPOINT")
+            database.close()
+        except BaseException:
+            database.abandon()
+            raise
+        with self._gate.exclusive(BUSY_S), self._reopened({}):
+            files.put_in_place(new, self._file)
+        self._lock.note_file()
+        self._compact_bytes = files.size_of(self._file)
+        self._say_open()
+        return int(self._meta[GENERATION])
 
     def _stored_nodes(self) -> int:
         return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
@@ -410,8 +493,7 @@ class KuzuStore:
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
         """The file up to date and closed inside, open again after, whatever happens; the caller holds the gate."""
         with self._on_the_live_file(gated=True):
-            for name, value in sorted(meta.items()):
-                self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
+            self._put_meta(meta)
             self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process when it fails
             self._database.close()
         try:
@@ -419,6 +501,11 @@ class KuzuStore:
         finally:
             files.remove(beside(self._file, NEXT))
             self._open_again()
+
+    def _put_meta(self, values: Mapping[str, str]) -> None:
+        for name, value in sorted(values.items()):
+            self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
+        self._meta = {**self._meta, **values}
 
     def _open_again(self) -> None:
         try:
@@ -469,7 +556,17 @@ class KuzuStore:
 
     def _say_open(self) -> None:
         log = files.size_of(beside(self._file, ".wal"))
-        self._lock.write(clean=False, database=self._meta[DATABASE], checkpoint=int(self._meta[CHECKPOINT]), log=log)
+        self._say(clean=False, log=log)
+
+    def _say(self, *, clean: bool, log: int, checksum: int = 0) -> None:
+        self._lock.write(
+            clean=clean,
+            database=self._meta[DATABASE],
+            checkpoint=int(self._meta[CHECKPOINT]),
+            log=log,
+            compact=self._compact_bytes,
+            checksum=checksum,
+        )
 
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()

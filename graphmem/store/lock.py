@@ -40,6 +40,8 @@ class Record(NamedTuple):
     database: str  # identity of the database, kept in Meta
     checkpoint: int  # how many checkpoints it has had, kept in Meta
     log: int  # bytes of the write-ahead log that are whole transactions; what follows them was being written
+    compact: int = 0  # bytes of the file when it was last written as a whole; 0: not known
+    checksum: int = 0  # of the whole file, when it is clean; 0: not known
 
     @property
     def owner(self) -> dict[str, Any]:
@@ -89,12 +91,13 @@ class DatabaseLock:
             for key in self._keys:
                 _register[key] = self.path
 
-    def write(self, *, clean: bool, database: str, checkpoint: int, log: int) -> None:
+    def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0) -> None:
         """Say how the database is left from here on: one write, so that a process that is killed leaves this or the one before."""
         if self._descriptor is None or self._shared:
             return
         size = self.path.stat().st_size if self.path.exists() else 0
-        record = Record(os.getpid(), socket.gethostname(), self._since, __version__, self._engine, clean, size, database, checkpoint, log)
+        who = (os.getpid(), socket.gethostname(), self._since, __version__, self._engine)
+        record = Record(*who, clean, size, database, checkpoint, log, compact, checksum)
         data = json.dumps(record._asdict(), indent=1).encode().ljust(RECORD_BYTES)
         os.pwrite(self._descriptor, data, 0)
         os.ftruncate(self._descriptor, len(data))
@@ -153,11 +156,12 @@ def read_record(path: Path) -> Record | None:
 def _parse(descriptor: int) -> Record | None:
     try:
         found = json.loads(os.pread(descriptor, 65_536, 0))
-        return Record(**{name: kind(found.get(name, 0) if name == "log" else found[name]) for name, kind in _TYPES.items()})
+        return Record(**{name: kind(found.get(name, 0) if name in _LATER else found[name]) for name, kind in _TYPES.items()})
     except (ValueError, KeyError, TypeError):
         return None
 
 
+_LATER: Final = ("log", "compact", "checksum")  # records of older versions are without these
 _TYPES: dict[str, Any] = {
     "pid": int,
     "host": str,
@@ -169,6 +173,8 @@ _TYPES: dict[str, Any] = {
     "database": str,
     "checkpoint": int,
     "log": int,
+    "compact": int,
+    "checksum": int,
 }
 
 

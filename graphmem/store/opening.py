@@ -5,6 +5,7 @@ lock → what did the last owner leave? → header → (after a crash) try it in
 
 from __future__ import annotations
 
+import logging
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.catalog import Catalog
 from graphmem.store.files import beside, damaged
-from graphmem.store.migrate import check_tables, migrate, pending
+from graphmem.store.migrate import check_tables, migrate, pending, table_names
 from graphmem.store.rebuild import Content, fill, give_back_memory
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from graphmem.store.engine import Engine, RawDatabase
     from graphmem.store.lock import Record
+
+_log = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 120.0
 NEXT: Final = ".next"  # the file that is being built
@@ -41,6 +44,11 @@ class OpenOptions(NamedTuple):
     buffer_pool_bytes: int
     max_db_bytes: int
     read_only: bool
+
+    @property
+    def sizes(self) -> tuple[str, int, int]:
+        """Engine, buffer pool and address space, as `_probe` takes them."""
+        return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def open(self, path: Path) -> RawDatabase:
         """Open the file, or create an empty one."""
@@ -102,6 +110,8 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         missing = previous.size - path.stat().st_size
         if missing > 0 and not _another_state(path, options, previous):
             raise damaged(path, f"{missing:,} bytes are missing since it was closed")
+        if missing <= 0 and previous.checksum not in (0, files.checksum(path)) and not _another_state(path, options, previous):
+            raise damaged(path, "its bytes are not those that were there when it was closed")
         return files.quarantine(files.side_files(path), "the database was closed properly, so this belongs to another one")
     return _after_crash(path, options, previous)
 
@@ -184,12 +194,30 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
                     version=waiting[0].version,
                 )
         else:
+            if (waiting := pending(connection, path)) and table_names(connection):
+                database = _after_keeping_it(database, path, options, waiting[0].version)
+                connection = database.connect()
             migrate(connection, catalog, path)
         check_tables(connection, path)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, version: str) -> RawDatabase:
+    """Before the schema changes, keep the file as it is, so that the graphmem that made it can be gone back to."""
+    kept = beside(path, f".before-{version}")
+    files.check_room(path, path.stat().st_size)
+    database.connect().rows("CHECKPOINT")
+    database.close()
+    scratch = beside(path, ".keeping")
+    shutil.copyfile(path, scratch)
+    files.sync(scratch)
+    scratch.replace(kept)
+    files.sync(path.parent)
+    _log.warning("the schema is brought to %s; %s is the database as it was, for `graphmem restore` or an earlier graphmem", version, kept)
+    return options.open(path)
 
 
 # ---- after a crash
@@ -202,7 +230,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
     try:
         files.remove(copy)
         shutil.copyfile(path, copy)
-        alone = _probe(copy, options)
+        alone = _probe(copy, *options.sizes)
         if not left:
             if not alone.works:
                 raise damaged(path, alone.says)
@@ -212,7 +240,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
         files.remove(copy)
         for file in (path, *left):
             shutil.copyfile(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
-        together = _probe(copy, options)
+        together = _probe(copy, *options.sizes)
         if together.works:
             return []
         log = beside(path, ".wal")
@@ -221,7 +249,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             shutil.copyfile(path, copy)
             shutil.copyfile(log, beside(copy, ".wal"))
             files.cut(beside(copy, ".wal"), previous.log)
-            if _probe(copy, options).works:
+            if _probe(copy, *options.sizes).works:
                 return files.put_tail_aside(
                     log, previous.log, "its end is of a change that was not finished; all before it is in the database"
                 )
@@ -238,12 +266,17 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
         files.remove(copy)
 
 
+def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
+    """Open a copy in a process of its own, of whichever engine, and count its tables: "" when that worked, else what was said."""
+    return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
+
+
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     """Whether a file that is smaller than it was left is an older copy that somebody put back, not a torn one."""
     copy = beside(path, ".probe")
     try:
         shutil.copyfile(path, copy)
-        alone = _probe(copy, options)
+        alone = _probe(copy, *options.sizes)
     finally:
         files.remove(copy)
     return alone.works and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
@@ -256,16 +289,8 @@ class _Probe(NamedTuple):
     checkpoint: int
 
 
-def _probe(copy: Path, options: OpenOptions) -> _Probe:
-    command = [
-        sys.executable,
-        "-m",
-        "graphmem.store.probe",
-        options.engine.name,
-        str(copy),
-        str(options.buffer_pool_bytes),
-        str(options.max_db_bytes),
-    ]
+def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> _Probe:
+    command = [sys.executable, "-m", "graphmem.store.probe", engine, str(copy), str(buffer_pool_bytes), str(max_db_bytes)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
