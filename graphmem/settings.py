@@ -75,7 +75,10 @@ class Settings:
     host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token")
     port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
     token: str = _setting("", "what clients of the server must present; empty: nothing, on loopback only")
+    backup_hours: int = _setting(24, "hours between the backups a server makes by itself; 0: none", low=0, high=8_760)
+    backup_keep: int = _setting(3, "automatic backups that are kept", low=1, high=1_000)
     log_level: str = _setting("warning", "what is logged to stderr", choices=("debug", "info", "warning", "error"))
+    log_format: str = _setting("text", "lines for people, or one JSON object a line", choices=("text", "json"))
     limits: Limits = field(default_factory=Limits)
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
 

@@ -270,6 +270,13 @@ class MemoryBook:
             self._behind = False
             self._committer.resume()
 
+    def adopt_journal(self, folder: Path) -> None:
+        """Go on with another journal, after the database was exchanged for the one that belongs to it. The caller holds `writing`."""
+        self.journal.adopt(folder)
+        self._paths = None
+        self.projections.refresh_knowledge(self.store.knowledge_generation(), None)
+        self.catch_up()
+
     def replace_knowledge(self, delta: KnowledgeDelta, meta: Mapping[str, str]) -> None:
         """Bring a large difference into the graph at once, and read the memories anew. The caller holds `writing`, and has flushed."""
         generation = self.store.apply_knowledge(delta, None, meta)

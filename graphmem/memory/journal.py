@@ -179,6 +179,15 @@ class Journal:
                 batch = []
         fresh.append([*batch, note | {"note": f"{note.get('note', '')} (before: entry {self.head.number}, {self.head.sum})".strip()}])
         fresh.close()
+        self.adopt(new)
+        return changed
+
+    def adopt(self, new: Path) -> None:
+        """Let another journal's folder take this one's place, in one step; what was here is gone.
+
+        Args:
+            new: on the same disk, written by nobody.
+        """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
         _remove_folder(old)
@@ -188,7 +197,6 @@ class Journal:
         _sync_folder(self._folder.parent)
         _remove_folder(old)
         self._begin()
-        return changed
 
     def compress(self) -> None:
         """Compress segments older than the youngest five. Cheap when there are none."""

@@ -69,6 +69,19 @@ def make_again(book: MemoryBook) -> tuple[int, int, int]:
     return len(truth.memories), restored, len(gone)
 
 
+def compare(book: MemoryBook) -> tuple[int, int, int]:
+    """Hold the graph against the journal: memories that are missing, that differ, that the journal does not know.
+
+    The caller holds `writing`.
+    """
+    book.flush()
+    truth = Replay().take(book.journal.entries())
+    stored = {row.id: row for row in book.store.knowledge().memories}
+    missing = sum(one not in stored for one in truth.memories)
+    different = sum(one in stored and _differs(row, stored[one]) for one, row in truth.memories.items())
+    return missing, different, len(stored.keys() - truth.memories.keys())
+
+
 def erase(book: MemoryBook, ids: set[str], actor: str) -> None:
     """Take every word of these memories out of the journal, for good. Their entries stay, empty."""
 

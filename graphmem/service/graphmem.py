@@ -50,15 +50,17 @@ from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
 from graphmem.service.history import HistoryVerbs
 from graphmem.service.memories import MemoryVerbs
+from graphmem.service.mending import open_or_mend
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
+from graphmem.service.semantic import Semantics, SemanticVerbs
 from graphmem.service.stale import StaleFiles
+from graphmem.service.upkeep import UpkeepVerbs
 from graphmem.service.vectors import VectorFiller
 from graphmem.service.watching import Watcher
 from graphmem.settings import Settings, load_settings, models_dir
-from graphmem.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -80,7 +82,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, SemanticVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -108,6 +110,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs):
         self._language_model = configured(settings)
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
         self._turn = threading.Lock()  # index runs take turns
+        self._semantic: Semantics | None = None
+        self._semantic_lock = threading.Lock()
         self._closing = threading.Event()
         self._watcher: Watcher | None = None
         self._indexer: Indexer | None = None
@@ -135,7 +139,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs):
         Raises:
             BadInputError: neither `db` nor `repo` is given, or `db` is a file.
             StoreBusyError: another process has it open.
-            SchemaTooNewError, DatabaseDamagedError, DiskFullError: what the store says.
+            SchemaTooNewError, DiskFullError: what the store says. A damaged database is put aside; see `service.mending`.
         """
         if db is None and repo is None:
             raise BadInputError("say which index to open: a directory for it, or the repository", argument="db")
@@ -144,12 +148,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs):
         if data_dir.exists() and not data_dir.is_dir():
             raise BadInputError(f"{data_dir} is a file; an index is a directory, name another", argument="db", path=str(data_dir))
         prepare_data_dir(data_dir)
-        store = open_store(
-            data_dir / DATABASE,
-            engine=settings.engine,
-            buffer_pool_bytes=settings.buffer_pool_mb << 20,
-            max_db_bytes=settings.max_db_gb << 30,
-        )
+        store = open_or_mend(data_dir / DATABASE, settings)
         return cls(store, data_dir, settings, keep_warm, patience_s)
 
     def __enter__(self) -> GraphMem:

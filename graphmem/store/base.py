@@ -139,6 +139,9 @@ class GraphStore(Protocol):
     def compact(self) -> int:
         """Write everything into a new file, without the room that deleted rows still take; the new generation."""
 
+    def queued_writes(self) -> int:
+        """Writes that wait for their turn."""
+
     def waste(self) -> int:
         """About how many bytes of the file `compact` would give back: what it grew since it was last written as a whole."""
 

@@ -301,6 +301,10 @@ class KuzuStore:
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
 
+    def queued_writes(self) -> int:
+        """Writes that wait for their turn."""
+        return self._writer.waiting()
+
     def waste(self) -> int:
         """What the file grew since it was last written as a whole; about what `compact` would give back of it."""
         self._check_open()

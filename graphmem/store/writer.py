@@ -56,6 +56,11 @@ class Writer:
             future.cancel()  # the caller was interrupted while waiting: a job that has not begun is not begun
             raise
 
+    def waiting(self) -> int:
+        """Jobs that have not begun."""
+        with self._changed:
+            return len(self._jobs)
+
     def stop(self) -> None:
         """Take no more jobs, finish what is queued, end the thread. Twice is once."""
         with self._changed:

@@ -1,0 +1,100 @@
+"""Answers about the index itself: backups, checks, repairs, health."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class BackupInfo:
+    """One backup, which was read back and opened when it was made."""
+
+    path: str
+    made_at: str  # ISO 8601, UTC
+    project: str
+    engine: str  # that can open it; "any" when it is portable
+    bytes: int
+    generation: int  # of the code graph in it
+    memories: int  # in it
+    entries: int  # of the memories' journal in it
+    seconds: float  # that making and checking it took
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreAnswer:
+    """What a restore brought back."""
+
+    path: str
+    made_at: str
+    files: int
+    memories: int
+    before: str  # backup of what was there; "" when nothing was
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactAnswer:
+    """What a compaction gave back."""
+
+    before: int  # bytes of the database file
+    after: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildAllAnswer:
+    """What came of making everything anew from the files and the journal."""
+
+    files: int
+    symbols: int
+    edges: int
+    memories: int
+    restored: int  # memories the graph had lost or had otherwise
+    removed: int  # memories the journal does not know
+    notes: list[str]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    level: str  # ok | note | bad
+    said: str
+    fix: str  # what to do about it; "" when there is nothing to do
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyAnswer:
+    """Whether the index says what its sources say."""
+
+    sound: bool  # nothing is bad
+    checks: list[Check]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One ability of a running index."""
+
+    name: str
+    ready: bool
+    degraded: str  # what does without it meanwhile, and why; "" when it is whole
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How an open index is: alive, ready to answer, and what it does without."""
+
+    status: str  # ok | degraded | starting
+    ready: bool  # questions about what is stored can be answered
+    parts: list[Part]
+    notes: list[str]  # what had to be put aside or mended since it was opened
+    rss_mb: float
+    uptime_s: float
+    queued_writes: int
+    wal_bytes: int
+    database_bytes: int
+    waste_bytes: int  # that a compaction would give back, about
+    last_backup: str  # path; "" when there is none
