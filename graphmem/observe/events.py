@@ -1,0 +1,256 @@
+"""The gate of events: whatever an agent sends becomes an `Event`, or a reason why not. Nothing here raises for what came.
+
+Agents and their hooks are programs of others: they send things twice, late, in another order, from another clock, of ten megabytes. Each
+of these is counted under a word of `REASONS` and shown in the answer; none of them holds the agent up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from graphmem.observe.model import EVENT_KINDS, Event
+
+TEXT_BYTES: Final = 4_096  # of a text, in UTF-8
+ARGUMENT_CHARACTERS: Final = 16_384  # of one argument: edits carry their texts, of which only counts and hashes are kept
+ARGUMENTS: Final = 64  # in one event, and values in one list
+ID_CHARACTERS: Final = 200
+TOOL_CHARACTERS: Final = 100
+MAX_BATCH: Final = 10_000  # events of one call of `observe`
+AHEAD: Final = timedelta(minutes=5)  # that another clock may be
+EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+MAX_STEP: Final = 1 << 31
+
+REASONS: Final[dict[str, str]] = {
+    "no_session": "names no session",
+    "unknown_kind": "is of a kind nobody knows",
+    "not_an_event": "is no object, or has a field of the wrong type",
+    "duplicate": "came before, word for word",
+    "flood": "came after so many that this session's are no longer taken",
+    "over_batch": "stood behind the most that one call takes",
+    "too_many_sessions": "belongs to one session more than are followed at a time",
+    "after_end": "came after its session's end; the session goes on under a new id",
+    "late": "came after events of later steps; taken",
+    "future": "was dated ahead of this machine's clock; taken, dated now",
+    "clock_back": "was dated before what came before it; taken, dated like that",
+    "text_cut": "had a text over 4 KiB; taken, cut",
+    "args_cut": "had arguments too long or too many; taken, cut",
+}
+TAKEN_ANYWAY: Final = frozenset({"after_end", "late", "future", "clock_back", "text_cut", "args_cut"})
+
+_NAMES: Final = {"sessionId": "session_id", "session": "session_id", "time": "at", "timestamp": "at", "type": "kind"}
+_FIELDS: Final = frozenset(Event._fields)
+
+
+class Checked(NamedTuple):
+    """What became of one thing that came."""
+
+    event: Event | None
+    reasons: tuple[str, ...]  # keys of REASONS
+    mark: int  # hash of what came: equal for the same sent twice
+    timed: bool  # it said when
+
+
+def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
+    """One event from what an agent sent.
+
+    Args:
+        raw: a mapping with the fields of `Event`; also `sessionId` and the like.
+        now: of this machine.
+        session_id: of events that name none.
+
+    Returns:
+        The event with everything within bounds, or None and why. Step -1 stands for one that was not told.
+    """
+    if isinstance(raw, Event):
+        raw = raw._asdict()
+    if not isinstance(raw, Mapping):
+        return Checked(None, ("not_an_event",), 0, False)
+    given = {_NAMES.get(name, name): value for name, value in raw.items() if isinstance(name, str)}
+    session = given.get("session_id") or session_id
+    if not isinstance(session, str) or not session.strip() or len(session) > ID_CHARACTERS:
+        return Checked(None, ("no_session",), 0, False)
+    kind = given.get("kind")
+    if kind not in EVENT_KINDS:
+        return Checked(None, ("unknown_kind",), 0, False)
+    try:
+        step, at, ok, tokens = _step(given.get("step")), _moment(given.get("at")), _truth(given.get("ok")), _count(given.get("tokens"))
+    except (TypeError, ValueError, OverflowError):
+        return Checked(None, ("not_an_event",), 0, False)
+    reasons: list[str] = []
+    text, tool, args = given.get("text"), given.get("tool"), given.get("args")
+    text = "" if text is None else text if isinstance(text, str) else _as_text(text)
+    tool = tool[:TOOL_CHARACTERS] if isinstance(tool, str) else ""
+    if isinstance(args, str):
+        args = _parsed(args)
+    whole = len(text)
+    text, was_cut = _cut_text(text, both_ends=kind in ("tool_result", "failure"))
+    if was_cut:
+        reasons.append("text_cut")
+        if tokens is None and kind == "tool_result":
+            tokens = whole // 4  # what is cut away cost all the same
+    plain: dict[str, Any] = {}
+    if isinstance(args, Mapping) and args:
+        plain, cut = _plain_args(args)
+        if cut:
+            reasons.append("args_cut")
+    if at is not None and at > now + AHEAD:
+        reasons.append("future")
+        at = now
+    event = Event(session.strip(), step, at or now, str(kind), tool, plain, ok, text, tokens)
+    return Checked(event, tuple(reasons), _mark(event, whole, given.get("at")), at is not None)
+
+
+def in_order(events: Iterable[Checked]) -> list[Checked]:
+    """Events of one batch by session and step; those without a step stay behind what they came after."""
+    keyed: list[tuple[int, int, Checked]] = []
+    last: dict[str, int] = {}
+    for place, one in enumerate(events):
+        if one.event is None:
+            continue
+        session, step = one.event.session_id, one.event.step
+        if step < 0:
+            step = last.get(session, -1)
+        last[session] = step
+        keyed.append((step, place, one))
+    keyed.sort(key=lambda entry: entry[:2])
+    return [one for _, _, one in keyed]
+
+
+def _mark(event: Event, whole: int, at: Any) -> int:
+    """Hash of session, step, kind and content; equal for one event sent twice."""
+    seen = hashlib.blake2b(digest_size=8)
+    seen.update(
+        f"{event.session_id}\x1f{event.step}\x1f{event.kind}\x1f{event.tool}\x1f{at}\x1f{event.ok}\x1f{whole}\x1f".encode(
+            "utf-8", "replace"
+        )
+    )
+    seen.update(event.text.encode("utf-8", "replace"))
+    for name, value in event.args.items():
+        seen.update(f"\x1f{name}={value}".encode("utf-8", "replace"))
+    return int.from_bytes(seen.digest(), "big") >> 1  # fits a signed 64-bit number
+
+
+def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
+    """At most TEXT_BYTES of UTF-8. Of what a tool said both ends: what it is stands first, what went wrong last."""
+    if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
+        return text, False
+    encoded = text[: TEXT_BYTES * 4].encode("utf-8", "replace") if not both_ends else b""
+    if not both_ends:
+        if len(text) <= TEXT_BYTES and len(encoded) <= TEXT_BYTES:
+            return text, False
+        return encoded[:TEXT_BYTES].decode("utf-8", "ignore"), True
+    if len(text) <= TEXT_BYTES and len(text.encode("utf-8", "replace")) <= TEXT_BYTES:
+        return text, False
+    half = TEXT_BYTES // 2 - 4
+    head = text[:half].encode("utf-8", "replace")[:half].decode("utf-8", "ignore")
+    tail = text[-half:].encode("utf-8", "replace")[-half:].decode("utf-8", "ignore")
+    return f"{head}\n…\n{tail}", True
+
+
+def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
+    """Arguments as plain values and lists of them, two levels deep, each within bounds; and whether anything was cut."""
+    plain: dict[str, Any] = {}
+    cut = len(args) > ARGUMENTS
+    for name, value in list(args.items())[:ARGUMENTS] if cut else args.items():
+        if isinstance(value, str) and len(value) <= ARGUMENT_CHARACTERS:
+            plain[str(name)[:TOOL_CHARACTERS]] = value
+        else:
+            plain[str(name)[:TOOL_CHARACTERS]], shortened = _bounded(value, 2)
+            cut = cut or shortened
+    return plain, cut
+
+
+def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
+    if isinstance(value, str):
+        return value[:ARGUMENT_CHARACTERS], len(value) > ARGUMENT_CHARACTERS
+    if value is None or isinstance(value, (bool, int)):
+        return (value, False) if not isinstance(value, int) or abs(value) < 1 << 62 else (0, True)
+    if isinstance(value, float):
+        return (value, False) if math.isfinite(value) else (None, True)
+    if depth > 0 and isinstance(value, (list, tuple)):
+        inner = [_bounded(one, depth - 1) for one in value[:ARGUMENTS]]
+        return [one for one, _ in inner], len(value) > ARGUMENTS or any(cut for _, cut in inner)
+    if depth > 0 and isinstance(value, Mapping):
+        named = {str(name)[:TOOL_CHARACTERS]: _bounded(one, depth - 1) for name, one in list(value.items())[:ARGUMENTS]}
+        return {name: one for name, (one, _) in named.items()}, len(value) > ARGUMENTS or any(cut for _, cut in named.values())
+    return None, True
+
+
+def _parsed(text: str) -> Any:
+    """Arguments that came as JSON in a string, as models write them."""
+    if len(text) > ARGUMENT_CHARACTERS * 4:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_text(value: Any) -> str:
+    """What a tool answered with, when it is not a text: the texts in it, one a line."""
+    found: list[str] = []
+
+    def walk(one: Any, depth: int) -> None:
+        if len(found) > ARGUMENTS or depth > 4:
+            return
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, Mapping):
+            for inner in one.values():
+                walk(inner, depth + 1)
+        elif isinstance(one, (list, tuple)):
+            for inner in one:
+                walk(inner, depth + 1)
+
+    walk(value, 0)
+    return "\n".join(found)
+
+
+def _step(value: Any) -> int:
+    if value is None:
+        return -1
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise TypeError
+    step = int(value)
+    if not 0 <= step < MAX_STEP:
+        raise ValueError
+    return step
+
+
+def _moment(value: Any) -> datetime | None:
+    """A time from ISO 8601, seconds or milliseconds since 1970; a naive one is taken as UTC."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        raise TypeError
+    if isinstance(value, (int, float)):
+        moment = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    elif isinstance(value, str):
+        moment = datetime.fromisoformat(value.strip())
+    elif isinstance(value, datetime):
+        moment = value
+    else:
+        raise TypeError
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment < EARLIEST:
+        raise ValueError
+    return moment
+
+
+def _truth(value: Any) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _count(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1 << 40:
+        raise ValueError
+    return int(value)

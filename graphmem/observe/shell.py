@@ -1,0 +1,261 @@
+"""What a command line does: reads, searches, lists, edits, tests, asks the web, takes edits back, or runs something else.
+
+A shell is not interpreted: the line is cut at its operators and each part judged by its first words, from one table. What is not
+recognised is `run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+COMMAND_CHARACTERS: Final = 200  # kept of a command line
+MAX_PARTS: Final = 40
+ALL_FILES: Final = "*"  # among `reverted`: everything not committed
+
+
+class Command(NamedTuple):
+    """What is known of one command line."""
+
+    action: str  # of its weightiest part
+    line: str  # without `cd …`, redirections and pagers, white space folded, not redacted
+    label: str  # the program and its subcommand: "pytest", "npm run build", "alembic upgrade"
+    paths: tuple[str, ...] = ()  # files it reads, edits or takes back, as written
+    pattern: str = ""  # searched for
+    urls: tuple[str, ...] = ()
+    reverted: tuple[str, ...] = ()  # files taken back to what git has, as written; ALL_FILES
+    web: bool = False  # some part of it brings words of strangers
+    folders: tuple[str, ...] = ()  # listed or searched
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# The weightiest first: what a line with several parts is said to do.
+_WEIGHT: Final = ("test", "edit", "web", "run", "search", "read", "list")
+
+_READ: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "view", "type", "gc", "get-content"})
+_SEARCH: Final = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep", "zgrep", "findstr", "select-string"})
+_LIST: Final = frozenset({"ls", "tree", "find", "fd", "fdfind", "dir", "get-childitem", "exa", "eza"})
+_WEB: Final = frozenset({"curl", "wget", "http", "https", "lynx", "w3m", "links", "invoke-webrequest", "iwr"})
+_TESTERS: Final = _words(
+    "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest"
+)
+_WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
+_RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
+_QUIET: Final = frozenset(
+    {"cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", "false", "wait", "sleep", "mkdir", "pwd"}
+)
+_WRITERS: Final = frozenset({"cat", "echo", "printf", "tee"})  # with a redirection
+_PAGERS: Final = frozenset(
+    {"head", "tail", "less", "more", "cat", "tee", "wc", "sort", "uniq", "column", "sed", "awk", "cut", "tr", "xargs", "jq"}
+)
+_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "fish", "pwsh", "powershell", "cmd"})
+_WITH_SUBCOMMAND: Final = _words(
+    "git npm yarn pnpm bun cargo go docker kubectl make gradle gradlew mvn mvnw dotnet alembic flask django-admin rails terraform helm "
+    "poetry pip pip3 uv ruff mypy composer mix swift bazel deno gh prisma sam serverless aws gcloud graphmem just task"
+)
+_STRANGERS: Final = {("gh", "issue"), ("gh", "pr"), ("gh", "api"), ("gh", "search"), ("gh", "gist"), ("glab", "issue"), ("glab", "mr")}
+
+_OPERATORS: Final = re.compile(r"&&|\|\||[;\n]|(?<!\|)\|(?!\|)")
+_WORD: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|(?:\\.|[^\s'"\\])+""")
+_HEREDOC: Final = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[\s\S]*?(?:\n\1\b|\Z)")
+_REDIRECT: Final = re.compile(r"(?:\d?>>?|&>)\s*(?!&|/dev/null)([^\s;|&<>]+)")
+_NOISE: Final = re.compile(r"\s*(?:\d?>&\d|\d?>\s*/dev/null|&>\s*/dev/null|\s&\s*$)")
+_URL: Final = re.compile(r"https?://[^\s'\"<>)\]]+")
+_LOCAL: Final = re.compile(
+    r"https?://(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\]|[\w-]+\.(?:local|internal|test))(?=[:/?#]|$)", re.IGNORECASE
+)
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*\Z")
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_LOOKS_LIKE_FILE: Final = re.compile(r"[\w@.~/\\+-]*\.[A-Za-z0-9]{1,8}\Z|(?:[\w@.+-]+/)+[\w@.+-]+\Z")
+
+
+def urls_of(text: str) -> tuple[str, ...]:
+    """Addresses in a text that are not of this machine or network."""
+    return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
+
+
+@lru_cache(maxsize=2_048)
+def command_of(line: str) -> Command:
+    """What a command line does, by its words alone."""
+    patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
+    bare = _HEREDOC.sub(" ", line) if "<<" in line else line
+    bare = _NOISE.sub("", bare)
+    parts = [_part(part) for part in _OPERATORS.split(bare)[:MAX_PARTS]]
+    told = [part for part in parts if part.label]
+    if patched:
+        told.append(Command("edit", "apply_patch", "apply_patch", patched))
+    if not told:
+        words = " ".join(bare.split())
+        return Command("run", words, words.split(" ")[0] if words else "")
+    # The pagers at the end of a pipe say nothing of what is done; alone they read.
+    main = [part for i, part in enumerate(told) if i == 0 or part.label not in _PAGERS or part.paths or part.action == "edit"]
+    heaviest = min(main, key=lambda part: _WEIGHT.index(part.action))
+    same = [part for part in main if part.action == heaviest.action]
+    return Command(
+        heaviest.action,
+        " && ".join(dict.fromkeys(part.line for part in main if part.line)),
+        heaviest.label,
+        tuple(dict.fromkeys(path for part in same for path in part.paths)),
+        next((part.pattern for part in main if part.pattern), ""),
+        urls_of(line) if any(part.web for part in main) else (),
+        tuple(dict.fromkeys(path for part in main for path in part.reverted)),
+        any(part.web for part in main),
+        tuple(dict.fromkeys(path for part in main for path in part.folders)),
+    )
+
+
+def line_of(args: Sequence[object] | str) -> str:
+    """A command line from what agents send: a text, or a list as `["bash", "-lc", "pytest -q"]`."""
+    if isinstance(args, str):
+        return args
+    words = [str(word) for word in args]
+    if len(words) >= 3 and _base(words[0]) in _SHELLS and words[1].startswith("-") and words[1].endswith("c"):
+        return words[2]
+    return " ".join(words)
+
+
+def _part(text: str) -> Command:
+    """One simple command."""
+    written = _REDIRECT.findall(text) if ">" in text else []
+    line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
+    words = [_unquoted(word) for word in _WORD.findall(line)]
+    while words and (_ASSIGNMENT.match(words[0]) or _base(words[0]) in _WRAPPERS or words[0] == "timeout"):
+        words = words[2:] if words[0] == "timeout" else words[1:]
+    if words and _base(words[0]) in _SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
+        return command_of(words[2])
+    while len(words) > 1 and _base(words[0]) in _RUNNERS and not _own_command(words):
+        words = [word for word in words[1:] if word not in ("run", "exec", "--")] or words[1:]
+    if not words:
+        return Command("run", "", "")
+    program = _base(words[0])
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    files = tuple(word for word in rest if _LOOKS_LIKE_FILE.match(word) and "://" not in word)
+    label = _label(program, words)
+    if written and program in _WRITERS:
+        return Command("edit", line, label, tuple(written))
+    if program in _QUIET:
+        return Command("run", "", "")
+    if program == "sed" and not any(word.startswith("-i") or word == "--in-place" for word in words[1:]):
+        return Command("read", line, label, files[-1:])
+    if program in ("sed", "perl") and any(re.match(r"-[a-z]*i|--in-place", word) for word in words[1:]):
+        return Command("edit", line, label, files)
+    if program == "git":
+        return _git(line, label, words[1:], files)
+    if _is_test(program, words):
+        return Command("test", line, label)
+    if program in _SEARCH:
+        return Command("search", line, label, (), *_searched(words[1:]))
+    if program in _LIST:
+        return Command("list", line, label, folders=tuple(rest[:1]))
+    if program in _READ:
+        return Command("read", line, label, tuple(rest) if program not in ("head", "tail") else files)
+    if program in _WEB or (program, rest[0] if rest else "") in _STRANGERS:
+        web = program not in _WEB or not _URL.search(line) or bool(urls_of(line))
+        return Command("web" if web else "run", line, label, web=web)
+    if program in ("rm", "mv", "cp", "patch", "touch", "tee", "apply_patch"):
+        return Command("edit", line, label, files)
+    return Command("run", line, label)
+
+
+def _git(line: str, label: str, words: Sequence[str], files: tuple[str, ...]) -> Command:
+    verb = next((word for word in words if not word.startswith("-")), "")
+    if verb == "grep":
+        return Command("search", line, label, (), *_searched(words[1:]))
+    if verb == "ls-files":
+        return Command("list", line, label)
+    if verb == "apply":
+        return Command("edit", line, label)
+    named = tuple(words[words.index("--") + 1 :]) if "--" in words else files
+    taken: tuple[str, ...] = ()
+    if verb == "restore" and "--staged" not in words:
+        taken = tuple(ALL_FILES if one == "." else one for one in (named or tuple(words[1:])) if not one.startswith("-"))
+    elif verb == "checkout" and ("--" in words or (files and "-b" not in words) or "." in words):
+        taken = tuple(ALL_FILES if one == "." else one for one in named) or (ALL_FILES,)
+    elif (verb == "reset" and "--hard" in words) or (verb == "stash" and not {"pop", "apply", "list", "show", "drop"} & set(words)):
+        taken = (ALL_FILES,)
+    return Command("run", line, label, reverted=taken)
+
+
+def _is_test(program: str, words: Sequence[str]) -> bool:
+    """Whether a command runs tests."""
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    first = rest[0] if rest else ""
+    if program in _TESTERS:
+        return "--collect-only" not in words and not (program == "playwright" and first in ("install", "codegen"))
+    if program.startswith("python") or program in ("py", "coverage"):
+        module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+        return module in ("pytest", "unittest", "tox", "nox") or (first.endswith("manage.py") and "test" in rest) or "pytest" in words[1:3]
+    if program in ("npm", "yarn", "pnpm", "bun", "deno"):
+        script = rest[1] if first == "run" and len(rest) > 1 else first
+        return script in ("test", "t", "tst") or script.startswith(("test:", "test-", "e2e"))
+    if program in (
+        "go",
+        "cargo",
+        "dotnet",
+        "mix",
+        "swift",
+        "bazel",
+        "mvn",
+        "mvnw",
+        "gradle",
+        "gradlew",
+        "rails",
+        "zig",
+        "dart",
+        "flutter",
+        "sbt",
+    ):
+        return any(word in ("test", "nextest", "verify", "check") and (word != "check" or "gradle" in program) for word in rest[:3])
+    if program in ("make", "just", "task", "rake"):
+        return any(word in ("test", "tests", "check", "spec") or word.startswith("test") for word in rest)
+    return bool(re.search(r"(?:^|/)(?:run[_-]?)?tests?(?:\.sh|\.py)?$", words[0]))
+
+
+def _own_command(words: Sequence[str]) -> bool:
+    """Whether a runner is asked to do its own work: `poetry add`, `uv pip`, `bundle install`."""
+    own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
+    return words[1] in own
+
+
+def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
+    """Pattern, no urls, nothing reverted, no web, folders: the end of a `Command`."""
+    takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
+    pattern, folders, skip = "", [], False
+    for i, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word in ("-e", "--regexp") and i + 1 < len(words):
+            pattern, skip = pattern or words[i + 1], True
+        elif word.startswith("-"):
+            skip = word in takes_value
+        elif not pattern:
+            pattern = word
+        else:
+            folders.append(word)
+    return pattern, (), (), False, tuple(folders)
+
+
+def _label(program: str, words: Sequence[str]) -> str:
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    if program.startswith("python") and "-m" in words[:-1]:
+        return words[words.index("-m") + 1]
+    if program.startswith(("python", "node", "ruby", "php")) and rest:
+        tail = f" {rest[1]}" if rest[0].endswith("manage.py") and len(rest) > 1 else ""
+        return _base(rest[0]) + tail
+    if program in _WITH_SUBCOMMAND and rest and len(rest[0]) <= 30:
+        return f"{program} {rest[0]}" + (f" {rest[1]}" if rest[0] == "run" and len(rest) > 1 else "")
+    return program
+
+
+def _base(word: str) -> str:
+    name = word.replace("\\", "/").rpartition("/")[2].lower()
+    return name.removesuffix(".exe").removesuffix(".cmd")
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word

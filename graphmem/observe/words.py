@@ -1,0 +1,249 @@
+"""What texts of agents and tools say: errors and their fingerprints, second thoughts, approaches given up, names of files.
+
+Only English is read: agents reason in it whatever the language of the conversation. Code blocks and quoted lines are not the agent's
+words and are left out before anything is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+FINGERPRINT_CHARACTERS: Final = 200
+MESSAGE_CHARACTERS: Final = 300
+SENTENCE_CHARACTERS: Final = 400
+
+# ---- errors
+
+_ERROR_LINES: Final = (
+    re.compile(r"^E\s{2,}(?P<line>(?:[\w.]+(?:Error|Exception|Warning|Failed|Exit)\b|assert\b).*)$", re.MULTILINE),  # pytest
+    re.compile(
+        r"^\s*(?P<line>(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Refused)\b(?::| at | \["
+        r"|$).*)$", re.MULTILINE
+    ),
+    re.compile(r"^(?P<line>error(?:\[[A-Z]\d+\])?: .+)$", re.MULTILINE),  # rustc, gcc's fatal lines, uv
+    re.compile(r"^\S+?:\d+(?::\d+)?:? (?:fatal )?(?P<line>error:? .+)$", re.MULTILINE | re.IGNORECASE),  # compilers, linters
+    re.compile(r"^.*?(?P<line>error TS\d+: .+)$", re.MULTILINE),
+    re.compile(r"^panic: (?P<line>.+)$", re.MULTILINE),
+    re.compile(r"^(?:npm (?:ERR!|error)|ERROR:?|FATAL:?|fatal:|Error:) ?(?P<line>\S.*)$", re.MULTILINE),
+    re.compile(r"^(?P<line>.*(?:command not found|No such file or directory|Permission denied|not recognized as).*)$", re.MULTILINE),
+)
+_FAILED_TESTS: Final = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^FAILED\b|^--- FAIL:|^FAIL\b|\btest result: FAILED"
+    r"|\bBUILD FAILURE\b|✕|Tests:\s+[1-9]\d* failed",
+    re.MULTILINE,
+)
+_PASSED_TESTS: Final = re.compile(
+    r"\b\d+ pass(?:ed|ing)\b|^ok\s+\S|^PASS\b|\btest result: ok|\bBUILD SUCCESS|\bOK \(|^OK$|\b0 failures\b", re.MULTILINE
+)
+_EXIT: Final = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)?[:= ]+\(?(?P<code>-?\d{1,3})\b", re.IGNORECASE)
+_EXPECTED: Final = re.compile(r"^(?:AssertionError|assert\b|ComparisonFailure|expect\(|Failed: DID NOT RAISE)", re.IGNORECASE)
+_TRACEBACK: Final = re.compile(r"^Traceback \(most recent call last\)|^thread '.*' panicked at|^panic: ", re.MULTILINE)
+
+_NORMALISE: Final = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
+    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), "<addr>"),
+    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+[\w.@+-]+"), "<path>"),
+    (
+        re.compile(
+            r"\b[\w-]+\.(?:py|pyi|ts|tsx|js|jsx|mjs|go|rs|java|rb|php|c|cc|cpp|h|hpp|cs|kt|swift|scala|lua|sh|json|toml"
+            r"|ya?ml|md)\b(?::\d+)*"
+        ),
+        "<path>",
+    ),
+    (re.compile(r"\b[0-9a-f]{12,}\b"), "<hash>"),
+    (re.compile(r"\d+(?:[.,:]\d+)*"), "<n>"),
+)
+
+
+def fingerprint(message: str) -> str:
+    """An error without what differs from run to run: paths, numbers, addresses, ids; white space folded."""
+    text = message[:600]
+    for pattern, stand_in in _NORMALISE:
+        text = pattern.sub(stand_in, text)
+    return " ".join(text.split())[:FINGERPRINT_CHARACTERS]
+
+
+def error_line(text: str) -> str:
+    """The line of an output that says best what went wrong; its last one when none looks like that, "" of nothing."""
+    for pattern in _ERROR_LINES:
+        last = None
+        for last in pattern.finditer(text):  # noqa: B007 - the last one is the one that counts
+            pass
+        if last is not None:
+            return " ".join(last["line"].split())[:MESSAGE_CHARACTERS]
+    lines = text.strip().rsplit("\n", 1)
+    return " ".join(lines[-1].split())[:MESSAGE_CHARACTERS]
+
+
+def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
+    """Whether an output speaks of success, and the exit code when it names one; None for what it does not say."""
+    found = _EXIT.search(text) if "exit" in text or "Exit" in text else None
+    if found:
+        return int(found["code"]) == 0, int(found["code"])
+    if test:
+        if _FAILED_TESTS.search(text):
+            return False, None
+        return (True, None) if _PASSED_TESTS.search(text) else (None, None)
+    return (False, None) if _TRACEBACK.search(text) else (None, None)
+
+
+def is_expected_of_a_test(message: str) -> bool:
+    """An assertion that does not hold yet: the daily bread of tests, no error of the code's environment."""
+    return _EXPECTED.match(message) is not None
+
+
+# ---- what an agent says
+
+_CODE: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?\n]?")
+_MAYBE: Final = re.compile(
+    r"(?i)wrong|actually|\bwait\b|correction|initially|reconsider|mistaken|misread|assumed|abandon|approach|work"
+    r"|unavailable|not available|dead end"
+)
+
+
+def spoken(text: str) -> str:
+    """A text without code blocks and quotations."""
+    return _CODE.sub("\n", text) if "```" in text or ">" in text or "    " in text or "\t" in text else text
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, trimmed; dots inside names do not end one."""
+    for match in _SENTENCE.finditer(text):
+        if sentence := match.group().strip(" \t\n-*#•"):
+            yield sentence
+
+
+class Claim(NamedTuple):
+    """A second thought of an agent."""
+
+    sentence: str
+    wrong: str  # what was believed; "" when it is not said
+    right: str  # what is true
+
+
+# Each begins a sentence, and says what holds: "Wait for the server" and "Actually, great" are none.
+_CORRECTIONS: Final = (
+    re.compile(r"(?:oh,? |hmm,? |ah,? |no,? |so )?I was (?:wrong|mistaken) (?:about|in|to"
+        r"|that) (?P<wrong>.+?)(?:[.;:,—–-]+ ?(?P<right>.+))?$", re.IGNORECASE),
+    re.compile(r"I (?:initially|first|originally|previously) (?:thought|assumed|believed) (?P<wrong>.+?),? (?:but|however,?"
+        r"|yet) (?P<right>.+)$", re.IGNORECASE),
+    re.compile(r"I (?:misread|misunderstood|had assumed|wrongly assumed"
+        r"|incorrectly assumed) (?P<wrong>.+?)(?:[,;:—–] ?(?:but )?(?P<right>.+))?$", re.IGNORECASE),
+    re.compile(r"correction ?[:—–-] ?(?P<right>.+)$", re.IGNORECASE),
+    re.compile(r"(?:let me|I (?:need|have) to) reconsider ?[.:,—–-]? ?(?P<right>.+)$", re.IGNORECASE),
+    re.compile(r"(?:hmm,? )?actually,? (?P<right>.+?\b(?:not|instead of|rather than|isn't|doesn't|don't|aren't|wasn't|never"
+        r"|no longer|but|only|already)\b.+)$", re.IGNORECASE),
+    re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
+)  
+_SAYS_SOMETHING: Final = re.compile(
+    r"(?i)\b(?:is|are|was|were|isn't|aren't|wasn't|doesn't|don't|does|do|has|have|had|needs?|must|should|uses?"
+    r"|takes?|returns?|expects?|lives?|can't|cannot|"
+    r"won't|will|only|never|not|requires?|comes?|happens?|means?|runs?|reads?|holds?|calls?)\b"
+)
+_PLAN: Final = re.compile(
+    r"(?i)^(?:let(?:'s| me)\b|I(?:'ll| will| should| need to| want to| can| could| have to)\b|maybe\b|what about\b"
+    r"|how about\b|first\b|perhaps\b)"
+)
+MIN_CLAIM_WORDS: Final = 4
+
+
+def claims(text: str) -> list[Claim]:
+    """The second thoughts in an agent's words, in order. A question, a plan and a polite "actually" are none."""
+    if not _MAYBE.search(text):
+        return []
+    found: list[Claim] = []
+    told = list(sentences(spoken(text)))
+    for i, sentence in enumerate(told):
+        if sentence.endswith("?") or len(sentence) > 4 * SENTENCE_CHARACTERS:
+            continue
+        body = sentence.rstrip(".!\n ")
+        for pattern in _CORRECTIONS:
+            match = pattern.match(body)
+            if match is None:
+                continue
+            parts = match.groupdict()
+            wrong, right = (parts.get("wrong") or "").strip(), (parts.get("right") or "").strip()
+            following = told[i + 1].rstrip(".! \n") if i + 1 < len(told) and not told[i + 1].endswith("?") else ""
+            if not _is_claim(right) and wrong and _is_claim(following):  # "I was wrong about the cache. It is keyed by tenant."
+                right = following
+            if not _is_claim(right) and not (wrong and len(wrong.split()) >= MIN_CLAIM_WORDS):
+                continue
+            sentence_ = body if right in body or not right else f"{body}. {right}"
+            found.append(Claim(sentence_[:SENTENCE_CHARACTERS], wrong[:MESSAGE_CHARACTERS], right[:MESSAGE_CHARACTERS]))
+            break
+    return found
+
+
+def _is_claim(text: str) -> bool:
+    return len(text.split()) >= MIN_CLAIM_WORDS and _SAYS_SOMETHING.search(text) is not None and _PLAN.match(text) is None
+
+
+_GIVEN_UP: Final = re.compile(
+    r"(?i)\b(?:this|that|the (?:current|first|previous|above)|my) (?:approach|strategy|route|path|idea) (?:won't"
+    r"|will not|cannot|can't|does not|doesn't|isn't going to) work\b"
+    r"|\bI(?:'ll| will| need to| have to|'m going to| should)? ?abandon (?:this|that|the \w+)(?: \w+)? ?(?:approach"
+    r"|strategy|idea|route)?\b"
+    r"|\blet me try (?:a|an) (?:different|another|alternative|other) (?:approach|strategy|way|route)\b"
+    r"|\b(?:not available|unavailable) in (?:this|the|test|ci|production)(?: test| ci| sandbox(?:ed)?)?(?: environment)?\b"
+    r"|\bthis (?:is|was) a dead end\b"
+)
+_WHY: Final = re.compile(r"(?i)\b(?:because|since|as it|due to|the problem is(?: that)?|given that)\b[ :,]*(?P<why>.+)$")
+_NOT_MEANT: Final = re.compile(r"(?i)\b(?:if|unless|whether|in case|should) (?:this|that|the|it)\b.{0,60}$|\bwould\b.{0,30}$")
+
+
+class GivenUp(NamedTuple):
+    """An approach an agent abandons, in its words."""
+
+    approach: str
+    why: str
+
+
+def given_up(text: str) -> GivenUp | None:
+    """The first approach a text gives up; "if this approach won't work, …" gives up nothing."""
+    if not _MAYBE.search(text):
+        return None
+    told = list(sentences(spoken(text)))
+    for i, sentence in enumerate(told):
+        match = _GIVEN_UP.search(sentence)
+        if match is None or sentence.endswith("?") or _NOT_MEANT.search(sentence[: match.start() + 12]):
+            continue
+        before = told[i - 1].rstrip(".! \n") if i else ""
+        why = _WHY.search(sentence.rstrip(".! \n")) or _WHY.search(before)
+        reason = why["why"] if why else before
+        approach = f"{before}. {sentence}" if before else sentence
+        return GivenUp(approach.rstrip(".! \n")[:SENTENCE_CHARACTERS], reason[:MESSAGE_CHARACTERS])
+    return None
+
+
+# ---- names in texts
+
+_FILE_NAME: Final = re.compile(r"(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_IMPORT_LINE: Final = re.compile(
+    r"^\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+(?P<py>[.\w]+)\s+import|import\s+(?P<py2>[\w.]+)|.*?\b(?:from|require\("
+    r"|import\()\s*[\"'](?P<js>[^\"']+)[\"']"
+    r"|use\s+(?P<rs>[\w:]+)|#include\s+[\"<](?P<c>[^\">]+)|import\s+(?:\w+\s+)?\"(?P<go>[^\"]+)\")",
+    re.MULTILINE,
+)
+
+
+@lru_cache(maxsize=256)
+def file_names(text: str) -> tuple[str, ...]:
+    """What looks like the name of a file in a text, as written, without doubles."""
+    return tuple(dict.fromkeys(_FILE_NAME.findall(text)))
+
+
+def imported(text: str, most: int) -> tuple[str, ...]:
+    """Last parts of what the lines of a source import: `from shop.cart import x` gives cart."""
+    found: dict[str, None] = {}
+    for match in _IMPORT_LINE.finditer(text):
+        name = next(value for value in match.groups() if value)
+        stem = re.split(r"[./:\\]+"
+        if stem:
+            found[stem] = None
+        if len(found) >= most:
+            break
+    return tuple(found)
