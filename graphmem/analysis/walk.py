@@ -4,6 +4,9 @@ Level by level from the seeds, each level handing on only what it improved. Afte
 value is the greatest product of step values over all paths of at most d edges, which is exact for the
 depth bound; the level a node is first seen at is its depth. Values only fall along a path, so a node
 under the floor can be dropped at once. (Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
+
+Edges by one of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed: towards
+what is depended on they are steps of the first level alone, towards dependents they are the last step of a path (`Walk.last`).
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.analysis.weights import STAND_INS
 from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Sequence
 
     from graphmem.projection.graph import GraphView
 
@@ -37,16 +41,27 @@ class Adjacency(NamedTuple):
     pointers: NDArray[np.int32]
     nodes: NDArray[np.int32]
     edges: NDArray[np.int32] | None  # None: position and edge row are the same
+    is_forward: bool = False  # from the one who depends to what it depends on
+    begins: IntArray = np.empty(0, dtype=np.int64)  # edge rows that only begin a path of dependencies, ascending
+    near: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the end of each edge row a walk comes from, where `begins` has any
+    far: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the end it goes to
 
 
 def forward(view: GraphView) -> Adjacency:
     """What each node depends on."""
-    return Adjacency(view.out_ptr, view.dst, None)
+    return Adjacency(view.out_ptr, view.dst, None, True, _begins(view), view.src, view.dst)
 
 
 def reverse(view: GraphView) -> Adjacency:
     """Who depends on each node."""
-    return Adjacency(view.in_ptr, view.in_src, view.in_edge)
+    return Adjacency(view.in_ptr, view.in_src, view.in_edge, False, _begins(view), view.dst, view.src)
+
+
+def _begins(view: GraphView) -> IntArray:
+    codes = [code for code, rule in enumerate(view.rules) if rule in STAND_INS]
+    if not codes:
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.isin(view.edge_rule, np.asarray(codes, dtype=view.edge_rule.dtype)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,16 @@ class _Level:
     values: FloatArray
 
 
+class _Last(NamedTuple):
+    """The last step of a path that leads no further."""
+
+    edge: int
+    level: int  # of the entry before it; -1 for a seed
+    entry: int
+    depth: int
+    value: float
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The result of a walk. Arrays are parallel, sorted by (depth, -confidence, node)."""
@@ -68,13 +93,12 @@ class Walk:
     confidences: FloatArray  # best product within the depth bound
     levels: list[_Level]
     cut_by_depth: bool  # something could have been reached beyond max_depth
+    last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
         """For each reached node the edge rows of its most confident path, from the seed outwards."""
-        if not self.levels:
-            return [[] for _ in nodes]
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
-        wanted = np.asarray(nodes, dtype=np.int64)
+        wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)
         for number, level in enumerate(self.levels):
             at = np.minimum(np.searchsorted(level.nodes, wanted), len(level.nodes) - 1)
             here = level.nodes[at] == wanted
@@ -86,12 +110,13 @@ class Walk:
         ]
         found = []
         for node in nodes:
-            number, entry = last[int(node)]
-            path = [edges[number][entry]]
-            while number:
-                entry = parents[number - 1][entry]
-                number -= 1
+            final = self.last.get(int(node))
+            number, entry = last[int(node)] if final is None else (final.level, final.entry)
+            path = [] if final is None else [final.edge]
+            while number >= 0:
                 path.append(edges[number][entry])
+                entry = parents[number - 1][entry] if number else 0
+                number -= 1
             found.append(path[::-1])
         return found
 
@@ -134,18 +159,52 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     best[frontier] = 2.0  # no path improves a seed
     handed_on = np.ones(len(frontier), dtype=np.float32)
     levels: list[_Level] = []
+    onward = values
+    if len(adjacency.begins):
+        onward = values.copy()
+        onward[adjacency.begins] = 0
+    cut_by_depth = False
     for number in range(1, max_depth + 2):
-        nodes, parents, edges, reached = _expand(adjacency, values, frontier, handed_on, best, floor)
+        steps = values if adjacency.is_forward and number == 1 else onward
+        nodes, parents, edges, reached = _expand(adjacency, steps, frontier, handed_on, best, floor)
         if not len(nodes):
-            return _collect(best, depth, levels, cut_by_depth=False)
+            break
         if number > max_depth:
-            return _collect(best, depth, levels, cut_by_depth=bool(np.any(depth[nodes] == 0)))
+            cut_by_depth = bool(np.any(depth[nodes] == 0))
+            break
         fresh = nodes[depth[nodes] == 0]
         depth[fresh] = number
         best[nodes] = reached
         levels.append(_Level(nodes, parents, edges, reached))
         frontier, handed_on = nodes, reached
-    raise AssertionError("the loop returns at max_depth + 1")
+    last: dict[int, _Last] = {}
+    if not adjacency.is_forward:
+        for step in _last_steps(adjacency, values, np.unique(np.asarray(seeds, dtype=np.int64)), levels, floor):
+            node = int(adjacency.far[step.edge])
+            if best[node] > 1:  # a seed
+                continue
+            if step.depth > max_depth:
+                cut_by_depth |= bool(depth[node] == 0)
+                continue
+            depth[node] = min(int(depth[node]) or step.depth, step.depth)
+            if step.value > best[node]:
+                best[node] = step.value
+                last[node] = step
+    return _collect(best, depth, levels, last, cut_by_depth=cut_by_depth)
+
+
+def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
+    """Edges that lead no further, from every entry of a walk, by depth and edge row."""
+    rows = adjacency.begins[values[adjacency.begins] > 0]
+    near = adjacency.near[rows]
+    entries = [(seeds, np.ones(len(seeds), dtype=np.float32)), *((level.nodes, level.values) for level in levels)]
+    for number, (nodes, handed_on) in enumerate(entries):
+        if not len(rows) or not len(nodes):
+            return
+        at = np.minimum(np.searchsorted(nodes, near), len(nodes) - 1)
+        reached = handed_on[at] * values[rows]
+        for place in np.flatnonzero((nodes[at] == near) & (reached >= floor)).tolist():
+            yield _Last(int(rows[place]), number - 1, int(at[place]), number + 1, float(reached[place]))
 
 
 def _expand(
@@ -173,8 +232,8 @@ def _expand(
     return nodes[first], parents[first], edges[first], reached[first]
 
 
-def _collect(best: FloatArray, depth: IntArray, levels: list[_Level], *, cut_by_depth: bool) -> Walk:
+def _collect(best: FloatArray, depth: IntArray, levels: list[_Level], last: dict[int, _Last], *, cut_by_depth: bool) -> Walk:
     nodes = np.flatnonzero(depth)
     order = np.lexsort((nodes, -best[nodes], depth[nodes]))
     nodes = nodes[order]
-    return Walk(nodes, depth[nodes], best[nodes], levels, cut_by_depth)
+    return Walk(nodes, depth[nodes], best[nodes], levels, cut_by_depth, last)

@@ -35,3 +35,10 @@ BODY_KINDS: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS)
 
 # Kinds a walk may use at all; DEFINES and CHUNK_OF say where something stands, not who depends on it.
 IMPACT_KINDS: Final = tuple(TRAVEL)
+
+STAND_INS: Final = frozenset({"wrapped"})
+"""Rules of edges from what stands in the place of a function to that function.
+
+One wrapper stands in the place of many functions, so a path of dependencies may begin with such an edge, and never goes
+through one: who calls the wrapper means one of its functions, and has an edge to that one.
+"""

@@ -174,6 +174,8 @@ def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: 
     joined = ",".join(map(str, sorted(every)))
     if known is not None and not is_first:
         return known._replace(line=first, lines=joined)
+    if known is not None and known.rule == "wrapped":  # however it became known, a path of dependencies does not go through it
+        return EdgeRow(*key, RULES[rule].confidence, SOURCE_OF_RULE[rule], known.rule, first, joined)
     return EdgeRow(*key, RULES[rule].confidence, SOURCE_OF_RULE[rule], rule, first, joined)
 
 

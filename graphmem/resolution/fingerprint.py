@@ -221,7 +221,7 @@ class Fingerprints:
                 by_scope.setdefault(binding.scope, []).append(binding)
         for name in entry.calls:
             sites = list(entry.call_sites(name))
-            said = sorted((entry.definitions[site.scope].qualname, self._terms[site.term]) for site in sites)
+            said = sorted((entry.definitions[site.scope].qualname, self._terms[site.term], self._decorated(site)) for site in sites)
             self.hashes["calls", name, entry.path] = hash(tuple(said))
             for scope in {site.scope for site in sites}:
                 self.hashes["passed", entry.path, entry.definitions[scope].qualname, name] = self._passed(
@@ -239,7 +239,11 @@ class Fingerprints:
         kept = self._slice(candidates, wanted, lambda binding: False)
         lines = _ranks([line for binding in kept for line in _lines(binding)] + [site.line for site in sites])
         said = tuple(self._binding(binding, lines) for binding in kept)
-        return hash((said, tuple((lines[site.line], self._terms[site.term]) for site in sites)))
+        return hash((said, tuple((lines[site.line], self._terms[site.term], self._decorated(site)) for site in sites)))
+
+    def _decorated(self, site: CallSite) -> str:
+        """Name of the definition a decorator is applied to; "" for a plain call."""
+        return self._entry.definitions[site.decorated].qualname if site.decorated >= 0 else ""
 
 
 def _lines(binding: Binding) -> tuple[int, int, int]:

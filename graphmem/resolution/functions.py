@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import SPREAD, STRING
-from graphmem.resolution.project import CallSite, FileEntry, Symbol
+from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -156,17 +156,21 @@ class Functions:
         if symbol.kind == "method" and name in entry.rules.constructors:
             owner = entry.symbols[entry.definitions[symbol.index].parent]
             name = owner.name
+        names = [name]
+        around = entry.symbols[entry.definitions[symbol.index].parent]
+        if around.kind in FUNCTION_KINDS:
+            names.append(f"@{around.name}")
         found = EMPTY
-        sites, are_all = self.project.call_sites(name)
-        for site in sites:
-            self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
-            found = join(found, self._passed_at(site, symbol, owner, index))
-            if found is TOP:
-                break
-        if are_all or found is TOP:
-            return found
-        # Some of many callers tell what kind of object comes, and not which functions.
-        return frozenset(atom for atom in found if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
+        for name in names:
+            sites, are_all = self.project.call_sites(name)
+            known = EMPTY
+            for site in sites:
+                self.project.touch("passed", site.path, self.project.files[site.path].definitions[site.scope].qualname, name)
+                known = join(known, self._passed_at(site, symbol, owner, index))
+                if known is TOP:
+                    return TOP
+            found = join(found, known if are_all else _objects_of(known))
+        return found
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """What one call site passes, when it calls this function."""
@@ -353,6 +357,11 @@ class Functions:
                             self._match(left, self.inference.expanded(right), found)
                     elif other[0] == TUP and atom[2]:
                         self._match(atom[2][0], self.inference.expanded(join_all(other[1])), found)
+
+
+def _objects_of(passed: Type) -> Type:
+    """What some of many callers tell: what kind of object comes, and not which functions."""
+    return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
 
 def result_name(dotted: str, suffix: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
-from graphmem.parsing.facts import ATTR, NAME, Binding, Definition, FileFacts
+from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.mentions import class_names, is_class_name
@@ -122,12 +122,20 @@ class FileEntry:
                     self.calls.setdefault(callee[-1], []).append(position)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
-                term = terms[decorator]
-                if term[0] in (NAME, ATTR):
-                    self.calls.setdefault(term[-1], []).append(-1 - position)
+                name = self._decorator_name(decorator)
+                if name:
+                    self.calls.setdefault(name, []).append(-1 - position)
+
+    def _decorator_name(self, decorator: int) -> str:
+        """The bare name a decorator is found by; after a "@" that of the function which gives the decorator."""
+        term = self.terms[decorator]
+        if term[0] == CALL:
+            term = self.terms[term[1]]
+            return f"@{term[-1]}" if term[0] in (NAME, ATTR) else ""
+        return str(term[-1]) if term[0] in (NAME, ATTR) else ""
 
     def call_sites(self, name: str) -> Iterator[CallSite]:
-        """Where something of that bare name is called, or applied as a decorator."""
+        """Where something of that bare name is called, or applied as a decorator; with a "@" where what it gives is applied."""
         for position in self.calls.get(name, ()):
             if position >= 0:
                 reference = self.facts.references[position]
@@ -135,7 +143,7 @@ class FileEntry:
                 continue
             definition = self.definitions[-1 - position]
             for decorator in definition.decorators:
-                if self.terms[decorator][0] in (NAME, ATTR) and self.terms[decorator][-1] == name:
+                if self._decorator_name(decorator) == name:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:

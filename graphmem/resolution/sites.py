@@ -281,6 +281,8 @@ class _Resolving:
             targets = [target for target in targets if target.symbol is None or target.rule != "function_value"]
         for symbol, outside, rule, confidence, kind in targets:
             if symbol is not None:
+                if rule == "function_value" and self.targets.stands_in(reference.scope, symbol):
+                    rule, confidence = "wrapped", 0.0
                 evidence.edge(kind, src, symbol.id, rule, line, confidence)
                 if symbol.kind in CLASS_KINDS:
                     found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))

@@ -156,6 +156,18 @@ class Targets:
     def _is_abstract(self, symbol: Symbol) -> bool:
         return "abstract" in self.project.definition(symbol).modifiers
 
+    def stands_in(self, scope: int, function: Symbol) -> bool:
+        """True in the body of what decorators put in the place of a function: a wrapper, or an object that is called."""
+        if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
+            return False
+        places = {atom[1] for atom in self.inference.expanded(self.inference.defined(function)) if atom[0] in (FUNC, INST)}
+        places.discard(function)
+        while places and scope > 0:
+            if self.entry.symbols[scope] in places:
+                return True
+            scope = self.entry.definitions[scope].parent
+        return False
+
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
         """Methods that run when a class is called."""
         for name in self.entry.rules.constructors:

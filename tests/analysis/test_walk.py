@@ -53,6 +53,56 @@ def test_walk_finds_the_best_product_and_the_fewest_steps_within_the_bounds(edge
         assert got[node][1] == pytest.approx(confidence, rel=1e-5)
 
 
+def through_stand_ins(edges, begins, seeds, max_depth, floor, *, is_forward):
+    """The same where some edges may only begin a path of dependencies: of a walk the first step, or the last."""
+    plain = [edge for row, edge in enumerate(edges) if row not in begins]
+    found = {}
+
+    def keep(node, depth, value):
+        if node not in seeds and value >= floor and depth <= max_depth:
+            known = found.get(node, (depth, value))
+            found[node] = (min(known[0], depth), max(known[1], value))
+
+    for length in range(1, max_depth + 1):
+        for node, (depth, value) in slow(plain, seeds, length, floor).items():
+            keep(node, depth, value)
+            if not is_forward:
+                for row in begins:
+                    if edges[row][0] == node and edges[row][2]:
+                        keep(edges[row][1], depth + 1 if depth == length else length + 1, value * edges[row][2])
+    for row in begins:
+        src, dst, first = edges[row]
+        if src in seeds and first >= floor:
+            keep(dst, 1, first)
+            if is_forward and dst not in seeds and max_depth > 1:
+                for node, (depth, value) in slow([e for e in plain if e[1] not in seeds], {dst}, max_depth - 1, floor / first).items():
+                    keep(node, depth + 1, value * first)
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(edges_strategy, st.sets(st.integers(0, 39), max_size=8), st.integers(0, 11), st.integers(1, 5), st.booleans())
+def test_an_edge_from_a_stand_in_only_begins_a_path_of_dependencies(edges, rows, seed, max_depth, is_forward):
+    begins = sorted(row for row in rows if row < len(edges))
+    plain = adjacency(edges, 12)
+    near = np.array([edge[0] for edge in edges], dtype=np.int32)
+    far = np.array([edge[1] for edge in edges], dtype=np.int32)
+    values = np.array([value for _, _, value in edges], dtype=np.float32)
+    special = plain._replace(is_forward=is_forward, begins=np.array(begins, dtype=np.int64), near=near, far=far)
+    found = walk(special, values, [seed], max_depth, 0.05)
+    got = {int(n): (int(d), float(c)) for n, d, c in zip(found.nodes, found.depths, found.confidences, strict=True)}
+    want = through_stand_ins(edges, begins, {seed}, max_depth, 0.05, is_forward=is_forward)
+    assert got.keys() == want.keys()
+    for node, (depth, confidence) in want.items():
+        assert got[node] == (depth, pytest.approx(confidence, rel=1e-5))
+    for node, path in zip(found.nodes.tolist(), found.paths(found.nodes.tolist()), strict=True):
+        assert math.prod(edges[row][2] for row in path) == pytest.approx(got[node][1], rel=1e-5)
+        assert [far[row] for row in path[:-1]] == [near[row] for row in path[1:]]
+        assert (near[path[0]], far[path[-1]]) == (seed, node)
+        assert not set(path[1:] if is_forward else path[:-1]) & set(begins)
+        assert len(path) <= max_depth
+
+
 @settings(max_examples=200, deadline=None)
 @given(edges_strategy, st.integers(1, 5))
 def test_every_path_is_real_within_the_depth_and_worth_what_it_says(edges, max_depth):

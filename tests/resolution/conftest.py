@@ -21,15 +21,19 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, get_type_hints
 
+import pyarrow as pa
 import pytest
 
-from graphmem.model import SymbolRow
+from graphmem.model import EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, file_id
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
+from graphmem.projection.graph import GraphView
 from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.layout import read_layout
 from graphmem.resolution.resolver import Resolver
+from graphmem.store.base import GraphTables
 
 Place = tuple[str, int]
 
@@ -222,6 +226,37 @@ def tally():
 def resolve():
     """`resolve({path: text})`: what a resolver says about some files."""
     return resolve_files
+
+
+@pytest.fixture(scope="session")
+def graph_of():
+    """`graph_of({path: text})`: the graph that analysis walks over, of some files."""
+    resolve_files({"first.py": ""})  # raises the recursion limit before hypothesis looks at it
+    return _graph_of
+
+
+def _graph_of(files: dict[str, str]) -> GraphView:
+    resolved = resolve_files(files)
+    rows = [row for result in resolved.results.values() for row in result.edges]
+    externals = {row for result in resolved.results.values() for row in result.externals}
+    unresolved = [row for result in resolved.results.values() for row in result.unresolved]
+    of_files = [FileRow(file_id("fixture", path), path, language_of_path(path), "", "", 0, 0, False, 0, "", 0) for path in resolved.results]
+    return GraphView.from_tables(
+        GraphTables(
+            1,
+            _table(of_files, FileRow),
+            _table(list(resolved.symbols.values()), SymbolRow),
+            _table(list(externals), ExternalRow),
+            _table(rows, EdgeRow),
+            _table(unresolved, UnresolvedRow),
+        )
+    )
+
+
+def _table(rows: list[Any], kind: Any) -> pa.Table:
+    types = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
+    schema = pa.schema([(name, types[hint]) for name, hint in get_type_hints(kind).items()])
+    return pa.table({name: [getattr(row, name) for row in sorted(rows)] for name in schema.names}, schema=schema)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
