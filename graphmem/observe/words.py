@@ -21,7 +21,8 @@ _ERROR_LINES: Final = (
     re.compile(r"^E\s{2,}(?P<line>(?:[\w.]+(?:Error|Exception|Warning|Failed|Exit)\b|assert\b).*)$", re.MULTILINE),  # pytest
     re.compile(
         r"^\s*(?P<line>(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|NotFound|Refused)\b(?::| at | \["
-        r"|$).*)$", re.MULTILINE
+        r"|$).*)$",
+        re.MULTILINE,
     ),
     re.compile(r"^(?P<line>error(?:\[[A-Z]\d+\])?: .+)$", re.MULTILINE),  # rustc, gcc's fatal lines, uv
     re.compile(r"^\S+?:\d+(?::\d+)?:? (?:fatal )?(?P<line>error:? .+)$", re.MULTILINE | re.IGNORECASE),  # compilers, linters
@@ -127,18 +128,30 @@ class Claim(NamedTuple):
 
 # Each begins a sentence, and says what holds: "Wait for the server" and "Actually, great" are none.
 _CORRECTIONS: Final = (
-    re.compile(r"(?:oh,? |hmm,? |ah,? |no,? |so )?I was (?:wrong|mistaken) (?:about|in|to"
-        r"|that) (?P<wrong>.+?)(?:[.;:,—–-]+ ?(?P<right>.+))?$", re.IGNORECASE),
-    re.compile(r"I (?:initially|first|originally|previously) (?:thought|assumed|believed) (?P<wrong>.+?),? (?:but|however,?"
-        r"|yet) (?P<right>.+)$", re.IGNORECASE),
-    re.compile(r"I (?:misread|misunderstood|had assumed|wrongly assumed"
-        r"|incorrectly assumed) (?P<wrong>.+?)(?:[,;:—–] ?(?:but )?(?P<right>.+))?$", re.IGNORECASE),
+    re.compile(
+        r"(?:oh,? |hmm,? |ah,? |no,? |so )?I was (?:wrong|mistaken) (?:about|in|to"
+        r"|that) (?P<wrong>.+?)(?:[.;:,—–-]+ ?(?P<right>.+))?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"I (?:initially|first|originally|previously) (?:thought|assumed|believed) (?P<wrong>.+?),? (?:but|however,?"
+        r"|yet) (?P<right>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"I (?:misread|misunderstood|had assumed|wrongly assumed"
+        r"|incorrectly assumed) (?P<wrong>.+?)(?:[,;:—–] ?(?:but )?(?P<right>.+))?$",
+        re.IGNORECASE,
+    ),
     re.compile(r"correction ?[:—–-] ?(?P<right>.+)$", re.IGNORECASE),
     re.compile(r"(?:let me|I (?:need|have) to) reconsider ?[.:,—–-]? ?(?P<right>.+)$", re.IGNORECASE),
-    re.compile(r"(?:hmm,? )?actually,? (?P<right>.+?\b(?:not|instead of|rather than|isn't|doesn't|don't|aren't|wasn't|never"
-        r"|no longer|but|only|already)\b.+)$", re.IGNORECASE),
+    re.compile(
+        r"(?:hmm,? )?actually,? (?P<right>.+?\b(?:not|instead of|rather than|isn't|doesn't|don't|aren't|wasn't|never"
+        r"|no longer|but|only|already)\b.+)$",
+        re.IGNORECASE,
+    ),
     re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
-)  
+)
 _SAYS_SOMETHING: Final = re.compile(
     r"(?i)\b(?:is|are|was|were|isn't|aren't|wasn't|doesn't|don't|does|do|has|have|had|needs?|must|should|uses?"
     r"|takes?|returns?|expects?|lives?|can't|cannot|"
@@ -236,12 +249,15 @@ def file_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)))
 
 
+_ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
+
+
 def imported(text: str, most: int) -> tuple[str, ...]:
     """Last parts of what the lines of a source import: `from shop.cart import x` gives cart."""
     found: dict[str, None] = {}
     for match in _IMPORT_LINE.finditer(text):
         name = next(value for value in match.groups() if value)
-        stem = re.split(r"[./:\\]+"
+        stem = re.split(r"[./:\\]+", _ENDING.sub("", name).rstrip("/."))[-1]
         if stem:
             found[stem] = None
         if len(found) >= most:
