@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphmem._remote import RemoteMemoryVerbs, cursor
+from graphmem._remote_upkeep import RemoteUpkeepVerbs
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import (
     DiffImpact,
@@ -107,7 +108,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         )
 
 
-class RemoteGraphMem(RemoteMemoryVerbs):
+class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 
     Args:

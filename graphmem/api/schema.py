@@ -28,6 +28,7 @@ from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.pictures import PictureQueries
 from graphmem.api.repository import within_project
 from graphmem.api.types_symbol import Rows, rows
+from graphmem.api.upkeep import UpkeepMutations, UpkeepQueries
 from graphmem.errors import BadInputError, MemoryNotFoundError
 
 Found = answers.SymbolInfo | answers.FileInfo | answers.MemoryInfo
@@ -43,7 +44,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -219,7 +220,7 @@ class Query(MemoryQueries, PictureQueries):
 
 
 @strawberry.type(description="Changes.")
-class Mutation(MemoryMutations):
+class Mutation(MemoryMutations, UpkeepMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)

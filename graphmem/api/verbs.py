@@ -43,6 +43,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
+from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.model import IndexProgress
 
 Relation = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
@@ -243,6 +244,29 @@ class Service(Protocol):
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """Delete every memory, for good."""
+
+    # ---- upkeep
+
+    def health(self) -> Health:
+        """Whether the index answers, and what it does without."""
+
+    def backups(self) -> list[BackupInfo]:
+        """Backups in the index's own folder, newest first."""
+
+    def backup(self, dest: str | None = None, portable: bool = False) -> BackupInfo:
+        """Write a backup, read it back, open it."""
+
+    def restore(self, file: str) -> RestoreAnswer:
+        """Go back to a backup."""
+
+    def verify_index(self, deep: bool = False) -> VerifyAnswer:
+        """Hold everything against what it was made of."""
+
+    def rebuild(self) -> RebuildAllAnswer:
+        """Make everything anew."""
+
+    def compact(self) -> CompactAnswer:
+        """Write the database into a new file."""
 
     # ---- people's files
 

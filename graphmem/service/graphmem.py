@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -48,6 +49,7 @@ from graphmem.service import diffs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
+from graphmem.service.health import HealthVerbs
 from graphmem.service.history import HistoryVerbs
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
@@ -55,7 +57,7 @@ from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
-from graphmem.service.semantic import Semantics, SemanticVerbs
+from graphmem.service.semantic import SemanticVerbs
 from graphmem.service.stale import StaleFiles
 from graphmem.service.upkeep import UpkeepVerbs
 from graphmem.service.vectors import VectorFiller
@@ -82,7 +84,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, SemanticVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -110,9 +112,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         self._language_model = configured(settings)
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
         self._turn = threading.Lock()  # index runs take turns
-        self._semantic: Semantics | None = None
-        self._semantic_lock = threading.Lock()
         self._closing = threading.Event()
+        self._begun = time.monotonic()
         self._watcher: Watcher | None = None
         self._indexer: Indexer | None = None
         self._run: threading.Thread | None = None
