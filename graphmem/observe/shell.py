@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 COMMAND_CHARACTERS: Final = 200  # kept of a command line
@@ -79,7 +78,6 @@ def urls_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
 
 
-@lru_cache(maxsize=2_048)
 def command_of(line: str) -> Command:
     """What a command line does, by its words alone."""
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()

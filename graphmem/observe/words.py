@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 FINGERPRINT_CHARACTERS: Final = 200
@@ -243,7 +242,6 @@ _IMPORT_LINE: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=256)
 def file_names(text: str) -> tuple[str, ...]:
     """What looks like the name of a file in a text, as written, without doubles."""
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)))

@@ -1,0 +1,319 @@
+"""From events to acts: a call and its result become one thing an agent did, with only what the signals need of it.
+
+An act is all that is kept of events, in memory and in the session's trail on disk: texts of tools and sources of files are gone when
+this is done, secrets are taken out of the words that stay, and every path is one of the project's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from graphmem.memory.redact import redact
+from graphmem.observe.model import Event
+from graphmem.observe.shell import ALL_FILES
+from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
+from graphmem.observe.words import MESSAGE_CHARACTERS, error_line, file_names, imported, outcome, spoken
+
+PENDING: Final = 8  # calls whose results are waited for
+LISTED: Final = 200  # files of one listing
+IMPORTS: Final = 40
+PATTERN_CHARACTERS: Final = 120
+COMMAND_CHARACTERS: Final = 200
+PATH_CHARACTERS: Final = 512
+URL_CHARACTERS: Final = 300
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+# What a session, a step or an approval may tell of itself.
+INFO_KEYS: Final = frozenset(
+    {
+        "agent", "approved", "branch", "commit_sha", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
+        "planned_steps", "planned_units", "title", "work_unit",
+    }
+)  # fmt: skip
+
+
+class Act(NamedTuple):
+    """One thing an agent did, whole."""
+
+    n: int  # counted from 1 in the order things came in
+    step: int
+    at: float  # seconds since 1970, of the call
+    kind: str  # tool | say | user | approval | failure | diff | step | start | end
+    action: str = ""  # of a tool: see observe.tools
+    label: str = ""  # of a tool: "edit", "test", "run:npm run build"
+    paths: tuple[str, ...] = ()  # from the project's root
+    pattern: str = ""
+    command: str = ""
+    urls: tuple[str, ...] = ()
+    ok: bool | None = None
+    exit_code: int | None = None
+    error: str = ""  # one line of what went wrong
+    seconds: float = -1.0  # from call to result; -1: not known
+    tokens: int = 0
+    added: int = 0  # lines
+    removed: int = 0
+    before: str = ""  # hash of the text that was replaced; "" when it is not known
+    after: str = ""  # hash of the text that took its place
+    reverted: tuple[str, ...] = ()  # files taken back to what git has; ALL_FILES
+    listed: tuple[str, ...] = ()  # files named in a listing or in results of a search
+    imports: tuple[str, ...] = ()  # what a source that was read imports
+    text: str = ""  # what was said
+    web: bool = False  # words of strangers came in
+    later_page: bool = False
+    info: Mapping[str, Any] = _NOTHING
+
+
+def clean(text: str, most: int = MESSAGE_CHARACTERS) -> str:
+    """A short text without secrets, cut after they are out."""
+    return redact(text[: most + 200])[0][:most]
+
+
+class Paths:
+    """Names of files as agents write them, as paths of the project.
+
+    Args:
+        roots: where the project, or a working copy of it, lies; with '/'.
+    """
+
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        self._roots: list[str] = []
+        self._known: dict[str, str] = {}
+        for root in roots:
+            self.add_root(root)
+
+    def add_root(self, root: str) -> None:
+        """Take a folder as one in which the project's files lie."""
+        plain = root.replace("\\", "/").rstrip("/")
+        if plain and plain not in self._roots and len(self._roots) < 8:
+            self._roots.append(plain)
+            self._roots.sort(key=len, reverse=True)
+            self._known.clear()
+
+    def of(self, name: str) -> str:
+        """The path from the root with '/'; "" for what is outside, or no path."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._find(name)
+            if len(self._known) >= 20_000:
+                self._known.clear()
+            self._known[name] = known
+        return known
+
+    def _find(self, name: str) -> str:
+        plain = name.strip().replace("\\", "/").removeprefix("file://")
+        if not plain or len(plain) > PATH_CHARACTERS or "\n" in plain or "\0" in plain or "://" in plain:
+            return ""
+        if plain[0] in "/~" or plain[1:3] == ":/":
+            root = next((root for root in self._roots if plain.startswith(root + "/")), None)
+            if root is None:
+                return ""
+            plain = plain[len(root) + 1 :]
+        parts: list[str] = []
+        for part in PurePosixPath(plain).parts:
+            if part == "..":
+                if not parts:
+                    return ""
+                parts.pop()
+            elif part != ".":
+                parts.append(part)
+        return "/".join(parts) if parts and parts[0] != ".git" else ""
+
+
+class _Pending(NamedTuple):
+    event: Event
+    call: Call
+
+
+class Interpreter:
+    """Makes acts of one session's events. Not thread-safe; a session has one."""
+
+    def __init__(self, paths: Paths, count: int = 0) -> None:
+        self.paths = paths
+        self.count = count  # acts made
+        self._pending: list[_Pending] = []
+        self._answered = False  # results come at all
+
+    def take(self, event: Event) -> list[Act]:
+        """The acts that are complete with this event, in order."""
+        kind = event.kind
+        if kind == "tool_call":
+            self._pending.append(_Pending(event, call_of(event.tool, event.args)))
+            if not self._answered and len(self._pending) > PENDING:
+                return self.flush()
+            return [self._tool(*self._pending.pop(0), None)] if len(self._pending) > PENDING else []
+        if kind == "tool_result":
+            self._answered = True
+            waiting = self._waiting(event)
+            if waiting is None:
+                return [self._tool(event, call_of(event.tool, event.args), event)]
+            return [self._tool(*waiting, event)]
+        if kind in ("step_complete", "session_end", "approval"):
+            return [*self.flush(), self._other(event)]
+        return [self._other(event)]
+
+    def flush(self) -> list[Act]:
+        """Calls whose results have not come, as acts without one."""
+        left, self._pending = self._pending, []
+        return [self._tool(one.event, one.call, None) for one in left]
+
+    def _waiting(self, result: Event) -> _Pending | None:
+        """The call a result belongs to: by its id, else the oldest of the same tool and arguments, else of the same tool."""
+        one_id = _call_id(result)
+        best: int | None = None
+        for i, waiting in enumerate(self._pending):
+            if one_id and _call_id(waiting.event) == one_id:
+                best = i
+                break
+            if waiting.event.tool == result.tool and not (one_id and _call_id(waiting.event)):
+                if result.args and waiting.event.args == result.args:
+                    best = i
+                    break
+                best = i if best is None else best
+        return self._pending.pop(best) if best is not None else None
+
+    def _tool(self, event: Event, call: Call, result: Event | None) -> Act:
+        self.count += 1
+        paths = self._own(call.paths)
+        text = result.text if result is not None else ""
+        ok, exit_code = _ending(call, event, result, text)
+        error = ""
+        if ok is False:
+            error = clean(error_line(text), MESSAGE_CHARACTERS)
+        tokens = (event.tokens or 0) + ((result.tokens or 0) if result is not None and result is not event else 0)
+        added = removed = 0
+        before = after = ""
+        if call.changes and ok is not False:
+            added, removed = _lines(call.changes)
+            before, after = _hashes(call.changes)
+        return Act(
+            self.count,
+            max(event.step, 0),
+            event.at.timestamp(),
+            "tool",
+            call.action,
+            call.label if len(call.label) < 80 else call.label[:80],
+            paths,
+            clean(" ".join(call.pattern.split()), PATTERN_CHARACTERS) if call.pattern else "",
+            clean(call.command, COMMAND_CHARACTERS) if call.command else "",
+            tuple(clean(url.split("#")[0], URL_CHARACTERS) for url in call.urls),
+            ok,
+            exit_code,
+            error,
+            max(0.0, (result.at - event.at).total_seconds()) if result is not None and result is not event else _told_seconds(result),
+            tokens or (len(text) // 4 if call.action == "read" else 0),
+            added,
+            removed,
+            before,
+            after,
+            tuple(ALL_FILES if one == ALL_FILES else own for one in call.reverted if one == ALL_FILES or (own := self.paths.of(one))),
+            self._own(file_names(text)[:LISTED]) if text and call.action in ("search", "list") and ok is not False else (),
+            imported(text, IMPORTS) if text and call.action == "read" and ok is not False else (),
+            web=call.web,
+            later_page=call.later_page,
+        )
+
+    def _other(self, event: Event) -> Act:
+        self.count += 1
+        n, step, at = self.count, max(event.step, 0), event.at.timestamp()
+        kind, args = event.kind, event.args
+        if kind in ("reasoning", "message"):
+            who = "user" if args.get("role") in ("user", "human") else "say"
+            text = redact(spoken(event.text))[0] if event.text else ""
+            return Act(n, step, at, who, kind, text=text, tokens=event.tokens or 0, info=_info(args))
+        if kind == "failure":
+            error = clean(error_line(event.text))
+            own = self._own((str(args["path"]),)) if isinstance(args.get("path"), str) else ()
+            return Act(n, step, at, "failure", label=event.tool, paths=own, ok=False, error=error, tokens=event.tokens or 0)
+        if kind == "diff_applied":
+            diff = event.text or next((args[key] for key in ("diff", "patch") if isinstance(args.get(key), str)), "")
+            changes = changes_of_diff(diff)
+            paths = self._own([change.path for change in changes] or [str(args[key]) for key in ("path", "file_path") if args.get(key)])
+            added, removed = _lines(changes)
+            before, after = _hashes(changes) if len(changes) == 1 else ("", "")
+            return Act(n, step, at, "diff", "edit", "edit", paths, ok=True, added=added, removed=removed, before=before, after=after)
+        if kind == "approval":
+            approved = event.ok if event.ok is not None else args.get("approved") is not False
+            return Act(n, step, at, "approval", ok=approved, text=clean(event.text, COMMAND_CHARACTERS), info=_info(args))
+        names = {"step_complete": "step", "session_start": "start", "session_end": "end"}
+        if kind == "session_start" and isinstance(args.get("cwd"), str):
+            self.paths.add_root(args["cwd"])
+        return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
+
+    def _own(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(own for name in names if (own := self.paths.of(name))))
+
+
+def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
+    """Whether it succeeded and with which exit code, by what is told, then by what the output says."""
+    code: int | None = None
+    for source in (result, event):
+        if source is not None:
+            told = next(
+                (source.args[key] for key in ("exit_code", "exitCode", "returncode", "status") if isinstance(source.args.get(key), int)),
+                None,
+            )
+            code = int(told) if told is not None and code is None else code
+    ok = result.ok if result is not None else event.ok
+    if code is None and call.action in ("run", "test") and text:
+        said, code = outcome(text, test=call.action == "test")
+        ok = said if ok is None or (ok and said is False) else ok
+    if ok is None and code is not None:
+        ok = code == 0
+    return ok, code
+
+
+def _told_seconds(event: Event | None) -> float:
+    if event is not None:
+        for key, factor in (("duration_ms", 0.001), ("durationMs", 0.001), ("seconds", 1.0)):
+            value = event.args.get(key)
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+                return float(value) * factor
+    return -1.0
+
+
+def _call_id(event: Event) -> str:
+    value = event.args.get("tool_use_id") or event.args.get("call_id")
+    return value if isinstance(value, str) else ""
+
+
+def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not args:
+        return _NOTHING
+    found: dict[str, Any] = {}
+    for name, value in args.items():
+        if name in INFO_KEYS:
+            if isinstance(value, str):
+                found[name] = clean(" ".join(value.split()), COMMAND_CHARACTERS)
+            elif isinstance(value, (bool, int, float)):
+                found[name] = value
+            elif name == "injected" and isinstance(value, (list, tuple)):
+                found[name] = [str(one)[:100] for one in value[:100]]
+    return found
+
+
+def _lines(changes: Sequence[Change]) -> tuple[int, int]:
+    """Lines that come and go; those that stand on both sides count for neither."""
+    added = removed = 0
+    for change in changes:
+        new = change.new.splitlines()
+        old = (change.old or "").splitlines()
+        if not old:
+            added += len(new)
+            continue
+        came, went = Counter(new), Counter(old)
+        added += (came - went).total()
+        removed += (went - came).total()
+    return added, removed
+
+
+def _hashes(changes: Sequence[Change]) -> tuple[str, str]:
+    old = "" if any(change.old is None for change in changes) else _hash("\x1f".join(change.old or "" for change in changes))
+    return old, _hash("\x1f".join(change.new for change in changes))
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()
