@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, impact, index, manage, mcp, memory, people, serve
+from graphmem.cli.commands import ask, impact, index, manage, mcp, memory, people, serve, upkeep
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -40,6 +40,11 @@ app.command("sync-file")(people.sync_file)
 app.command("import")(people.import_)
 app.command()(manage.export)
 app.command()(manage.doctor)
+app.command()(upkeep.backup)
+app.command()(upkeep.restore)
+app.command()(upkeep.verify)
+app.command()(upkeep.rebuild)
+app.command()(upkeep.compact)
 app.command()(manage.config)
 app.command("delete-all")(memory.delete_all)
 app.command()(manage.version)

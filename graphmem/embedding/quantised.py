@@ -119,7 +119,7 @@ class QuantisedEmbedder:
         self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
     def _prepare(self, file: Path) -> None:
-        command = [sys.executable, "-m", "graphmem.embedding.prepare", str(file)]
+        command = [sys.executable, "-P", "-m", "graphmem.embedding.prepare", str(file)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PREPARE_SECONDS, check=False)
         except subprocess.TimeoutExpired as error:

@@ -181,7 +181,7 @@ def read_manifest(archive: Path) -> Manifest:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)
     except (OSError, zipfile.BadZipFile) as error:
-        raise _no_backup(archive, str(error)) from error
+        raise _no_backup(archive, getattr(error, "strerror", None) or str(error)) from error
 
 
 def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:

@@ -36,7 +36,7 @@ def find_or_start(location: Location) -> owner.Owner:
     prepare_data_dir(location.data_dir)
     log = location.data_dir / LOG
     place = [str(location.root)] if location.root is not None else []
-    command = [sys.executable, "-m", "graphmem", "serve", *place, "--db", str(location.data_dir), "--port", "0", "--quiet"]
+    command = [sys.executable, "-P", "-m", "graphmem", "serve", *place, "--db", str(location.data_dir), "--port", "0", "--quiet"]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, "--end-when-idle", str(IDLE_SECONDS)],

@@ -117,10 +117,14 @@ class UpkeepVerbs:
                     shutil.rmtree(adopted, ignore_errors=True)
                     journal.rename(adopted)
                     self._book.adopt_journal(adopted)
+                self._let_go_of_logs()
                 for name in manifest.files:
                     if name != backups.DATABASE and not name.startswith((backups.JOURNAL + "/", backups.DUMP + "/")):
-                        (self._data_dir / name).parent.mkdir(parents=True, exist_ok=True)
-                        (staging / name).replace(self._data_dir / name)
+                        target = self._data_dir / name
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        (staging / name).replace(target)
+                        for side in ("-wal", "-shm"):  # of the file it was; in another one they would be replayed
+                            target.with_name(target.name + side).unlink(missing_ok=True)
             self._indexer = None
             if self._store.generation():
                 self._projections.refresh(self._store.generation(), None)
@@ -203,6 +207,14 @@ class UpkeepVerbs:
         for gone in backups.rotate(self._data_dir, self._settings.backup_keep):
             _log.info("the backup %s gave way to a newer one", gone.name)
         return made
+
+    def _let_go_of_logs(self) -> None:
+        """Close what mixins keep open beside the database; each opens its own again when it is asked."""
+        for name in ("_history_log",):
+            log = getattr(self, name, None)
+            if log is not None:
+                log.close()
+                setattr(self, name, None)
 
     def _checked_anew(self) -> list[Check]:
         from graphmem.service.graphmem import GraphMem

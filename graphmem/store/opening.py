@@ -290,7 +290,7 @@ class _Probe(NamedTuple):
 
 
 def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> _Probe:
-    command = [sys.executable, "-m", "graphmem.store.probe", engine, str(copy), str(buffer_pool_bytes), str(max_db_bytes)]
+    command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), str(buffer_pool_bytes), str(max_db_bytes)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
     except subprocess.TimeoutExpired:

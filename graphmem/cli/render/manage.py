@@ -1,4 +1,4 @@
-"""Findings of `graphmem doctor`."""
+"""Findings of `graphmem doctor` and checks of `graphmem verify`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from graphmem.cli.render import common
 
 if TYPE_CHECKING:
+    from graphmem.answers_upkeep import VerifyAnswer
     from graphmem.cli.examination import Finding
     from graphmem.cli.output import Output
 
@@ -19,3 +20,14 @@ def findings(output: Output, found: list[Finding]) -> None:
     bad = sum(one.level == "bad" for one in found)
     output.line()
     output.line(("all is well", common.GOOD) if not bad else (f"{bad} of these must be mended", common.BAD))
+
+
+def checks(output: Output, answer: VerifyAnswer) -> None:
+    """One line each, what to do about it below, and whether all is sound."""
+    for one in answer.checks:
+        output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said)], indent=0)
+        if one.fix:
+            output.line(("    " + one.fix, common.UNSURE if one.level == "note" else common.BAD))
+    bad = sum(one.level == "bad" for one in answer.checks)
+    output.line()
+    output.line(("all is sound", common.GOOD) if not bad else (f"{bad} of these must be mended", common.BAD))
