@@ -17,7 +17,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from graphmem import answers, errors
+from graphmem import answers, answers_semantic, errors
 
 T = TypeVar("T")
 
@@ -36,6 +36,11 @@ _ENUMS: dict[tuple[type, str], str] = {
     (answers.ChangedSymbol, "change"): "_",
     (answers.SearchHit, "kind"): "_",
     (answers.IndexState, "state"): "_",
+    (answers_semantic.Cycle, "level"): "_",
+    (answers_semantic.CyclesAnswer, "level"): "_",
+    (answers_semantic.HotspotPage, "level"): "_",
+    (answers_semantic.EntryPoint, "kind"): "_",
+    (answers_semantic.Flow, "kind"): "_",
 }
 # Fields that have another name in the schema.
 _NAMES: dict[tuple[type, str], str] = {
@@ -47,6 +52,11 @@ _NAMES: dict[tuple[type, str], str] = {
     (answers.SearchHit, "id"): "ref",
     (answers.SearchHit, "node"): "id",
     (answers.Subgraph, "state"): "indexState",
+    **{
+        (kind, "state"): "indexState"
+        for kind in vars(answers_semantic).values()
+        if isinstance(kind, type) and kind.__module__ == answers_semantic.__name__ and "state" in kind.__annotations__
+    },
     (answers.Picture, "state"): "indexState",
 }
 _GLOBAL_IDS = {
@@ -68,6 +78,9 @@ _GLOBAL_IDS = {
     (answers.SyncAnswer, "added"),
     (answers.SyncAnswer, "changed"),
     (answers.SyncAnswer, "forgotten"),
+    (answers_semantic.ModuleInfo, "id"),
+    (answers_semantic.ModuleDependency, "src"),
+    (answers_semantic.ModuleDependency, "dst"),
 }
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphmem._remote import RemoteMemoryVerbs, cursor
+from graphmem._remote_semantic import RemoteSemanticVerbs
 from graphmem._remote_upkeep import RemoteUpkeepVerbs
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import (
@@ -108,7 +109,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         )
 
 
-class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs):
+class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 
     Args:

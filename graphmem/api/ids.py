@@ -11,6 +11,7 @@ from graphmem.errors import BadInputError
 SYMBOL = "Symbol"
 FILE = "File"
 MEMORY = "Memory"
+MODULE = "Module"
 
 
 class GlobalId(NamedTuple):
@@ -53,7 +54,7 @@ def parse_global_id(text: str) -> GlobalId:
 def as_ref(text: str) -> str:
     """A reference for the service: global ids become raw ids, everything else stays as it came."""
     parts = _decode(text)
-    return parts[1] if parts is not None and parts[0] in (SYMBOL, FILE, MEMORY) else text
+    return parts[1] if parts is not None and parts[0] in (SYMBOL, FILE, MEMORY, MODULE) else text
 
 
 def cursor(offset: int) -> str:

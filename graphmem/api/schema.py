@@ -27,6 +27,7 @@ from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.pictures import PictureQueries
 from graphmem.api.repository import within_project
+from graphmem.api.semantic import SemanticQueries
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.api.upkeep import UpkeepMutations, UpkeepQueries
 from graphmem.errors import BadInputError, MemoryNotFoundError
@@ -44,7 +45,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)

@@ -44,6 +44,7 @@ from graphmem.answers import (
     Timeline,
 )
 from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.api.verbs_semantic import SemanticService
 from graphmem.model import IndexProgress
 
 Relation = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
@@ -63,7 +64,7 @@ class NewsFeed(Protocol[News]):
         """Stop listening."""
 
 
-class Service(Protocol):
+class Service(SemanticService, Protocol):
     """The verbs."""
 
     def project(self) -> Project:

@@ -1,0 +1,119 @@
+"""Which files belong together: communities over dependencies, co-change, folders, and where files were before.
+
+Everything becomes one weighted undirected graph, which Louvain's method cuts. Folders and earlier modules take part as nodes
+of their own ("hubs") that each of their files is tied to, so that a prior costs one edge a file, not one a pair.
+
+Source:
+    V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
+    M. Newman, Analysis of weighted networks, Phys. Rev. E 70 (2004) 056131, for modularity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import networkx as nx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+class Ties(NamedTuple):
+    """How strongly things hold files together, in units of one balanced dependency; measured by benchmarks/modules.py."""
+
+    folder: float = 2.0  # a file and its folder, a folder and the one above
+    earlier: float = 1.0  # a file and the module it was in before
+    co_change: float = 1.0  # two files that always change together
+    resolution: float = 1.5  # larger means more and smaller communities
+
+
+USUAL: Final = Ties()
+_SEED: Final = 1  # of the order in which Louvain visits nodes; any number, always the same
+
+_FILE, _FOLDER, _MODULE = "file", "folder", "module"
+Node = tuple[str, str]
+
+
+def communities(
+    paths: Sequence[str],
+    links: Mapping[tuple[str, str], float],
+    co_change: Mapping[tuple[str, str], float] | None = None,
+    earlier: Mapping[str, str] | None = None,
+    ties: Ties = USUAL,
+) -> list[list[str]]:
+    """Groups of files that belong together; every path is in exactly one.
+
+    Args:
+        paths: all files, distinct.
+        links: (path, path) -> number of edges, in either direction.
+        co_change: (path, path) -> strength in [0, 1].
+        earlier: path -> id of the module it was in; paths that are gone are passed over.
+        ties: the weights.
+
+    Returns:
+        Groups of ascending paths, in the order of their first paths. The same input gives the same groups in every process.
+    """
+    graph = _graph(paths, links, co_change or {}, earlier or {}, ties)
+    found = nx.community.louvain_communities(graph, weight="weight", resolution=ties.resolution, seed=_SEED)
+    groups = [sorted(name for kind, name in group if kind == _FILE) for group in found]
+    return sorted(group for group in groups if group)
+
+
+def _graph(
+    paths: Sequence[str],
+    links: Mapping[tuple[str, str], float],
+    co_change: Mapping[tuple[str, str], float],
+    earlier: Mapping[str, str],
+    ties: Ties,
+) -> nx.Graph:
+    weights: dict[tuple[str, str], float] = defaultdict(float)
+    for (a, b), count in links.items():
+        weights[min(a, b), max(a, b)] += count
+    strengths = {pair: math.log2(1 + count) for pair, count in weights.items()}
+    degree: dict[str, float] = defaultdict(float)
+    for (a, b), strength in sorted(strengths.items()):
+        degree[a] += strength
+        degree[b] += strength
+
+    graph = nx.Graph()
+    graph.add_nodes_from((_FILE, path) for path in sorted(paths))  # Louvain visits in this order, shuffled by its seed
+    for (a, b), strength in sorted(strengths.items()):
+        # What everybody uses says little about where anybody belongs: a file's ties are shared out among its dependencies.
+        graph.add_edge((_FILE, a), (_FILE, b), weight=4 * strength / math.sqrt(degree[a] * degree[b]))
+    for (a, b), strength in sorted(co_change.items()):
+        before = graph.get_edge_data((_FILE, a), (_FILE, b), {"weight": 0.0})["weight"]
+        graph.add_edge((_FILE, a), (_FILE, b), weight=before + ties.co_change * strength)
+    for path in sorted(paths):
+        _hang(graph, (_FILE, path), path.rpartition("/")[0], ties.folder)
+        if path in earlier:
+            graph.add_edge((_FILE, path), (_MODULE, earlier[path]), weight=ties.earlier)
+    return graph
+
+
+def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
+    """Tie a node to its folder, and that to the ones above."""
+    while True:
+        above = (_FOLDER, folder)
+        known = above in graph
+        graph.add_edge(node, above, weight=weight)
+        if known or not folder:
+            return
+        node, folder = above, folder.rpartition("/")[0]
+
+
+def modularity(groups: Iterable[Sequence[str]], links: Mapping[tuple[str, str], float]) -> float:
+    """Newman's weighted modularity of the groups over the links alone, in [-0.5, 1]; 0 without links."""
+    of = {path: number for number, group in enumerate(groups) for path in group}
+    total = sum(links.values())
+    if not total:
+        return 0.0
+    inside: dict[int, float] = defaultdict(float)
+    degree: dict[int, float] = defaultdict(float)
+    for (a, b), count in links.items():
+        degree[of[a]] += count
+        degree[of[b]] += count
+        if of[a] == of[b]:
+            inside[of[a]] += count
+    return sum(inside[one] / total - (degree[one] / (2 * total)) ** 2 for one in sorted(degree))

@@ -1,0 +1,87 @@
+"""Cycles between files and between modules, and where to cut them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import networkx as nx
+
+from graphmem.analysis.semantic.layering import components, feedback
+from graphmem.answers_semantic import Cycle, CycleCut
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import EDGE_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graphmem.analysis.semantic.files import I64, FileGraph
+
+SHOWN: Final = 20  # cuts of a cycle, and sites of a cut; what is more is counted
+
+Pair = tuple[str, str]
+
+
+class Arc(NamedTuple):
+    """A dependency between two names."""
+
+    rows: I64  # edge rows of the view
+    deferred: bool  # no import of it runs on loading
+
+
+def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
+    """What files import from each other: the arcs along which Python, and a reader, go round in circles."""
+    view = files.view
+    imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
+    found: dict[Pair, Arc] = {}
+    for link in range(len(files.src)):
+        rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+        if (view.edge_kind[rows] == imports).any():
+            pair = files.paths[files.src[link]], files.paths[files.dst[link]]
+            found[pair] = Arc(rows[view.edge_kind[rows] == imports], bool(files.deferred[link]))
+    return found
+
+
+def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
+    """Strongly connected groups over the arcs, largest first, each with the edges to cut.
+
+    Args:
+        level: files or modules; only written into the answer.
+        files: to show the sites.
+        arcs: between names.
+    """
+    weights = {pair: float(len(arc.rows)) for pair, arc in arcs.items()}
+    return [_cycle(level, files, arcs, weights, group) for group in components(weights)]
+
+
+def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapping[Pair, float], group: Sequence[str]) -> Cycle:
+    members = set(group)
+    inside = {pair: weight for pair, weight in weights.items() if pair[0] in members and pair[1] in members}
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_edges_from(sorted(inside))
+    chosen = feedback(inside)
+    frees = {pair: _frees(graph, pair) for pair in chosen[:SHOWN]}
+    cheapest = max(frees, key=lambda pair: (frees[pair] / inside[pair], -inside[pair], pair))
+    loading: nx.DiGraph = nx.DiGraph()
+    loading.add_edges_from(pair for pair in sorted(inside) if not arcs[pair].deferred)
+
+    def cut(pair: Pair) -> CycleCut:
+        return CycleCut(*pair, weight=int(inside[pair]), frees=frees[pair], sites=files.steps(arcs[pair].rows, SHOWN))
+
+    back = nx.shortest_path(graph, cheapest[1], cheapest[0])
+    return Cycle(
+        level=level,
+        members=list(group),
+        example=[cheapest[0], *back[:-1]],
+        deferred=nx.is_directed_acyclic_graph(loading),
+        cheapest=cut(cheapest),
+        cuts=[cut(pair) for pair in chosen[:SHOWN]],
+        cut_count=len(chosen),
+    )
+
+
+def _frees(graph: nx.DiGraph, pair: Pair) -> int:
+    """Members that are in no cycle any more without this edge."""
+    graph.remove_edge(*pair)
+    bound = sum(len(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
+    graph.add_edge(*pair)
+    return len(graph) - bound

@@ -1,0 +1,152 @@
+"""Duplicate code: pieces with the same tokens, the same but for names and literals, or nearly so.
+
+Tokens are compared in windows of seven ("shingles"); near pairs are found by MinHash in bands, so that not every pair is compared, and
+kept when the Jaccard similarity of their sets of shingles, computed in full, is high enough.
+
+Source:
+    A. Broder, On the resemblance and containment of documents, SEQUENCES (1997).
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.answers_semantic import Duplicate, DuplicateGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+U64 = npt.NDArray[np.uint64]
+
+WINDOW: Final = 7
+LEAST_TOKENS: Final = 50  # less is idiom, not duplication
+SIMILAR: Final = 0.85
+_BANDS, _ROWS = 16, 4  # finds a pair of similarity 0.85 with probability 1 - (1 - 0.85**4)**16 > 0.999
+_BASE: Final = np.uint64(0x9E3779B97F4A7C15)
+
+_HASH_COMMENTS: Final = frozenset({"python", "ruby", "bash", "yaml", "toml", "r", "perl"})
+_STRINGS: Final = r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+_REST: Final = r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign>.)"
+_LONG: Final = r"""'''.*?'''|\"\"\".*?\"\"\""""
+_TOKEN: Final = {
+    True: re.compile(rf"(?P<skip>\#[^\n]*|\s+)|(?P<text>{_LONG}|{_STRINGS})|{_REST}", re.S),
+    False: re.compile(rf"(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|(?P<text>{_STRINGS}|`(?:\\.|[^`\\])*`)|{_REST}", re.S),
+}
+
+
+class Piece(NamedTuple):
+    """A piece of code to compare."""
+
+    path: str
+    qualname: str
+    start_line: int
+    end_line: int
+    language: str
+    text: str
+
+
+class _Read(NamedTuple):
+    exact: int  # hash of the tokens
+    shape: int  # of the tokens with names and literals left out
+    shingles: U64  # of the shape, ascending, distinct
+
+
+def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, similar: float = SIMILAR) -> list[DuplicateGroup]:
+    """Groups of duplicates, those with the most lines to save first; each piece is in at most one.
+
+    Args:
+        pieces: distinct by (path, start_line).
+        least_tokens: shorter pieces are passed over.
+        similar: least Jaccard similarity of near duplicates, in (0, 1].
+    """
+    kept: list[Piece] = []
+    read: list[_Read] = []
+    for piece in sorted(pieces, key=lambda one: (one.path, one.start_line, one.end_line)):
+        found = _read(piece, least_tokens)
+        if found is not None:
+            kept.append(piece)
+            read.append(found)
+    groups: list[DuplicateGroup] = []
+    free = set(range(len(kept)))
+    for kind in ("exact", "renamed"):
+        by_hash: dict[int, list[int]] = defaultdict(list)
+        for i in sorted(free):
+            by_hash[read[i].exact if kind == "exact" else read[i].shape].append(i)
+        for members in by_hash.values():
+            if len(members) > 1:
+                groups.append(_group(kind, 1.0, kept, members))
+                free.difference_update(members[1:] if kind == "exact" else members)
+    first = sorted(free)
+    for members, lowest in _near(read, first, similar):
+        groups.append(_group("near", lowest, kept, members))
+    return sorted(groups, key=lambda one: (-one.lines, one.kind, one.places[0].path, one.places[0].start_line))
+
+
+def _read(piece: Piece, least: int) -> _Read | None:
+    exact, shape = 0, []
+    pattern = _TOKEN[piece.language in _HASH_COMMENTS]
+    for match in pattern.finditer(piece.text):
+        kind = match.lastgroup
+        if kind == "skip":
+            continue
+        word = match.group()
+        exact = zlib.crc32(word.encode("utf-8", "surrogatepass") + b"\0", exact)
+        shape.append(_KEYWORD.get(word) or zlib.crc32(word.encode()) if kind == "sign" or word in _KEYWORD else _CLASS[str(kind)])
+    if len(shape) < max(least, WINDOW):
+        return None
+    tokens = np.array(shape, np.uint64)
+    hashes = np.zeros(len(tokens) - WINDOW + 1, np.uint64)
+    for place in range(WINDOW):
+        hashes = (hashes * _BASE) ^ (tokens[place : place + len(hashes)] + np.uint64(place))
+        hashes ^= hashes >> np.uint64(29)
+    return _Read(hash((exact, len(shape))), zlib.crc32(tokens.tobytes()) << 20 | len(shape), np.unique(hashes))
+
+
+_CLASS: Final = {"word": 1, "number": 2, "text": 3}
+_KEYWORDS: Final = """
+and as assert async await break case catch class const continue def del do elif else except finally for from func function if import in is
+lambda let match new nonlocal not null None True False or pass raise return self super switch this throw try var while with yield
+"""  # make the shape of code, in any language
+_KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
+
+
+def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
+    """Groups of similar pieces around their first one, with the lowest similarity to it."""
+    rng = np.random.default_rng(1)
+    multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)
+    buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)
+    for i in members:
+        signature = (read[i].shingles[:, None] * multiply[None, :]).min(axis=0)
+        for band in range(_BANDS):
+            buckets[band, signature[band * _ROWS : (band + 1) * _ROWS].tobytes()].append(i)
+    pairs: dict[int, set[int]] = defaultdict(set)
+    for bucket in buckets.values():
+        for other in bucket[1:]:
+            pairs[bucket[0]].add(other)
+    taken: set[int] = set()
+    found = []
+    for i in sorted(pairs):
+        if i in taken:
+            continue
+        near = {}
+        for other in sorted(pairs[i] - taken):
+            common = len(np.intersect1d(read[i].shingles, read[other].shingles, assume_unique=True))
+            likeness = common / (len(read[i].shingles) + len(read[other].shingles) - common)
+            if likeness >= similar:
+                near[other] = likeness
+        if near:
+            taken.update([i, *near])
+            found.append(([i, *sorted(near)], round(min(near.values()), 4)))
+    return found
+
+
+def _group(kind: str, similarity: float, pieces: Sequence[Piece], members: Sequence[int]) -> DuplicateGroup:
+    places = [Duplicate(pieces[i].path, pieces[i].start_line, pieces[i].end_line, pieces[i].qualname) for i in members]
+    lengths = [one.end_line - one.start_line + 1 for one in places]
+    return DuplicateGroup(kind, similarity, sum(lengths) - max(lengths), places)

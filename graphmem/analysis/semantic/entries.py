@@ -1,0 +1,99 @@
+"""Where somebody outside comes in: what the parser marked, and what a library offers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.analysis.semantic.files import FileGraph
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.graph import kind_mask
+
+if TYPE_CHECKING:
+    from graphmem.projection.graph import GraphView
+
+ENTRY_KINDS: Final = ("main", "command", "route", "export", "test", "fixture")  # in the order they are listed
+CONFIDENT: Final = 0.7  # calls a flow may follow
+_CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
+
+
+class Entries:
+    """Entry points of a view.
+
+    Attributes:
+        kind: for each node that is an entry point, its kind.
+    """
+
+    def __init__(self, files: FileGraph) -> None:
+        self.view: GraphView = files.view
+        self.files = files
+        view = self.view
+        self.kind: dict[int, str] = {node: view.entry_point(node) for node in np.flatnonzero(view.is_entry_point).tolist()}
+        for node in np.flatnonzero(self.public).tolist():
+            self.kind.setdefault(node, "export")
+
+    @cached_property
+    def public(self) -> npt.NDArray[np.bool_]:
+        """Truths, shape (n,): top-level functions and classes that code outside the project may use.
+
+        What a language marks as exported is; in Python, what has no leading underscore in its name or its path and lies in a file that a
+        package's `__init__` imports, for that is how a library offers it.
+        """
+        view, files = self.view, self.files
+        modifiers = view.arrays.nodes.modifiers.to_pylist()
+        exported = np.array(["exported" in one.split() for one in modifiers], np.bool_)
+        offered = self._offered()
+        top = (view.label == SYMBOL) & (view.parent >= 0)
+        top[top] = view.parent[view.parent[top]] < 0
+        callable_ = np.isin(view.kind, list(_CALLABLE))
+        file = files.file_of(np.arange(view.n, dtype=np.int32))
+        by_init = np.where(file >= 0, offered[file], False)
+        named = np.array([not name.startswith("_") for name in view.arrays.nodes.name.to_pylist()], np.bool_)
+        found: npt.NDArray[np.bool_] = top & callable_ & ~view.is_test & (exported | (by_init & named))
+        return found
+
+    def _offered(self) -> npt.NDArray[np.bool_]:
+        """Truths, shape (f,): Python files that a package's `__init__` imports on loading, or is."""
+        files, view = self.files, self.view
+        init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)
+        found = init.copy()
+        imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
+        for link in np.flatnonzero(init[files.src]).tolist():
+            rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+            found[files.dst[link]] |= bool((view.edge_kind[rows] == imports).any())
+        private = np.array([any(p.startswith("_") and not p.startswith("__") for p in path.split("/")) for path in files.paths], np.bool_)
+        return found & ~private & ~files.is_test
+
+
+class Calls:
+    """Confident calls as adjacency, strongest first.
+
+    Attributes:
+        rows: node -> edge rows of its calls to symbols, most confident first, then by line.
+    """
+
+    def __init__(self, view: GraphView, at_least: float = CONFIDENT) -> None:
+        kept = kind_mask((EdgeKind.CALLS,))[view.edge_kind] & (view.confidence >= at_least)
+        rows = np.flatnonzero(kept & (view.label[view.dst] == SYMBOL) & (view.src != view.dst))
+        order = np.lexsort((view.dst[rows], view.line[rows], -view.confidence[rows], view.src[rows]))
+        rows = rows[order]
+        self.view = view
+        self.rows: dict[int, list[int]] = {}
+        for row, src in zip(rows.tolist(), view.src[rows].tolist(), strict=True):
+            self.rows.setdefault(src, []).append(row)
+
+    def reach(self, start: int, depth: int) -> int:
+        """Symbols reached from a node within so many calls, itself not counted."""
+        seen = {start}
+        front = [start]
+        dst = self.view.dst
+        for _ in range(depth):
+            front = list({int(dst[row]) for node in front for row in self.rows.get(node, ())} - seen)
+            if not front:
+                break
+            seen.update(front)
+        return len(seen) - 1

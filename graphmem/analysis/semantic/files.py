@@ -1,0 +1,161 @@
+"""The graph between files: every edge between symbols of two files, added up by kind. What modules and cycles are made from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.answers import PathStep
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
+from graphmem.projection.graph import kind_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from graphmem.projection.graph import GraphView
+
+I64 = npt.NDArray[np.int64]
+
+DEPENDENCY_KINDS: Final = (EdgeKind.IMPORTS, EdgeKind.CALLS, EdgeKind.INHERITS, EdgeKind.REFERENCES, EdgeKind.USES_TYPE)
+CERTAIN: Final = 0.5  # edges below are guesses among several names; a map should not be drawn from them
+
+
+class FileGraph:
+    """Files and the dependencies between them.
+
+    Attributes (f files, l links):
+        paths: of the files, ascending.
+        node: int32 (f,), node of each file in the view.
+        of_path: int32 (paths of the view,), number of the file at a path; -1.
+        rows: int64, edge rows between different files, grouped by link.
+        ptr: int64 (l + 1,), link i has rows[ptr[i]:ptr[i + 1]].
+        src, dst: int64 (l,), ends of each link; links are sorted by (src, dst).
+    """
+
+    def __init__(self, view: GraphView) -> None:
+        self.view = view
+        nodes = view.arrays.paths.node
+        present = np.flatnonzero(nodes >= 0)
+        self.paths = [view.paths[number] for number in present.tolist()]
+        self.node = nodes[present]
+        self.of_path = np.full(len(nodes), -1, np.int32)
+        self.of_path[present] = np.arange(len(present), dtype=np.int32)
+        self.is_test = view.is_test[self.node]
+        self.lines = view.arrays.paths.lines[present].astype(np.int64)
+
+        kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= CERTAIN)
+        rows = np.flatnonzero(kept & (view.label[view.dst] <= SYMBOL))
+        src, dst = self.file_of(view.src[rows]), self.file_of(view.dst[rows])
+        between = (src != dst) & (src >= 0) & (dst >= 0)
+        rows, src, dst = rows[between], src[between], dst[between]
+        keys = src * len(self.paths) + dst
+        order = np.argsort(keys, kind="stable")
+        self.rows: I64 = rows[order]
+        keys = keys[order]
+        starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))) if len(keys) else np.zeros(0, np.int64)
+        self.ptr: I64 = np.concatenate((starts, [len(keys)]))
+        self.src: I64 = keys[starts] // max(1, len(self.paths))
+        self.dst: I64 = keys[starts] % max(1, len(self.paths))
+
+    def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
+        """Number of the file each node is in; -1 for externals."""
+        path = self.view.path_index[nodes]
+        return np.where(path >= 0, self.of_path[path], -1).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    @cached_property
+    def weight(self) -> I64:
+        """Edges of each link, shape (l,)."""
+        return np.diff(self.ptr)
+
+    @cached_property
+    def symbols(self) -> I64:
+        """Definitions in each file, shape (f,), without the file's own module symbol."""
+        view = self.view
+        inside = (view.label == SYMBOL) & (view.parent >= 0)
+        files = self.file_of(np.flatnonzero(inside).astype(np.int32))
+        return np.bincount(files[files >= 0], minlength=len(self))
+
+    @cached_property
+    def complexity(self) -> I64:
+        """Sum of the complexity of each file's definitions, shape (f,)."""
+        files = self.file_of(np.arange(self.view.n, dtype=np.int32))
+        known = files >= 0
+        return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
+
+    def kinds_of(self, rows: I64) -> dict[str, int]:
+        """Edges by kind, most first, then by name."""
+        counts = np.bincount(self.view.edge_kind[rows], minlength=len(EDGE_KINDS)).tolist()
+        named = [(EDGE_KINDS[code], count) for code, count in enumerate(counts) if count]
+        return dict(sorted(named, key=lambda one: (-one[1], one[0])))
+
+    def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
+        """Edges as evidence: imports first (they are what one edits), then by confidence, path and line."""
+        view = self.view
+        chosen = np.asarray(rows, np.int64)
+        order = np.lexsort(
+            (
+                chosen,
+                view.line[chosen],
+                view.path_index[view.src[chosen]],
+                -view.confidence[chosen],
+                view.edge_kind[chosen] != EDGE_KINDS.index(EdgeKind.IMPORTS),
+            )
+        )
+        return [step_of(view, row) for row in chosen[order][:limit].tolist()]
+
+    @cached_property
+    def deferred(self) -> npt.NDArray[np.bool_]:
+        """Truths, shape (l,): no import of this link runs when the file is loaded, each is written inside a function."""
+        view = self.view
+        imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
+        late = np.ones(len(self.src), np.bool_)
+        for link in range(len(self.src)):
+            rows = self.rows[self.ptr[link] : self.ptr[link + 1]]
+            rows = rows[view.edge_kind[rows] == imports]
+            spans = self._function_lines(int(self.src[link])) if len(rows) else ()
+            late[link] = all(any(start <= line <= end for start, end in spans) for row in rows.tolist() for line in view.lines_of(row))
+        return late
+
+    def _function_lines(self, file: int) -> list[tuple[int, int]]:
+        if file not in self._spans:
+            view = self.view
+            functions = {"function", "method"}
+            self._spans[file] = [
+                (int(view.start_line[node]), int(view.end_line[node]))
+                for node in view.by_path(self.paths[file]).tolist()
+                if NODE_KINDS[view.kind[node]] in functions
+            ]
+        return self._spans[file]
+
+    @cached_property
+    def _spans(self) -> dict[int, list[tuple[int, int]]]:
+        return {}
+
+
+def step_of(view: GraphView, row: int) -> PathStep:
+    """An edge row as every answer shows one."""
+    src, dst = view.infos((int(view.src[row]), int(view.dst[row])))
+    confidence = round(float(view.confidence[row]), 4)
+    return PathStep(src, dst, view.kind_of(row), confidence, view.source_of(row), view.rule_of(row), int(view.line[row]))
+
+
+def common_folder(paths: Iterable[str]) -> str:
+    """The deepest folder that holds all of these paths; "" is the root."""
+    parts: list[str] | None = None
+    for path in paths:
+        folders = path.split("/")[:-1]
+        if parts is None:
+            parts = folders
+        else:
+            same = 0
+            while same < min(len(parts), len(folders)) and parts[same] == folders[same]:
+                same += 1
+            parts = parts[:same]
+    return "/".join(parts or ())

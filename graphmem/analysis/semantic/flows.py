@@ -1,0 +1,108 @@
+"""Flows: from an entry point along confident calls, the way that leads through the most of the system.
+
+From each entry point every symbol within eight calls is found, breadth first, so that a step is never a detour; the flow is the way to
+the end that passes the most modules, then the longest, then the most confident. Entry points whose flows are the same from the second
+symbol on are one flow with variants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.analysis.semantic.entries import ENTRY_KINDS, Calls, Entries
+from graphmem.analysis.semantic.files import step_of
+from graphmem.answers_semantic import Flow
+from graphmem.model import stable_id
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from graphmem.analysis.semantic.modules import Modules
+
+MAX_STEPS: Final = 8
+LEAST_STEPS: Final = 2  # one call is no flow
+VARIANTS: Final = 10
+
+
+class _Way(NamedTuple):
+    entry: int
+    rows: tuple[int, ...]
+    modules: tuple[int, ...]
+    confidence: float
+
+
+def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
+    """Flows of the entry points of these kinds (default: all but tests and fixtures), through the most modules first."""
+    wanted = set(kinds) if kinds is not None else set(ENTRY_KINDS) - {"test", "fixture"}
+    calls = Calls(modules.view)
+    ways = [way for node, kind in sorted(entries.kind.items()) if kind in wanted and (way := _best(modules, calls, node)) is not None]
+    groups: dict[tuple[int, ...], list[_Way]] = {}
+    for way in sorted(ways, key=lambda one: _rank(modules, entries, one)):
+        groups.setdefault(way.rows[1:], []).append(way)
+    kept = list(groups.values())
+    covered: set[tuple[int, ...]] = {group[0].rows[at:] for group in kept for at in range(1, len(group[0].rows))}
+    shown = [group for group in kept if group[0].rows not in covered]  # a flow that is the end of another says nothing new
+    return [_flow(modules, entries, group) for group in sorted(shown, key=lambda group: _rank(modules, entries, group[0]))]
+
+
+def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
+    view = modules.view
+    kind = ENTRY_KINDS.index(entries.kind[way.entry]) if entries.kind[way.entry] in ENTRY_KINDS else len(ENTRY_KINDS)
+    return (-len(set(way.modules)), kind, -len(way.rows), -way.confidence, view.path(way.entry), int(view.start_line[way.entry]), way.entry)
+
+
+def _best(modules: Modules, calls: Calls, entry: int) -> _Way | None:
+    """The way from an entry point that passes the most modules."""
+    view = modules.view
+    arrived: dict[int, tuple[int, int]] = {entry: (-1, 0)}  # node -> (row it was reached by, steps)
+    front = [entry]
+    for steps in range(1, MAX_STEPS + 1):
+        following = []
+        for node in front:
+            for row in calls.rows.get(node, ()):
+                target = int(view.dst[row])
+                if target not in arrived and not view.is_test[target]:
+                    arrived[target] = (row, steps)
+                    following.append(target)
+        front = following
+    best: tuple[tuple[object, ...], _Way] | None = None
+    passed: dict[int, tuple[tuple[int, ...], tuple[int, ...], float]] = {entry: ((), (_module(modules, entry),), 1.0)}
+    for node, (row, steps) in arrived.items():
+        if row < 0:
+            continue
+        rows, through, confidence = passed[int(view.src[row])]
+        here = _module(modules, node)
+        through = through if here == through[-1] or here < 0 else (*through, here)
+        rows, confidence = (*rows, row), confidence * float(view.confidence[row])
+        passed[node] = rows, through, confidence
+        if steps < LEAST_STEPS:
+            continue
+        key = (-len(set(through)), -steps, -confidence, view.path(node), int(view.start_line[node]), node)
+        if best is None or key < best[0]:
+            best = key, _Way(entry, rows, through, confidence)
+    return best[1] if best is not None else None
+
+
+def _module(modules: Modules, node: int) -> int:
+    file = int(modules.files.file_of(np.array([node], np.int32))[0])
+    return int(modules.of_file[file]) if file >= 0 else -1
+
+
+def _flow(modules: Modules, entries: Entries, group: list[_Way]) -> Flow:
+    view, way = modules.view, group[0]
+    entry = view.info(way.entry)
+    steps = [step_of(view, row) for row in way.rows]
+    passed = [modules.groups[one].name for one in way.modules if one >= 0]
+    return Flow(
+        id=stable_id("flow", entry.id, *(step.dst.id for step in steps)),
+        name=f"{entry.qualname} → {steps[-1].dst.qualname}",
+        kind=entries.kind[way.entry],
+        entry=entry,
+        steps=steps,
+        modules=list(dict.fromkeys(passed)),
+        confidence=round(way.confidence, 4),
+        variants=[info.ref for info in view.infos([one.entry for one in group[1 : VARIANTS + 1]])] if len(group) > 1 else [],
+        variant_count=len(group) - 1,
+    )

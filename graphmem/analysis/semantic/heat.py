@@ -1,0 +1,76 @@
+"""Hot spots: where change hurts, because code is changed often, is complex, and is depended upon.
+
+Source:
+    A. Tornhill, Your Code as a Crime Scene (2015), for churn times complexity; dependents are the third factor here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.analysis.semantic.files import CERTAIN, DEPENDENCY_KINDS
+from graphmem.projection.arrays import SYMBOL
+from graphmem.projection.graph import kind_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphmem.analysis.semantic.files import I64, FileGraph
+
+F64 = npt.NDArray[np.float64]
+
+
+def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
+    """Churn of each file, shape (f,); None without history."""
+    return None if churn is None else np.array([churn.get(path, 0.0) for path in files.paths], np.float64)
+
+
+def file_dependents(files: FileGraph) -> I64:
+    """Other files that depend on each file, shape (f,)."""
+    return np.bincount(files.dst, minlength=len(files)).astype(np.int64)
+
+
+def symbol_dependents(files: FileGraph) -> I64:
+    """Other symbols that directly depend on each node of the view, shape (n,)."""
+    view = files.view
+    kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= CERTAIN) & (view.src != view.dst)
+    keys = np.unique(view.dst[kept].astype(np.int64) * view.n + view.src[kept])
+    return np.bincount(keys // max(1, view.n), minlength=view.n).astype(np.int64)
+
+
+def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
+    """How hot, 0..100: the geometric mean of the factors, each log(1 + x) over the largest.
+
+    A factor of 0 gives 0, but for dependents: what nothing depends on is half as hot as what one depends on, not cold. Without churn
+    the other two make the score.
+    """
+    factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
+    if churn is not None:
+        factors.append(_share(churn))
+    mean: F64 = np.prod(np.stack(factors), axis=0) ** (1 / len(factors))
+    return np.asarray(np.round(100 * mean, 4))
+
+
+def _share(values: F64) -> F64:
+    top = values.max(initial=0.0)
+    return np.asarray(np.log1p(values) / np.log1p(top)) if top > 0 else np.zeros_like(values)
+
+
+def file_heat(files: FileGraph, churn: F64 | None) -> F64:
+    """Score of each file, shape (f,); tests are not hot."""
+    found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
+    return np.where(files.is_test, 0.0, found)
+
+
+def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
+    """(score, dependents) of each node of the view, shapes (n,); 0 but for definitions with a body outside tests. Churn is the file's."""
+    view = files.view
+    dependents = symbol_dependents(files)
+    wanted = (view.label == SYMBOL) & (view.complexity > 0) & ~view.is_test & (view.parent >= 0)
+    file = files.file_of(np.arange(view.n, dtype=np.int32))
+    of_file = np.where(file >= 0, churn[file], 0.0) if churn is not None else None
+    found = scores(of_file, np.where(wanted, view.complexity, 0).astype(np.int64), np.where(wanted, dependents, 0))
+    return np.where(wanted, found, 0.0), dependents

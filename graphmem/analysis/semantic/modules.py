@@ -1,0 +1,299 @@
+"""Modules, what they depend on, and the layers they lie in: one partition of the files, with everything that is said about it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from graphmem.analysis.semantic.communities import communities, modularity
+from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
+from graphmem.analysis.semantic.files import FileGraph
+from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
+from graphmem.analysis.semantic.layering import feedback, layers
+from graphmem.analysis.semantic.layout import layered
+from graphmem.analysis.semantic.naming import Known, Named, named
+from graphmem.answers_semantic import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graphmem.analysis.semantic.files import I64
+    from graphmem.analysis.semantic.heat import F64
+    from graphmem.answers import IndexState
+    from graphmem.answers_semantic import Cycle
+    from graphmem.projection.graph import GraphView
+
+CENTRAL: Final = 5
+SITES: Final = 3  # of an ordinary dependency
+UPWARD_SITES: Final = 20  # of one that should not be there
+HOTTEST: Final = 5  # files whose mean score is the heat of a module
+
+
+class Modules:
+    """One partition of the files of a view; immutable.
+
+    Args:
+        view: the graph.
+        known: the modules as they were before; names and ids follow them.
+        project: part of new ids.
+        churn: path -> commits, old ones counting less; None without history.
+        co_change: (path, path) -> strength in [0, 1].
+
+    Attributes:
+        groups: the modules, most lines first.
+        used: int64 (n,), other symbols that depend on each node.
+        of_file: int64 (f,), position in `groups` of each file's module; -1 for files without code.
+    """
+
+    def __init__(
+        self,
+        view: GraphView,
+        known: Sequence[Known] = (),
+        project: str = "",
+        churn: Mapping[str, float] | None = None,
+        co_change: Mapping[tuple[str, str], float] | None = None,
+    ) -> None:
+        self.view = view
+        self.files = FileGraph(view)
+        self.churn: F64 | None = churn_of(self.files, churn)
+        code = self._code()
+        self.left_out = len(self.files) - len(code)
+        earlier = {path: one.id for one in known for path in one.paths}
+        groups = communities(code, self._links, co_change, earlier)
+        used = symbol_dependents(self.files)
+        of = self.files.file_of(np.arange(view.n, dtype=np.int32))
+        weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
+        found = named(groups, known, {path: float(weight[i]) for i, path in enumerate(self.files.paths)}, project)
+        number = {path: i for i, path in enumerate(self.files.paths)}
+        self.groups: list[Named] = sorted(
+            found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
+        )
+        self.of_file: I64 = np.full(len(self.files), -1, np.int64)
+        for i, group in enumerate(self.groups):
+            self.of_file[[number[path] for path in group.paths]] = i
+        self.used = used
+        self._number = number
+
+    def _code(self) -> list[str]:
+        """Files that hold code: those of text and data have no place in a map of dependencies."""
+        view, files = self.view, self.files
+        of = files.file_of(np.flatnonzero(view.label == SYMBOL).astype(np.int32))
+        has = np.zeros(len(files), np.bool_)
+        has[of[of >= 0]] = True
+        return [files.paths[i] for i in np.flatnonzero(has).tolist()]
+
+    @cached_property
+    def _links(self) -> dict[tuple[str, str], float]:
+        files = self.files
+        ends = zip(files.src.tolist(), files.dst.tolist(), files.weight.tolist(), strict=True)
+        return {(files.paths[a], files.paths[b]): float(count) for a, b, count in ends}
+
+    # ---- what follows from the partition
+
+    @cached_property
+    def between(self) -> dict[tuple[int, int], I64]:
+        """Edge rows from one module to another, by positions in `groups`."""
+        rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
+        files = self.files
+        for link, (a, b) in enumerate(zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), strict=True)):
+            if a != b and a >= 0 and b >= 0:
+                rows[a, b].append(files.rows[files.ptr[link] : files.ptr[link + 1]])
+        return {pair: np.concatenate(parts) for pair, parts in sorted(rows.items())}
+
+    @cached_property
+    def upward(self) -> frozenset[tuple[int, int]]:
+        """Dependencies without which there are layers."""
+        return frozenset(feedback({pair: float(len(rows)) for pair, rows in self.between.items()}))
+
+    @cached_property
+    def layer(self) -> dict[int, int]:
+        """Layer of each module, 0 at the bottom."""
+        weights = {pair: float(len(rows)) for pair, rows in self.between.items()}
+        return layers(range(len(self.groups)), weights, sorted(self.upward))
+
+    @cached_property
+    def heat(self) -> F64:
+        """Score of each file, 0..100, shape (f,)."""
+        return file_heat(self.files, self.churn)
+
+    @cached_property
+    def modularity(self) -> float:
+        """Of the partition over the dependencies alone."""
+        grouped = {path for group in self.groups for path in group.paths}
+        links = {pair: count for pair, count in self._links.items() if pair[0] in grouped and pair[1] in grouped}
+        return round(modularity([group.paths for group in self.groups], links), 4)
+
+    def name_of(self, path: str) -> str:
+        """Name of the module a file is in; "" for none."""
+        number = self._number.get(path)
+        place = -1 if number is None else int(self.of_file[number])
+        return self.groups[place].name if place >= 0 else ""
+
+    def find(self, ref: str) -> int | None:
+        """Position of the module with this id or name."""
+        return next((i for i, group in enumerate(self.groups) if ref in (group.id, group.name)), None)
+
+    # ---- answers
+
+    @cached_property
+    def infos(self) -> list[ModuleInfo]:
+        """The modules, most lines first."""
+        names = [group.name for group in self.groups]
+        lines = {(names[a], names[b]): float(len(rows)) for (a, b), rows in self.between.items()}
+        place = layered({name: self.layer[i] for i, name in enumerate(names)}, lines)
+        inside, outside = self._weights()
+        heats = [float(np.sort(self.heat[self.of_file == i])[::-1][:HOTTEST].mean()) for i in range(len(names))]
+        top = max(heats, default=0.0)
+        return [
+            self._info(
+                i,
+                heat=round(heats[i] / top, 4) if top else 0.0,
+                cohesion=round(inside[i] / (inside[i] + outside[i]), 4) if inside[i] + outside[i] else 1.0,
+                at=place[names[i]],
+            )
+            for i in range(len(names))
+        ]
+
+    def _weights(self) -> tuple[list[int], list[int]]:
+        """Edges that stay inside each module, and those that enter or leave it."""
+        inside, outside = [0] * len(self.groups), [0] * len(self.groups)
+        files = self.files
+        ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), files.weight.tolist(), strict=True)
+        for a, b, count in ends:
+            if a == b:
+                inside[a] += count if a >= 0 else 0
+                continue
+            for one in (a, b):
+                outside[one] += count if one >= 0 else 0
+        return inside, outside
+
+    def _info(self, i: int, heat: float, cohesion: float, at: tuple[float, float]) -> ModuleInfo:
+        group, files, view = self.groups[i], self.files, self.view
+        members = np.flatnonzero(self.of_file == i)
+        languages = Counter(view.arrays.paths.language[view.path_number[path]].as_py() for path in group.paths)
+        nodes = np.concatenate([view.by_path(path) for path in group.paths]) if group.paths else np.zeros(0, np.int32)
+        entries = Counter(view.entry_point(node) for node in nodes[view.is_entry_point[nodes]].tolist())
+        return ModuleInfo(
+            id=group.id,
+            name=group.name,
+            path=group.path,
+            layer=self.layer[i],
+            files=len(members),
+            symbols=int(files.symbols[members].sum()),
+            lines=int(files.lines[members].sum()),
+            test_files=int(files.is_test[members].sum()),
+            heat=heat,
+            cohesion=cohesion,
+            languages=dict(sorted(languages.items(), key=lambda one: (-one[1], one[0]))),
+            entry_points=dict(sorted(entries.items())),
+            central=view.infos(self._central(nodes)),
+            x=at[0],
+            y=at[1],
+            summary=self._summary(group.paths),
+        )
+
+    def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
+        """The most depended upon definitions outside tests, or in them when there is nothing else."""
+        view = self.view
+        wanted = nodes[(view.parent[nodes] >= 0) & (view.kind[nodes] != NODE_KINDS.index("variable"))]
+        outside = wanted[~view.is_test[wanted]]
+        chosen = outside if len(outside) else wanted
+        order = np.lexsort((view.start_line[chosen], view.path_index[chosen], -self.used[chosen]))
+        found: list[int] = chosen[order][:CENTRAL].tolist()
+        return found
+
+    def _summary(self, paths: Sequence[str]) -> str:
+        """First sentence of the documentation of the file that speaks for the module: its package's, else its most used one's."""
+        view = self.view
+        best: tuple[int, float, str] | None = None
+        for path in paths:
+            symbols = view.by_path(path)
+            doc = view.doc(int(symbols[0])) if len(symbols) else ""
+            if doc and not self.files.is_test[self._number[path]]:
+                package = path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
+                key = (0 if package else 1, -float(self.heat[self._number[path]]), path)
+                if best is None or key < best:
+                    best = key
+        if best is None:
+            return ""
+        text = " ".join(view.doc(int(view.by_path(best[2])[0])).split())
+        return text.partition(". ")[0].rstrip(".") + "."
+
+    @cached_property
+    def dependencies(self) -> list[ModuleDependency]:
+        """Between modules, heaviest first."""
+        found = [self._dependency(pair, rows) for pair, rows in self.between.items()]
+        return sorted(found, key=lambda one: (-one.weight, one.src_name, one.dst_name))
+
+    def _dependency(self, pair: tuple[int, int], rows: I64) -> ModuleDependency:
+        src, dst = self.groups[pair[0]], self.groups[pair[1]]
+        upward = pair in self.upward
+        sites = self.files.steps(rows, UPWARD_SITES if upward else SITES)
+        return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites)
+
+    def map(self, notes: list[str], state: IndexState) -> ModuleMap:
+        """What the system is made of."""
+        return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
+
+    def detail(self, i: int, state: IndexState) -> ModuleDetail:
+        """One module, opened."""
+        group, files, view = self.groups[i], self.files, self.view
+        hottest = float(self.heat.max(initial=0.0)) or 1.0
+        links = self._inside(i)
+        weights = {(one.src, one.dst): float(one.weight) for one in links}
+        place = layered(layers(group.paths, weights, feedback(weights)), weights)
+        rows = []
+        for path in group.paths:
+            number = self._number[path]
+            language = view.arrays.paths.language[view.path_number[path]].as_py()
+            rows.append(
+                ModuleFile(
+                    path,
+                    language,
+                    int(files.lines[number]),
+                    int(files.symbols[number]),
+                    bool(files.is_test[number]),
+                    round(float(self.heat[number]) / hottest, 4),
+                    *place[path],
+                )
+            )
+        return ModuleDetail(
+            module=self.infos[i],
+            files=rows,
+            links=links,
+            dependencies=[one for one in self.dependencies if one.src == group.id],
+            dependents=[one for one in self.dependencies if one.dst == group.id],
+            state=state,
+        )
+
+    def _inside(self, i: int) -> list[FileLink]:
+        files = self.files
+        inside = np.flatnonzero((self.of_file[files.src] == i) & (self.of_file[files.dst] == i))
+        found = []
+        for link in inside.tolist():
+            rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+            found.append(FileLink(files.paths[files.src[link]], files.paths[files.dst[link]], len(rows), files.kinds_of(rows)))
+        return sorted(found, key=lambda one: (-one.weight, one.src, one.dst))
+
+    # ---- cycles
+
+    @cached_property
+    def file_cycles(self) -> list[Cycle]:
+        """Cycles of imports between files, largest first."""
+        return cycles("files", self.files, file_arcs(self.files))
+
+    @cached_property
+    def module_cycles(self) -> list[Cycle]:
+        """Cycles between modules, largest first."""
+        files = self.files
+        late = np.zeros(self.view.m, np.bool_)
+        for link in np.flatnonzero(files.deferred).tolist():
+            late[files.rows[files.ptr[link] : files.ptr[link + 1]]] = True
+        names = [group.name for group in self.groups]
+        arcs: dict[Pair, Arc] = {(names[a], names[b]): Arc(rows, bool(late[rows].all())) for (a, b), rows in self.between.items()}
+        return cycles("modules", files, arcs)

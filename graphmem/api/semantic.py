@@ -1,0 +1,98 @@
+"""Root fields of the semantic layer: each parses its arguments, calls one verb and hands the answer on."""
+
+from __future__ import annotations
+
+import strawberry
+
+from graphmem import answers_semantic as answers
+from graphmem.api import types_semantic as types
+from graphmem.api.complexity import sized_by
+from graphmem.api.context import Info
+from graphmem.api.describe import resolved
+from graphmem.api.ids import as_ref
+from graphmem.api.limits import at_most
+from graphmem.api.types_semantic import CycleLevel, EntryKind, HotspotLevel
+
+
+def _kinds(kinds: list[EntryKind] | None) -> list[str] | None:
+    return None if kinds is None else [kind.value for kind in kinds]
+
+
+@strawberry.type
+class SemanticQueries:
+    """Questions about the whole. Worked out when first asked after a change of the index, which may take seconds on a large one."""
+
+    @resolved(types.ModuleMap | None)
+    @staticmethod
+    async def modules(info: Info) -> answers.ModuleMap:
+        """What the system is made of: groups of files that belong together, their layers, and what depends on what."""
+        return await info.context.wait_for(info.context.service.modules)
+
+    @resolved(types.ModuleDetail | None)
+    @staticmethod
+    async def module(info: Info, ref: str) -> answers.ModuleDetail:
+        """One module with its files and their links, by name, by id, or by the path of a file in it."""
+        return await info.context.wait_for(info.context.service.module, as_ref(ref))
+
+    @resolved(types.CyclesAnswer | None, [sized_by("limit", "cycles")])
+    @staticmethod
+    async def cycles(info: Info, level: CycleLevel = CycleLevel.FILES, limit: int = 50) -> answers.CyclesAnswer:
+        """Import cycles between files, or cycles between modules, largest first, each with where to cut it."""
+        return await info.context.wait_for(
+            info.context.service.cycles, level.value, limit=at_most(info.context.limits.page, "limit", limit)
+        )
+
+    @resolved(types.EntryPointPage | None, [sized_by("limit", "entryPoints")])
+    @staticmethod
+    async def entry_points(info: Info, kinds: list[EntryKind] | None = None, limit: int = 100, offset: int = 0) -> answers.EntryPointPage:
+        """Where somebody outside comes in: mains, commands, routes, what a library exports, tests, fixtures."""
+        return await info.context.wait_for(
+            info.context.service.entry_points, _kinds(kinds), limit=at_most(info.context.limits.page, "limit", limit), offset=offset
+        )
+
+    @resolved(types.FlowPage | None, [sized_by("limit", "flows")])
+    @staticmethod
+    async def flows(
+        info: Info, kinds: list[EntryKind] | None = None, module: str | None = None, limit: int = 50, offset: int = 0
+    ) -> answers.FlowPage:
+        """Ways through the code from entry points, those through the most modules first; by default not from tests."""
+        return await info.context.wait_for(
+            info.context.service.flows, _kinds(kinds), module=module, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
+        )
+
+    @resolved(types.HotspotPage | None, [sized_by("limit", "hotspots")])
+    @staticmethod
+    async def hotspots(info: Info, level: HotspotLevel = HotspotLevel.FILES, limit: int = 50, offset: int = 0) -> answers.HotspotPage:
+        """Where change hurts: often changed, complex, and depended upon; hottest first."""
+        return await info.context.wait_for(
+            info.context.service.hotspots, level.value, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
+        )
+
+    @resolved(types.CentralPage | None, [sized_by("limit", "symbols")])
+    @staticmethod
+    async def central_symbols(info: Info, limit: int = 50) -> answers.CentralPage:
+        """The definitions much of the rest leans on, directly or not."""
+        return await info.context.wait_for(info.context.service.central_symbols, limit=at_most(info.context.limits.page, "limit", limit))
+
+    @resolved(types.DeadCodePage | None, [sized_by("limit", "symbols")])
+    @staticmethod
+    async def dead_code(info: Info, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> answers.DeadCodePage:
+        """Definitions nothing seems to need, most certain first, with the reason."""
+        return await info.context.wait_for(
+            info.context.service.dead_code, min_confidence, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
+        )
+
+    @resolved(types.DuplicatePage | None, [sized_by("limit", "groups")])
+    @staticmethod
+    async def duplicates(
+        info: Info, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
+    ) -> answers.DuplicatePage:
+        """Pieces of code that say the same, those with the most lines to save first."""
+        return await info.context.wait_for(
+            info.context.service.duplicates,
+            min_tokens,
+            similarity,
+            tests,
+            limit=at_most(info.context.limits.page, "limit", limit),
+            offset=offset,
+        )

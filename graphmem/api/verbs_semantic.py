@@ -1,0 +1,51 @@
+"""What this door needs of the semantic layer: part of `graphmem.api.verbs.Service`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from graphmem.answers_semantic import (
+    CentralPage,
+    CyclesAnswer,
+    DeadCodePage,
+    DuplicatePage,
+    EntryPointPage,
+    FlowPage,
+    HotspotPage,
+    ModuleDetail,
+    ModuleMap,
+)
+
+
+class SemanticService(Protocol):
+    """The verbs of `graphmem.service.semantic.SemanticVerbs`."""
+
+    def modules(self) -> ModuleMap:
+        """What the system is made of."""
+
+    def module(self, ref: str) -> ModuleDetail:
+        """One module with its files."""
+
+    def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
+        """Cycles between files or modules."""
+
+    def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
+        """Where somebody outside comes in."""
+
+    def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
+        """Ways through the code from entry points."""
+
+    def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
+        """Where change hurts."""
+
+    def central_symbols(self, limit: int = 50) -> CentralPage:
+        """What much of the rest leans on."""
+
+    def dead_code(self, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> DeadCodePage:
+        """Definitions nothing seems to need."""
+
+    def duplicates(
+        self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
+    ) -> DuplicatePage:
+        """Pieces of code that say the same."""
