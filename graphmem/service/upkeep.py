@@ -210,11 +210,11 @@ class UpkeepVerbs:
 
     def _let_go_of_logs(self) -> None:
         """Close what mixins keep open beside the database; each opens its own again when it is asked."""
-        for name in ("_history_log",):
-            log = getattr(self, name, None)
-            if log is not None:
-                log.close()
-                setattr(self, name, None)
+        for name in ("_history_log", "_history"):
+            held = getattr(self, name, None)
+            if hasattr(held, "close"):
+                held.close()
+            setattr(self, name, None)
 
     def _checked_anew(self) -> list[Check]:
         from graphmem.service.graphmem import GraphMem

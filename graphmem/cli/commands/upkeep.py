@@ -56,9 +56,10 @@ def backup(
         else:
             here.output.line((made.path, "bold"))
             kind = "any engine" if made.engine == "any" else made.engine
+            memories, entries = plural(made.memories, "memory", "memories"), plural(made.entries, "entry", "entries")
             here.output.line(
-                f"  {_megabytes(made.bytes)} for {kind}: generation {made.generation} of the code, {plural(made.memories, 'memory', 'memories')}, "
-                f"{plural(made.entries, 'entry', 'entries')} of their journal; read back and opened, {made.seconds:.1f} s"
+                f"  {_megabytes(made.bytes)} for {kind}: generation {made.generation} of the code, {memories}, "
+                f"{entries} of their journal; read back and opened, {made.seconds:.1f} s"
             )
 
 

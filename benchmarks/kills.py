@@ -1,0 +1,318 @@
+"""Processes killed with -9 while they write, index, checkpoint, compact, migrate and back up; nothing acknowledged may be missing.
+
+`python -m benchmarks kills --count 1000` prints, for each kind of work, kills, what was acknowledged before them, what of it was missing
+at the next open, and what the opening had to mend. One process imports everything and forks the ones it kills. A round of `migrate`
+works on a copy of its own; all others share one index, so that damage of one round would be met by the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import report
+
+KINDS = ("write", "index", "checkpoint", "compact", "migrate", "backup")
+FILES = 12  # of the small repository
+MAX_WAIT_S = 60.0  # for a word of the process that is to be killed; longer means that it hangs
+
+
+class Tell:
+    """A pipe to the parent, one line a message, written in one piece."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __call__(self, *words: object) -> None:
+        os.write(self._descriptor, (json.dumps(words) + "\n").encode())
+
+
+def make_repository(root: Path) -> None:
+    """A package whose modules call each other."""
+    root.mkdir(parents=True)
+    for number in range(FILES):
+        write_module(root, number, 0)
+
+
+def write_module(root: Path, number: int, version: int) -> None:
+    """One module, different in each version."""
+    calls = f"from m{(number + 1) % FILES} import f{(number + 1) % FILES}\n\n\n"
+    body = f"def f{number}(value):\n    return f{(number + 1) % FILES}(value) + {version}\n\n\n"
+    more = "".join(f"def extra{number}_{i}(value):\n    return f{number}(value) * {i}\n\n\n" for i in range(version % 5))
+    (root / f"m{number}.py").write_text(calls + body + more, encoding="utf-8")
+
+
+def settings() -> Any:
+    """What every process opens the index with."""
+    from graphmem.settings import Settings
+
+    return Settings(embedder="none", workers=1, max_db_gb=1)
+
+
+def check_open(memory: Any, known: dict[str, Any], tell: Tell) -> None:
+    """What the process before acknowledged is there, and the graph is whole."""
+    from graphmem.service import checks
+
+    rows = {row.id: row for row in memory._book.index().all_rows()}
+    missing = sorted(set(known["ids"]) - rows.keys())
+    halves = [batch for batch, size in Counter(one.rpartition("-")[0] for one in rows if one.count("-") == 2).items() if size != 4]
+    generation = memory._store.generation()
+    wrong = [one.said for one in checks.graph(memory._store) if one.level == "bad"]
+    if generation < known["generation"]:
+        wrong.append(f"generation {generation}, {known['generation']} was acknowledged")
+    notes = [*memory._store.notes, *memory._book.notes]
+    tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "memories": len(rows)})
+
+
+def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any], seed: int, tell: Tell) -> None:
+    """Open the index, check it, and do one kind of work until killed."""
+    from graphmem import GraphMem
+
+    chance = random.Random(seed)
+    if kind == "migrate":
+        pretend_newer_schema(4)
+        tell("begun")
+    with GraphMem.open(folder, settings=settings()) as memory:
+        check_open(memory, known, tell)
+        for i in range(100_000):
+            ids = [f"{number}-{i}"]
+            if i % 3 == 2:
+                ids = [f"{number}-{i}-{j}" for j in range(4)]
+                memory.remember_many([{"id": one, "content": f"bulk note {one} about {chance.random()}"} for one in ids])
+            else:
+                memory.remember(f"note {ids[0]} about {chance.random()}", id=ids[0], related_files=[f"m{i % FILES}.py"])
+            tell("kept", ids)
+            if kind == "index" or i % 50 == 49:
+                for one in chance.sample(range(FILES), 3):
+                    write_module(repo, one, chance.randrange(1000))
+                run = memory.index(repo, full=chance.random() < 0.2)
+                tell("generation", run.generation)
+            elif kind == "checkpoint":
+                memory._store.checkpoint()
+            elif kind == "compact":
+                memory.compact()
+            elif kind == "backup":
+                made = memory.backup(portable=chance.random() < 0.3)
+                tell("backup", made.path)
+                Path(made.path).unlink()
+
+
+def pretend_newer_schema(count: int) -> None:
+    """As if this graphmem had more files in queries/schema, so that opening migrates."""
+    from graphmem.store import migrate
+
+    known = migrate.load_migrations()
+    more = tuple(
+        migrate.Migration(f"{len(known) + i + 1:04}", f"extra-{i}", f"{i:064x}", (f"CREATE NODE TABLE Extra{i}(id STRING PRIMARY KEY)",))
+        for i in range(count)
+    )
+    migrate.load_migrations = lambda: (*known, *more)
+
+
+def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]], bool], delay_s: float) -> tuple[dict[str, list[Any]], str]:
+    """Fork a process, kill it `delay_s` after `wait` says yes; what it told, and how it ended if not by the kill."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        try:
+            job(Tell(write))
+        except BaseException as error:  # noqa: BLE001 -- told to the parent, whatever it is
+            Tell(write)("failed", f"{type(error).__name__}: {error}")
+        finally:
+            os._exit(9)
+    os.close(write)
+    told: dict[str, list[Any]] = {}
+    data = b""
+    os.set_blocking(read, False)
+    begun, due = time.monotonic(), 0.0
+
+    def take() -> bool:
+        nonlocal data
+        try:
+            more = os.read(read, 1 << 20)
+        except BlockingIOError:
+            return True
+        data += more
+        while b"\n" in data:
+            line, data = data.split(b"\n", 1)
+            word, *rest = json.loads(line)
+            told.setdefault(word, []).append(rest[0] if rest else None)
+        return bool(more)
+
+    ended = ""
+    while True:
+        alive = take()
+        if not due and (wait(told) or "failed" in told):
+            due = time.monotonic() + delay_s
+        if not alive:
+            ended = "ended by itself"
+            break
+        if due and time.monotonic() >= due:
+            break
+        if time.monotonic() - begun > MAX_WAIT_S:
+            ended = f"said nothing for {MAX_WAIT_S:g} s"
+            break
+        time.sleep(0.0005)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.set_blocking(read, True)
+    while take():
+        pass
+    os.close(read)
+    return told, told["failed"][0] if "failed" in told else ended
+
+
+def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """Kill `count` processes, or as many as fit into `seconds`; see the module."""
+    import graphmem.memory.book
+    import graphmem.projection.memories
+    import graphmem.service.backup
+    import graphmem.store.kuzu_store  # noqa: F401 -- imported once, before the forks
+    from graphmem import GraphMem
+
+    chance = random.Random(seed)
+    index, repo, migrated = folder / "index", folder / "repo", folder / "migrated"
+    make_repository(repo)
+    known: dict[str, Any] = {"ids": [], "generation": 0}
+    rows = {kind: Counter[str]() for kind in KINDS}
+    faults: list[str] = []
+    mended: Counter[str] = Counter()
+    begun = time.monotonic()
+    first, why = one_kill(lambda tell: first_index(index, repo, tell), lambda told: "generation" in told, 0.0)
+    if why:
+        raise SystemExit(f"the first index could not be made: {why}")
+    known["generation"] = first["generation"][-1]
+    done = 0
+    while done < count and time.monotonic() - begun < seconds:
+        kind = KINDS[done % len(KINDS)]
+        where = index
+        if kind == "migrate":
+            shutil.rmtree(migrated, ignore_errors=True)
+            shutil.copytree(index, migrated)
+            where = migrated
+        number, state = done, dict(known)
+        told, why = one_kill(
+            lambda tell, kind=kind, where=where, number=number, state=state: work(kind, number, where, repo, state, seed + number, tell),
+            lambda told, kind=kind, least=chance.randrange(4): (
+                "begun" in told if kind == "migrate" else len(told.get("kept", ())) + len(told.get("opened", ())) > least
+            ),
+            chance.choice((0.0, 0.002, 0.01, 0.05, 0.2)) if kind != "migrate" else chance.random() * 0.8,
+        )
+        done += 1
+        kept = [one for ids in told.get("kept", ()) for one in ids]
+        row = rows[kind]
+        row["kills"] += 1
+        row["acknowledged"] += len(kept) + len(told.get("generation", ())) + len(told.get("backup", ()))
+        if why:
+            faults.append(f"round {number}, {kind}: {why}")
+        for found in told.get("opened", ()):
+            row["opened"] += 1
+            row["missing"] += len(found["missing"]) + len(found["halves"])
+            faults += [f"round {number}, {kind}: {said}" for said in (*found["missing"], *found["halves"], *found["wrong"])]
+            mended.update(_kind_of_note(note) for note in found["notes"])
+        if kind == "migrate":  # what is in the copy is in no other; it is opened once more, to the end
+            after, why = one_kill(
+                lambda tell, number=number, ids=kept, state=state: check_migrated(migrated, {**state, "ids": [*state["ids"], *ids]}, tell),
+                lambda told: "closed" in told,
+                0.0,
+            )
+            for found in after.get("opened", ()):
+                row["missing"] += len(found["missing"])
+                faults += [f"round {number}, after migrating: {said}" for said in (*found["missing"], *found["wrong"])]
+            if why and why != "ended by itself":
+                faults.append(f"round {number}, after migrating: {why}")
+        else:
+            known["ids"] += kept
+            known["generation"] = max([known["generation"], *told.get("generation", ())])
+        if done % 50 == 0:
+            say(f"{done} kills, {sum(row['acknowledged'] for row in rows.values())} acknowledged, {len(faults)} faults")
+    with GraphMem.open(index, settings=settings()) as memory:
+        memory.index(repo)
+        there = {row.id for row in memory._book.index().all_rows()}
+        lost = sorted(set(known["ids"]) - there)
+        last = memory.verify_index(deep=True)
+        sound = [f"{one.name}: {one.said}" for one in last.checks if one.level == "bad"]
+    return {
+        "kills": done,
+        "seconds": round(time.monotonic() - begun, 1),
+        "seed": seed,
+        "acknowledged": sum(row["acknowledged"] for row in rows.values()),
+        "memories": len(there),
+        "unacknowledged_but_kept": len(there - set(known["ids"])),
+        "lost": len(lost) + sum(row["missing"] for row in rows.values()),
+        "by_kind": {kind: dict(row) for kind, row in rows.items()},
+        "mended_at_open": dict(sorted(mended.items())),
+        "faults": faults + sound,
+    }
+
+
+def first_index(index: Path, repo: Path, tell: Tell) -> None:
+    """Make the index all rounds begin with."""
+    from graphmem import GraphMem
+
+    with GraphMem.open(index, settings=settings()) as memory:
+        made = memory.index(repo)
+    tell("generation", made.generation)
+    time.sleep(MAX_WAIT_S)
+
+
+def check_migrated(folder: Path, known: dict[str, Any], tell: Tell) -> None:
+    """Open a migrated copy to the end, with everything that was acknowledged."""
+    from graphmem import GraphMem
+
+    pretend_newer_schema(4)
+    with GraphMem.open(folder, settings=settings()) as memory:
+        check_open(memory, known, tell)
+    tell("closed")
+
+
+def _kind_of_note(note: str) -> str:
+    """A note without its numbers and names."""
+    for words, kind in (
+        ("never finished", "unfinished write at the journal's end put aside"),
+        ("were replayed", "entries of the journal replayed into the graph"),
+        ("cut off", "unfinished end of the log cut off"),
+        ("put aside", "file put aside"),
+        ("made again", "memories made again from the journal"),
+        ("written to the journal again", "journal restated from the graph"),
+    ):
+        if words in note:
+            return kind
+    return note
+
+
+def main(arguments: list[str]) -> int:
+    """Run, print the table, write the result."""
+    parser = report.parser(__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="kills")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="end after so long, however many there were")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="graphmem-kills-") as folder:
+        result = run(given.count, given.seed, given.seconds, Path(folder))
+    report.table(
+        ("killed while", "kills", "acknowledged", "missing"),
+        [(kind, row.get("kills", 0), row.get("acknowledged", 0), row.get("missing", 0)) for kind, row in result["by_kind"].items()],
+    )
+    print(f"\n{result['kills']} kills in {result['seconds']} s; lost: {result['lost']}; faults: {len(result['faults'])}")
+    for fault in result["faults"][:20]:
+        print("  " + fault)
+    for kind, times in result["mended_at_open"].items():
+        print(f"  mended at open, {times} times: {kind}")
+    report.publish("kills", result, given.out)
+    return 1 if result["lost"] or result["faults"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
