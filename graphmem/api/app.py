@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
 import graphmem
-from graphmem.api import page
+from graphmem.api import explorer, page
 from graphmem.api.activity import NoteActivity
 from graphmem.api.context import Door
 from graphmem.api.export import export
@@ -105,6 +105,8 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             Route(page.ASSETS_PATH + "{name}", page.asset),
+            Route(explorer.ASSETS_PATH + "{name}", explorer.asset),
+            *(Route(path, explorer.page) for path in ("/", explorer.EXPLORER_PATH, explorer.EXPLORER_PATH + "/{view:path}")),
             *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
         ],
         middleware=[
@@ -118,7 +120,9 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
                 allow_methods=["GET", "POST"],
                 allow_headers=["authorization", "content-type", "accept"],
             ),
-            Middleware(TokenCheck, token, (HEALTH_PATH,), page.ASSETS_PATH, GRAPHQL_PATH),
+            Middleware(
+                TokenCheck, token, (HEALTH_PATH, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
+            ),
             Middleware(BodyLimit, options.limits.body_bytes),
         ],
         exception_handlers={404: not_found, 405: not_allowed, Exception: internal},

@@ -134,11 +134,11 @@ class OriginCheck:
 class TokenCheck:
     """Asks for the token, except on open paths; a WebSocket may still bring it in its first message."""
 
-    def __init__(self, app: ASGIApp, token: Token, open_paths: Iterable[str], open_prefix: str, page_path: str) -> None:
+    def __init__(self, app: ASGIApp, token: Token, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:
         self._app = app
         self._token = token
         self._open = frozenset(open_paths)
-        self._prefix = open_prefix
+        self._prefixes = open_prefixes
         self._page = page_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,7 +159,7 @@ class TokenCheck:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD", "OPTIONS"):
             return False
         path = scope["path"].rstrip("/")
-        return path in self._open or path == self._page or scope["path"].startswith(self._prefix)
+        return path in self._open or path == self._page or scope["path"].startswith(self._prefixes)
 
 
 class BodyLimit:

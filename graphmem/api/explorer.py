@@ -1,0 +1,53 @@
+"""The explorer in the browser: one page for every view, and the files it is made of. Nothing of them is built or downloaded."""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from graphmem.api.failures import payload
+
+EXPLORER_PATH: Final = "/explore"
+ASSETS_PATH: Final = "/explore/assets/"
+PAGE: Final = "index.html"
+
+# Scripts and styles come from us alone and nothing may be made into markup: what a repository or a memory says stays text.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+
+
+def assets() -> Traversable:
+    """The directory of the explorer's files."""
+    return files("graphmem.explorer") / "static"
+
+
+async def page(request: Request) -> Response:
+    """The page: the same for every view, which the address names."""
+    found = (assets() / PAGE).read_bytes()
+    return HTMLResponse(found, headers={"content-security-policy": POLICY, "cache-control": "no-cache"})
+
+
+async def asset(request: Request) -> Response:
+    """A file of the page."""
+    found = _names().get(request.path_params["name"])
+    if found is None:
+        return Response(orjson.dumps(payload("NOT_FOUND", "There is no such file")), 404, media_type="application/json")
+    suffix = found.name[found.name.rfind(".") :]
+    kind = _TYPES.get(suffix) or mimetypes.guess_type(found.name)[0] or "application/octet-stream"
+    return Response(found.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+@cache
+def _names() -> dict[str, Traversable]:
+    # A listing, so that a name in a URL is only ever compared and never made into a path.
+    return {entry.name: entry for entry in assets().iterdir() if entry.is_file() and entry.name != PAGE}

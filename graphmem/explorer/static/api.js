@@ -1,0 +1,68 @@
+// Questions to the server this page came from, each a ready-made operation of queries/operations asked for by its name.
+
+const ENDPOINT = new URL("/graphql", location.href).href;
+const TOKEN_KEY = "graphmem-token"; // the query page's: one token a tab
+
+const fragment = new URLSearchParams(location.hash.slice(1));
+if (fragment.has("token")) {
+  sessionStorage.setItem(TOKEN_KEY, fragment.get("token"));
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** A refusal with the server's facts: `code` and `facts`. */
+export class Refusal extends Error {
+  constructor(message, facts) {
+    super(message);
+    this.code = facts?.code ?? "";
+    this.facts = facts ?? {};
+  }
+}
+
+let onToken = () => {};
+
+/** Who is told that the server asks for its token. */
+export function whenTokenIsWanted(ask) {
+  onToken = ask;
+}
+
+export function useToken(token) {
+  sessionStorage.setItem(TOKEN_KEY, token);
+}
+
+/**
+ * Ask an operation.
+ * @param {string} operation  its name.
+ * @param {object} variables  by their GraphQL names.
+ * @param {AbortSignal} [signal]  ends the wait.
+ * @returns {Promise<object>} its data; of several root fields some may be null, then the first error is in `refused`.
+ * @throws {Refusal} when there is no data.
+ */
+export async function ask(operation, variables = {}, signal = undefined) {
+  const headers = { "content-type": "application/json", accept: "application/json" };
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  if (token) headers.authorization = `Bearer ${token}`;
+  let response;
+  try {
+    response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify({ operationName: operation, variables }), signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal("The server does not answer. Is graphmem serve still running?", { code: "UNREACHABLE" });
+  }
+  const body = await response.json();
+  if (response.status === 401) onToken(Boolean(token));
+  const first = body.errors?.[0];
+  const values = Object.values(body.data ?? {});
+  if (!body.data || (first && values.every((value) => value === null))) throw new Refusal(first?.message ?? `HTTP ${response.status}`, first?.extensions);
+  if (first) body.data.refused = new Refusal(first.message, first.extensions);
+  return body.data;
+}
+
+/** The same, or null where this server has no such operation. */
+export async function askIfThere(operation, variables = {}, signal = undefined) {
+  try {
+    return await ask(operation, variables, signal);
+  } catch (error) {
+    if (error.code === "BAD_INPUT" && error.facts.argument === "operationName") return null;
+    throw error;
+  }
+}

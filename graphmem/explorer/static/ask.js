@@ -1,0 +1,48 @@
+// A question, and the evidence for an answer, each piece with a number to cite it by.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { chip, details, go, into, link, to } from "./parts.js";
+import { words } from "./words.js";
+
+export async function show(page, parameters, signal) {
+  const w = words.ask;
+  const question = parameters.q ?? "";
+  const input = h("input", { name: "q", type: "search", value: question, placeholder: w.placeholder });
+  const result = h("div");
+  fill(page, h("h1", null, w.title), h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("ask", { q: input.value.trim() }))) }, h("label.field.grow", null, h("span", null, w.question), input), h("button.primary", null, w.ask)), result);
+  if (!question) {
+    input.focus();
+    return;
+  }
+  await into(result, ask("Search", { query: question, k: 12 }, signal), ({ search }) => {
+    if (!search.hits.length) return h("p.lead", null, w.none);
+    return [
+      h("p.hint", null, w.no_model),
+      h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", h("a.cite", { href: `#e${i + 1}` }, String(i + 1)))))),
+      h("h2", null, w.evidence),
+      h("ol.evidence", null, search.hits.map((hit, i) => evidence(hit, i + 1))),
+      h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.path, one.reason)}.`), search.notes.map((one) => ` ${one}.`)),
+    ];
+  });
+}
+
+function gist(hit) {
+  if (hit.memory) return hit.memory.content.length > 220 ? `${hit.memory.content.slice(0, 220)}…` : hit.memory.content;
+  const doc = /("""|''')\s*([^\n]+)/.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
+  return doc ? `${hit.qualname || hit.path}: ${doc}` : `${hit.title || hit.qualname || hit.path}`;
+}
+
+function evidence(hit, number) {
+  const w = words.ask;
+  const target = hit.memory ? to("memories", { id: hit.memory.shortId }) : to("graph", { focus: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path });
+  const parts = [...hit.parts.map((one) => `${one.path} #${one.rank}`), ...hit.factors.map((one) => `${one.name} ${Math.round(one.value * 100) / 100}`)];
+  return h(
+    "li.card",
+    { id: `e${number}`, tabindex: -1 },
+    h("h3", null, h("span.cite", null, String(number)), " ", link(target, hit.title || hit.ref)),
+    h("p.meta", null, chip(w.kind[hit.kind] ?? hit.kind), h("span.where", null, hit.path ? `${hit.path}:${hit.startLine}` : ""), h("span.where", { title: parts.join(", ") }, w.score(hit.score))),
+    hit.memory ? h("blockquote.content", null, hit.memory.content) : h("pre.source", { tabindex: 0 }, hit.snippet),
+    hit.memories.length ? details(w.known, hit.memories.length, true, h("ul", null, hit.memories.map((one) => h("li", null, link(to("memories", { id: one.shortId }), one.title))))) : null,
+  );
+}

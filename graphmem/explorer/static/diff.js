@@ -1,0 +1,42 @@
+// What a change breaks: of a pasted diff, or of a range of revisions.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { chip, details, field, go, into, listing, symbolLink, to, where } from "./parts.js";
+import { zones } from "./impact.js";
+import { words } from "./words.js";
+
+let pasted = ""; // a diff is too long for an address; it stays while the page does
+
+export async function show(page, parameters, signal) {
+  const w = words.diff;
+  const result = h("div");
+  const base = h("input", { name: "base", value: parameters.base ?? "", placeholder: "HEAD", spellcheck: "false", autocomplete: "off" });
+  const head = h("input", { name: "head", value: parameters.head ?? "", placeholder: w.head_hint, spellcheck: "false", autocomplete: "off" });
+  const text = h("textarea", { name: "diff", rows: 6, spellcheck: "false", value: pasted });
+  const run = (variables) =>
+    into(result, ask("ImpactOfDiff", { ...variables, limit: 400 }, signal), ({ impactOfDiff: found }) => {
+      const changed = h("div", null,
+        h("p.hint", null, w.between(found.base, found.head)),
+        found.changed.length
+          ? listing(found.changed.map((one) => [symbolLink(one.symbol), " ", chip(w.change[one.change]), h("br"), where(one.symbol)]), 20)
+          : h("p.hint", null, w.none),
+        found.unmapped.length ? details(w.unmapped, found.unmapped.length, false, listing(found.unmapped, 10)) : null);
+      return zones(found.impact, null, signal, [h("h3", null, w.changed), changed]);
+    });
+  fill(
+    page,
+    h("h1", null, w.title),
+    h("form.bar", {
+      onsubmit: (event) => {
+        event.preventDefault();
+        pasted = text.value;
+        if (pasted.trim()) run({ diff: pasted });
+        else go(to("diff", { base: base.value.trim() || "HEAD", head: head.value.trim() }));
+      },
+    },
+      field(w.base, base), field(w.head, head), h("div.field.grow", null, h("label", null, h("span", null, w.paste), text)), h("button.primary", null, w.show)),
+    result,
+  );
+  if (parameters.base) await run({ base: parameters.base, ...(parameters.head ? { head: parameters.head } : {}) });
+}

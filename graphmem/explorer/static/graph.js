@@ -1,0 +1,163 @@
+// The graph: the map one zooms into, or the neighbourhood of a symbol, with details beside it.
+
+import { ask } from "./api.js";
+import { AroundScene } from "./around.js";
+import { fill, h } from "./dom.js";
+import { certainty, choice, details, failure, go, link, note, table, to } from "./parts.js";
+import { KINDS } from "./map.js";
+import { atlas, mapView } from "./mapview.js";
+import { showPanel } from "./panel.js";
+import { Stage } from "./stage.js";
+import { svgOf } from "./svg.js";
+import { words } from "./words.js";
+
+export async function show(page, parameters, signal) {
+  const picture = h("div.picture");
+  const panel = h("aside.panel", { "aria-label": words.panel.label, hidden: true });
+  const below = h("div.below");
+  const title = h("h1.quiet", null, words.views.graph);
+  fill(page, title, h("div.split", null, picture, panel), below);
+  if (parameters.around) await showAround(picture, panel, below, parameters, signal);
+  else await showMap(picture, panel, below, parameters, signal);
+}
+
+function openPanel(panel, ref, signal, named) {
+  panel.hidden = false;
+  return showPanel(panel, ref, {
+    signal,
+    named,
+    close: () => {
+      panel.hidden = true;
+      fill(panel);
+    },
+  });
+}
+
+async function showMap(picture, panel, below, { focus }, signal) {
+  fill(picture, h("p.loading", null, words.loading));
+  let turn = null;
+  const inspect = (ref, named) => {
+    turn?.abort();
+    turn = new AbortController();
+    signal.addEventListener("abort", () => turn.abort());
+    openPanel(panel, ref, turn.signal, named);
+  };
+  const map = mapView(await atlas(signal), {
+    signal,
+    select: (thing, scene) => {
+      if (!thing) return;
+      if (thing.level === "module") {
+        note(to("graph", { focus: scene.modules.name[thing.index] }));
+        turn?.abort();
+        panel.hidden = false;
+        fill(panel, modulePanel(scene, thing.index, panel));
+        return;
+      }
+      const ref = thing.level === "file" ? scene.files.path[thing.index] : scene.symbols.symbols.ref[thing.index];
+      note(to("graph", { focus: ref }));
+      inspect(ref);
+    },
+  });
+  fill(picture, map.element);
+  if (focus) panel.hidden = false; // before the map is measured, so that it does not jump
+  map.start();
+  fill(below, map.tables());
+  if (!focus) return;
+  if (map.reveal(focus)) {
+    const { level, index } = map.scene.chosen;
+    if (level === "module") return fill(panel, modulePanel(map.scene, index, panel));
+  }
+  inspect(focus, (symbol) => map.reveal(symbol.path));
+}
+
+function modulePanel(scene, index, panel) {
+  const { modules, files, moduleEdges } = scene;
+  const name = (i) => modules.name[i] || words.map.root;
+  const sum = (mine, other) => {
+    const found = new Map();
+    moduleEdges[mine].forEach((a, e) => a === index && found.set(moduleEdges[other][e], (found.get(moduleEdges[other][e]) ?? 0) + moduleEdges.count[e]));
+    return [...found].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  };
+  const rows = (found) => found.map(([module, count]) => [link(to("graph", { focus: modules.name[module] }), name(module)), words.number(count)]);
+  const c = words.map.columns;
+  const held = scene.filesOf[index].slice().sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
+  const [uses, used] = [sum("src", "dst"), sum("dst", "src")];
+  return [
+    h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
+    h("h2.ref", null, name(index)),
+    h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
+    details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
+    details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
+    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i].slice(modules.name[index] ? modules.name[index].length + 1 : 0)), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
+  ];
+}
+
+async function showAround(picture, panel, below, parameters, signal) {
+  const { around, depth = "1", kinds = "" } = parameters;
+  fill(picture, h("p.loading", null, words.loading));
+  const chosen = new Set(kinds ? kinds.split(",") : KINDS);
+  let answer;
+  try {
+    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 150 }, signal)).neighbourhood;
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(picture, failure(error, (ref) => to("graph", { around: ref })));
+    return;
+  }
+  const scene = new AroundScene(answer.columns);
+  const { nodes, edges } = scene;
+  const w = words.around;
+  const again = (changed) => go(to("graph", { around, depth, kinds, ...changed }));
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": w.label(nodes.ref.length) });
+  const depths = choice([1, 2, 3, 4].map((n) => [String(n), String(n)]), depth, { id: "depth", onchange: (event) => again({ depth: event.target.value }) });
+  const toggles = KINDS.map((kind) =>
+    h("label.toggle", null,
+      h("input", { type: "checkbox", checked: chosen.has(kind), onchange: (event) => (chosen[event.target.checked ? "add" : "delete"](kind), again({ kinds: KINDS.filter((one) => chosen.has(one)).join(",") })) }),
+      h(`i.line.${kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[kind]));
+  let stage = null;
+  fill(
+    picture,
+    h("div.map", null,
+      h("div.controls", null,
+        h("label.field.row", null, h("span", null, w.depth), depths),
+        h("fieldset", null, h("legend", null, words.map.kinds), toggles),
+        h("span.buttons", null,
+          h("button", { type: "button", onclick: () => stage.zoom(1.4) }, words.map.zoom_in),
+          h("button", { type: "button", onclick: () => stage.zoom(1 / 1.4) }, words.map.zoom_out),
+          h("button", { type: "button", onclick: () => stage.fit() }, words.map.fit),
+          h("button", { type: "button", onclick: () => svgOf(stage, "graphmem-neighbourhood.svg") }, words.map.save))),
+      h("div.stage", null, h("div.zones", { "aria-hidden": "true" }, h("span.before", null, `← ${words.impact.before}`), h("span.after", null, `${words.impact.after} →`)), canvas),
+      h("p.said", { role: "status" }, answer.leftOut ? `${w.left_out(answer.leftOut)}.` : "")),
+  );
+  panel.hidden = false;
+  stage = new Stage(canvas, scene, {
+    select: (index) => {
+      scene.chosen = index;
+      stage.repaint();
+      if (index !== null && nodes.path[index]) openPanel(panel, nodes.ref[index], signal);
+    },
+    open: (index) => index !== null && nodes.path[index] && go(to("graph", { around: nodes.ref[index] })),
+  });
+  const centred = () => {
+    const whole = stage.cameraFor(...scene.bounds(), 1);
+    if (whole.k >= 0.55) return stage.moveTo(whole);
+    stage.moveTo({ x: 0, y: 0, k: 0.75 }); // readable in the middle rather than whole and tiny
+  };
+  centred();
+  signal.addEventListener("abort", () => stage.stop());
+  const retheme = () => (scene.retheme(), stage.repaint());
+  addEventListener("retheme", retheme);
+  signal.addEventListener("abort", () => removeEventListener("retheme", retheme));
+  openPanel(panel, around, signal);
+
+  const c = words.map.columns;
+  const bySide = (side) => (side < 0 ? `${w.left}, ${words.depth(-side)}` : side > 0 ? `${w.right}, ${words.depth(side)}` : w.middle);
+  const named = (i) => link(to("graph", { focus: nodes.ref[i] }), nodes.ref[i]);
+  fill(
+    below,
+    details(words.map.as_table, null, false,
+      table(w.title, [c.name, c.kind, c.where], nodes.ref.map((_, i) => [named(i), nodes.kind[i], bySide(nodes.side[i])])),
+      table(words.map.kinds, [c.name, c.relation, c.name, c.confidence], edges.src.map((a, e) => [named(a), words.map.kind[edges.kind[e]] ?? edges.kind[e], named(edges.dst[e]), certainty(edges.confidence[e])]))),
+  );
+}
+

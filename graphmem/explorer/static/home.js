@@ -1,0 +1,75 @@
+// The first page: what this system is made of, and where to look first.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { card, chip, day, failure, into, link, listing, table, to } from "./parts.js";
+import { atlas, mapView } from "./mapview.js";
+import { homeSemantics } from "./semantics.js";
+import { words } from "./words.js";
+
+export async function show(page, parameters, signal) {
+  const w = words.home;
+  const heading = h("h1", null, words.loading);
+  const summary = h("p.lead");
+  const place = h("div.map-place");
+  const tables = h("div");
+  const entries = h("div");
+  const recent = h("div");
+  const health = h("div");
+  const central = h("div");
+  const semantics = h("div.grid");
+  fill(
+    page,
+    h("div.heading", null, heading, summary),
+    h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
+    semantics,
+    h("div.grid", null, card(w.central, w.central_hint, central), card(w.entries, w.entries_hint, entries), card(w.recent, w.recent_hint, recent), card(w.health, null, health)),
+  );
+  const projectAsked = ask("Project", {}, signal).then(({ project }) => {
+    const state = project.indexState;
+    heading.textContent = w.title(project.name);
+    summary.textContent = w.made_of(state.files, state.symbols, state.edges);
+    return project;
+  });
+  const mapAsked = atlas(signal);
+  into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.indexState, reviewQueue));
+  into(recent, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
+    memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
+  homeSemantics(semantics, entries, signal);
+  try {
+    await projectAsked;
+    const answer = await mapAsked;
+    if (signal.aborted) return;
+    const map = mapView(answer, {
+      controls: false,
+      signal,
+      select: (thing, scene) => {
+        if (!thing) return;
+        const focus = thing.level === "module" ? scene.modules.name[thing.index] : thing.level === "file" ? scene.files.path[thing.index] : scene.symbols.symbols.ref[thing.index];
+        history.pushState(null, "", to("graph", { focus }));
+        dispatchEvent(new PopStateEvent("popstate"));
+      },
+    });
+    fill(place, map.element);
+    map.start();
+    fill(tables, map.tables());
+    const { files } = map.scene;
+    const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
+    fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(place, error.code === "NOT_FOUND" || error.facts?.reason === "not_indexed" ? h("p.hint", null, words.empty_index) : failure(error));
+  }
+}
+
+function brief(state, queue) {
+  const said = words.state[state.status];
+  const text = typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
+  return h(
+    "div",
+    null,
+    h("dl.facts", null, h("dt", null, words.health.index), h("dd", null, text), h("dt", null, words.health.memories), h("dd", null, queue.totalCount ? link(to("review"), words.health.review(queue.totalCount)) : words.review.empty)),
+    link(to("health"), words.views.health, { class: "button" }),
+  );
+}
+

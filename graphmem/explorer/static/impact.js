@@ -1,0 +1,122 @@
+// What breaks if something changes: what it depends on, the thing itself, who depends on it.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { card, certainty, chip, choice, copy, details, field, go, into, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { words } from "./words.js";
+
+const LIMIT = 400;
+const SURE = 0.8;
+
+export async function show(page, parameters, signal) {
+  const { of = "", depth = "3", least = "0.3" } = parameters;
+  const w = words.impact;
+  const result = h("div");
+  const depths = choice([1, 2, 3, 4, 5].map((n) => [String(n), words.depth(n)]), depth, { name: "depth" });
+  const bounds = choice([["0.8", words.certainty(0.8)], ["0.5", words.certainty(0.5)], ["0.3", "30%"], ["0.1", "10%"]], least, { name: "least" });
+  const run = (ref) => go(to("impact", { of: ref, depth: depths.value, least: bounds.value }));
+  const input = symbolField("impact-of", { label: w.of, value: of, placeholder: "Graph.add_edge", chosen: run, labelled: true });
+  const submit = (event) => (event.preventDefault(), run(input.querySelector("input").value.trim()));
+  fill(
+    page,
+    h("h1", null, w.title),
+    h("form.bar", { onsubmit: submit }, h("div.field.grow", null, h("label", { for: "impact-of" }, w.of), input), field(w.depth, depths), field(w.least, bounds), h("button.primary", null, w.show)),
+    result,
+  );
+  if (!of) {
+    fill(result, h("p.hint", null, w.hint));
+    return;
+  }
+  const question = { targets: [of], maxDepth: Number(depth), minConfidence: Number(least), limit: LIMIT };
+  await into(
+    result,
+    Promise.all([ask("Impact", question, signal), ask("Impact", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal)]),
+    ([after, before]) => zones(after.impact, before.impact, signal),
+    (ref) => to("impact", { of: ref, depth, least }),
+  );
+}
+
+/** The three zones with everything around them; also of a diff, which has no `before`. */
+export function zones(after, before, signal, middle = null) {
+  const w = words.impact;
+  const focus = after.targets[0];
+  const memories = h("div");
+  const files = [...new Set([...after.targets, ...after.hits.map((hit) => hit.symbol)].map((symbol) => symbol.path).filter(Boolean))].slice(0, 100);
+  into(memories, files.length ? ask("Memories", { filter: { files }, sort: "IMPORTANCE", first: 20 }, signal) : Promise.resolve(null), (found) =>
+    found?.memories.edges.length
+      ? listing(found.memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), h("p.quiet-text", null, node.content.slice(0, 160))]), 6)
+      : h("p.hint", null, w.no_memories));
+  return [
+    h("div.verdict", null,
+      h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level)),
+      h("span", null, w.total(after.total, after.hits.length + after.tests.length)),
+      h("span", null, w.epistemic[after.epistemic]),
+      after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
+    h(`div.zones3${before ? "" : ".two"}`, null,
+      before ? zone(w.before, "before", before, w.nothing_before) : null,
+      h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
+        h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }))]),
+      zone(w.after, "after", after, w.nothing_after)),
+    h("div.grid", null, card(w.tests, null, tests(after.tests)), card(w.memories, null, memories)),
+    after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
+  ];
+}
+
+function zone(title, name, report, nothing) {
+  const w = words.impact;
+  const sure = report.hits.filter((hit) => hit.confidence >= SURE);
+  const unsure = report.hits.filter((hit) => hit.confidence < SURE);
+  return h(
+    `section.zone.${name}`,
+    null,
+    h("h2", null, title, h("span.count", null, words.number(report.hits.length))),
+    report.hits.length || report.possible.length ? null : h("p.hint", null, nothing),
+    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure)] : null,
+    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure)] : null,
+    report.possible.length
+      ? details(w.maybe, report.possible.length, false, h("p.hint", null, w.maybe_hint), listing(report.possible.map((one) => [symbolLink(one.caller), " ", h("span.where", null, `${one.caller.path}:${one.line}`)]), 10))
+      : null,
+  );
+}
+
+const moduleOf = (symbol) => (symbol.path ? symbol.path.split("/").slice(0, -1).join("/") || words.map.root : "external");
+
+function groups(hits) {
+  const found = new Map();
+  for (const hit of hits) {
+    const name = moduleOf(hit.symbol);
+    if (!found.has(name)) found.set(name, []);
+    found.get(name).push(hit);
+  }
+  const ordered = [...found].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
+  return ordered.map(([name, some], i) => details(name, some.length, i === 0 && some.length <= 12, listing(some.map(entry), 15)));
+}
+
+function entry(hit) {
+  const way = hit.path.map((step) => `${nameOf(step.src)} ${words.map.kind[step.kind] ?? step.kind} ${nameOf(step.dst)} (${step.src.path}:${step.line})`);
+  return [
+    symbolLink(hit.symbol),
+    " ",
+    certainty(hit.confidence),
+    h("div.where", null, `${words.depth(hit.depth)} · `, where(hit.symbol)),
+    way.length > 1 ? h("details.way", null, h("summary", null, words.impact.way), h("ol", null, way.map((step) => h("li", null, step)))) : null,
+  ];
+}
+
+function tests(hits) {
+  const w = words.impact;
+  if (!hits.length) return h("p.hint", null, w.no_tests);
+  const byFile = new Map();
+  for (const hit of hits) {
+    if (!byFile.has(hit.symbol.path)) byFile.set(hit.symbol.path, []);
+    byFile.get(hit.symbol.path).push(hit);
+  }
+  const files = [...byFile.keys()].sort();
+  const command = `pytest ${files.map((file) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)).join(" ")}`;
+  return [
+    h("div.command", null, h("code", null, command.length > 160 ? `${command.slice(0, 160)}…` : command), h("button", { type: "button", onclick: () => copy(command) }, w.copy)),
+    [...byFile].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 40).map(([file, some]) => details(file, some.length, false, listing(some.map(entry), 10))),
+    byFile.size > 40 ? h("p.hint", null, words.andMore(byFile.size - 40)) : null,
+  ];
+}
+

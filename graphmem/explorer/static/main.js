@@ -1,0 +1,155 @@
+// Finds the view the address means and shows it; everything around the views.
+
+import { ask, useToken, whenTokenIsWanted } from "./api.js";
+import { fill, h } from "./dom.js";
+import { failure, go, link, symbolField, to } from "./parts.js";
+import { words } from "./words.js";
+
+const VIEWS = ["home", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask"];
+const THEME_KEY = "graphmem-theme";
+const main = document.getElementById("main");
+let current = null; // {stop()} of the view that is shown
+
+function viewOf(address) {
+  const name = address.pathname.replace(/^\/explore\/?/, "").replace(/\/$/, "");
+  return name || "home";
+}
+
+async function show() {
+  const address = new URL(location.href);
+  const name = viewOf(address);
+  current?.abort();
+  const turn = (current = new AbortController());
+  mark(name);
+  if (!VIEWS.includes(name)) {
+    document.title = words.brand;
+    fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link("/explore/", words.to_home)));
+    return;
+  }
+  document.title = `${words.views[name]} · ${words.brand}`;
+  try {
+    const view = await import(`./${name}.js`);
+    if (turn.signal.aborted) return;
+    const page = h(`div.page.${name}`);
+    fill(main, page);
+    await view.show(page, Object.fromEntries(address.searchParams), turn.signal);
+  } catch (error) {
+    if (error.name === "AbortError" || turn.signal.aborted) return;
+    fill(main, h("div.page", null, h("h1", null, words.views[name]), failure(error)));
+  }
+}
+
+function mark(name) {
+  for (const one of document.querySelectorAll("#top nav a")) {
+    if (one.dataset.view === name) one.setAttribute("aria-current", "page");
+    else one.removeAttribute("aria-current");
+  }
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(THEME_KEY) ?? "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function dress(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  dispatchEvent(new Event("retheme"));
+}
+
+function top() {
+  const theme = h(
+    "select",
+    {
+      id: "theme",
+      "aria-label": words.theme.label,
+      onchange: () => {
+        try {
+          localStorage.setItem(THEME_KEY, theme.value);
+        } catch {
+          // A browser that keeps nothing still shows the colours.
+        }
+        dress(theme.value);
+      },
+    },
+    ["auto", "light", "dark"].map((key) => h("option", { value: key, selected: key === stored() }, words.theme[key])),
+  );
+  const item = (name) => {
+    const made = link(to(name), words.views[name]);
+    made.dataset.view = name;
+    return h("li", null, made);
+  };
+  fill(
+    document.getElementById("top"),
+    link("/explore/", words.brand, { class: "brand" }),
+    symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("graph", { focus: ref })) }),
+    h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link("/graphql", words.views.query, { "data-outside": "" })))),
+    h("span.state", { id: "state", role: "status" }),
+    theme,
+  );
+}
+
+async function freshness() {
+  const place = document.getElementById("state");
+  try {
+    const { indexState: state } = await ask("IndexState");
+    const said = words.state[state.status];
+    place.textContent = typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
+    place.dataset.status = state.status;
+    place.title = state.note;
+  } catch {
+    place.textContent = "";
+  }
+}
+
+// The whole page is one document: a link to a view changes the address and shows it.
+document.addEventListener("click", (event) => {
+  const anchor = event.target.closest?.("a[href]");
+  if (!anchor || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const href = anchor.getAttribute("href");
+  if (!href.startsWith("/explore/")) return;
+  event.preventDefault();
+  go(href);
+  scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+});
+addEventListener("popstate", show);
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, textarea, select");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    document.getElementById("find").focus();
+  }
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => dispatchEvent(new Event("retheme")));
+
+let asked = null;
+whenTokenIsWanted((wrong) => {
+  asked?.remove();
+  const input = h("input", { type: "password", autocomplete: "off", required: true });
+  asked = h(
+    "form.token",
+    {
+      onsubmit: (event) => {
+        event.preventDefault();
+        useToken(input.value);
+        asked.remove();
+        show();
+        freshness();
+      },
+    },
+    h("label", null, words.token.ask, " ", input),
+    h("button", null, words.token.use),
+    wrong ? h("span", { role: "alert" }, words.token.wrong) : null,
+  );
+  document.getElementById("top").after(asked);
+});
+
+dress(stored());
+top();
+show();
+freshness();
+setInterval(() => document.visibilityState === "visible" && freshness(), 15_000);

@@ -1,0 +1,196 @@
+// The map with its controls and its table: on the start page small, on the graph page large.
+
+import { ask } from "./api.js";
+import { calm, fill, h, later } from "./dom.js";
+import { KINDS, MapScene } from "./map.js";
+import { details, link, table, to } from "./parts.js";
+import { Stage } from "./stage.js";
+import { svgOf } from "./svg.js";
+import { words } from "./words.js";
+
+const MOST_FILES = 400; // whose symbols are asked for at once
+
+/** The answer of `atlas`, asked once a generation. */
+export async function atlas(signal) {
+  return (await ask("Atlas", {}, signal)).atlas;
+}
+
+/**
+ * A map in a place.
+ * @param {object} answer  of `atlas`.
+ * @param {object} options  `controls`, `table`: whether to show them; `select(thing, scene)`; `moved(camera)`.
+ */
+export function mapView(answer, { controls = true, signal, select = () => {}, moved = () => {} } = {}) {
+  const scene = new MapScene(answer.columns);
+  const { modules, files } = scene;
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": words.map.label(modules.name.length, files.path.length) });
+  const tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
+  const said = h("p.said", { role: "status" });
+  const frame = h("div.stage", null, canvas, tip);
+  const whole = h("div.map", null, controls ? null : frame);
+  let stage = null;
+  let asked = new Set();
+  let waiting = null;
+
+  const tell = () => {
+    const parts = [words.map.level_is(words.map.level[scene.level(stage.camera)])];
+    if (answer.leftOut) parts.push(words.map.left_out(answer.leftOut));
+    if (scene.symbolsLeftOut) parts.push(words.map.symbols_left_out(scene.symbolsLeftOut));
+    said.textContent = `${parts.join("; ")}.`;
+  };
+  const fetchSymbols = later(async () => {
+    const wanted = scene.wanted(stage.camera, { width: stage.width, height: stage.height }, MOST_FILES);
+    if (!wanted.length || wanted.every((file) => asked.has(file))) return tell();
+    waiting?.abort();
+    waiting = new AbortController();
+    try {
+      const got = (await ask("AtlasSymbols", { paths: wanted.map((file) => files.path[file]), limit: 5000 }, waiting.signal)).atlasSymbols;
+      const chosen = scene.chosen?.level === "symbol" ? scene.symbols?.symbols.ref[scene.chosen.index] : null;
+      scene.symbols = got.columns;
+      scene.symbolsLeftOut = got.leftOut;
+      asked = new Set(wanted);
+      if (scene.chosen?.level === "symbol") {
+        const at = scene.symbols.symbols.ref.indexOf(chosen);
+        scene.chosen = at < 0 ? null : { level: "symbol", index: at };
+      }
+      stage.repaint();
+      tell();
+    } catch (error) {
+      if (error.name !== "AbortError") said.textContent = error.message;
+    }
+  }, 120);
+
+  const choose = (thing) => {
+    scene.chosen = thing;
+    stage.repaint();
+    select(thing, scene);
+  };
+  const goInto = (thing) => {
+    if (!thing || thing.level === "symbol") return;
+    const ends = thing.level === "module" ? modules : files;
+    const [x, y, r] = [ends.x[thing.index], ends.y[thing.index], ends.r[thing.index]];
+    stage.glide(stage.cameraFor(x - r, y - r, x + r, y + r));
+  };
+
+  const start = () => {
+    stage = new Stage(canvas, scene, {
+      select: choose,
+      open: goInto,
+      hover: (thing, x, y) => {
+        tip.hidden = !thing;
+        if (!thing) return;
+        tip.textContent = scene.told(thing);
+        tip.style.left = `${Math.min(x + 14, stage.width - 260)}px`;
+        tip.style.top = `${y + 14}px`;
+      },
+      moved: (camera) => {
+        if (!stage) return;
+        fetchSymbols();
+        moved(camera);
+      },
+    });
+    tell();
+    fetchSymbols();
+    signal?.addEventListener("abort", () => stage.stop());
+    const retheme = () => (scene.retheme(), stage.repaint());
+    addEventListener("retheme", retheme);
+    signal?.addEventListener("abort", () => removeEventListener("retheme", retheme));
+  };
+
+  if (controls) {
+    const redraw = () => stage.repaint();
+    const toggle = (text, checked, change, colour = null) =>
+      h("label.toggle", null, h("input", { type: "checkbox", checked, onchange: (event) => (change(event.target.checked), redraw()) }), colour ? h(`i.line.${colour}`, { "aria-hidden": "true" }) : null, text);
+    const settings = scene.settings;
+    const heat = h(
+      "select",
+      { onchange: () => ((settings.heat = heat.value), scene.reheat(), redraw()) },
+      Object.entries(words.map.heats).filter(([key]) => key !== "churn").map(([key, text]) => h("option", { value: key }, text)),
+    );
+    const button = (text, act) => h("button", { type: "button", onclick: act }, text);
+    fill(
+      whole,
+      h(
+        "div.controls",
+        null,
+        h("fieldset", null, h("legend", null, words.map.layers),
+          toggle(words.map.show_edges, true, (on) => (settings.edges = on)),
+          toggle(words.map.show_symbols, true, (on) => ((settings.symbols = on), fetchSymbols())),
+          toggle(words.map.show_tests, true, (on) => (settings.tests = on)),
+          toggle(words.map.certain_only, false, (on) => (settings.certainOnly = on))),
+        h("fieldset", null, h("legend", null, words.map.kinds),
+          KINDS.map((kind) => toggle(words.map.kind[kind], true, (on) => settings.kinds[on ? "add" : "delete"](kind), kind.toLowerCase()))),
+        h("label.field.row", null, h("span", null, words.map.heat), heat),
+        h("span.legend", { "aria-hidden": "true" }, words.map.legend[0], [0, 1, 2, 3, 4].map((i) => h(`i.heat-${i}`)), words.map.legend[1]),
+        h("span.buttons", null,
+          button(words.map.zoom_in, () => stage.zoom(1.5)),
+          button(words.map.zoom_out, () => stage.zoom(1 / 1.5)),
+          button(words.map.fit, () => stage.glide(stage.cameraFor(...scene.bounds()))),
+          button(words.map.save, () => svgOf(stage, "graphmem-map.svg")))),
+      frame,
+      said,
+    );
+  } else whole.append(said);
+
+  return {
+    element: whole,
+    scene,
+    start,
+    stage: () => stage,
+    tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing))),
+    /** Show a file or module by its name, and choose it. */
+    reveal(path) {
+      const file = scene.fileAt.get(path);
+      const module = modules.name.indexOf(path);
+      const thing = file !== undefined ? { level: "file", index: file } : module >= 0 ? { level: "module", index: module } : null;
+      if (!thing) return false;
+      scene.chosen = thing;
+      const ends = thing.level === "file" ? files : modules;
+      const [x, y, r] = [ends.x[thing.index], ends.y[thing.index], ends.r[thing.index] * (thing.level === "file" ? 6 : 1.2)];
+      const camera = stage.cameraFor(x - r, y - r, x + r, y + r);
+      if (calm()) stage.moveTo(camera);
+      else stage.glide(camera);
+      stage.repaint();
+      return true;
+    },
+  };
+}
+
+/** What the map shows, as tables. */
+function mapTables(scene, show) {
+  const { modules, files, moduleEdges } = scene;
+  const name = (i) => modules.name[i] || words.map.root;
+  const uses = modules.name.map(() => new Map());
+  moduleEdges.src.forEach((a, e) => uses[a].set(moduleEdges.dst[e], (uses[a].get(moduleEdges.dst[e]) ?? 0) + moduleEdges.count[e]));
+  const heaviest = (i) =>
+    [...uses[i]]
+      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+      .slice(0, 4)
+      .map(([module, count]) => `${name(module)} (${words.number(count)})`)
+      .join(", ");
+  const c = words.map.columns;
+  const rows = modules.name.map((_, i) => [
+    h("button.plain", { type: "button", onclick: () => show({ level: "module", index: i }) }, name(i)),
+    words.number(modules.files[i]),
+    words.number(modules.symbols[i]),
+    heaviest(i),
+  ]);
+  const fileRows = files.path
+    .map((path, i) => ({ path, i }))
+    .sort((a, b) => files.dependents[b.i] - files.dependents[a.i] || (a.path < b.path ? -1 : 1))
+    .map(({ path, i }) => [
+      link(to("graph", { focus: path }), path),
+      name(files.module[i]),
+      words.number(files.symbols[i]),
+      words.number(files.dependents[i]),
+      words.number(files.complexity[i]),
+    ]);
+  return details(
+    words.map.as_table,
+    null,
+    false,
+    table(words.map.modules_table, [c.module, c.files, c.symbols, words.map.depends_on], rows, { numeric: [1, 2] }),
+    table(c.files, [c.file, c.module, c.symbols, c.dependents, c.complexity], fileRows, { numeric: [2, 3, 4], first: 50 }),
+  );
+}
+

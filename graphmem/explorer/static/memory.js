@@ -1,0 +1,134 @@
+// One memory: its content, where it comes from, and what a person can do about it.
+
+import { ask } from "./api.js";
+import { announce, fill, h } from "./dom.js";
+import { chip, choice, day, details, failure, field, into, link, listing, splitList, to } from "./parts.js";
+import { words } from "./words.js";
+
+/** Its short marks: type, state, and what one should know before using it. */
+export function flags(memory) {
+  const w = words.memories.flags;
+  return [
+    chip(memory.type),
+    memory.status === "confirmed" ? null : chip(memory.status, memory.status),
+    memory.needsReview ? chip(w.needsReview, "possible") : null,
+    memory.userVerified ? chip(w.userVerified, "certain") : null,
+    memory.disputed ? chip(w.disputed, "likely") : null,
+    memory.contaminated ? chip(w.contaminated, "likely") : null,
+    memory.staleAt ? chip(w.staleAt, "possible") : null,
+  ];
+}
+
+/** Where it comes from, the code it is about, its relations, the audit. */
+export function provenance(memory, signal) {
+  const w = words.memories;
+  const value = (key) => {
+    const given = memory[key];
+    if (Array.isArray(given)) return given.join(", ");
+    if (["createdAt", "updatedAt", "validFrom", "validTo"].includes(key)) return given ? day(given) : "";
+    if (["injectedCount", "usedCount", "confirmedCount"].includes(key)) return w.times(given);
+    return typeof given === "number" ? String(Math.round(given * 100) / 100) : (given ?? "");
+  };
+  const facts = Object.entries(w.rows)
+    .map(([key, name]) => [name, value(key)])
+    .filter(([, one]) => one !== "");
+  const audit = h("div");
+  into(audit, ask("Audit", { memory: memory.id, first: 20 }, signal), ({ audit: page }) =>
+    details(w.audit, page.total, false, listing(page.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action}`, one.note ? ` (${one.note})` : ""]), 10)));
+  return [
+    h("dl.facts", null, facts.map(([name, one]) => [h("dt", null, name), h("dd", null, one)])),
+    memory.about.length
+      ? details(w.about, memory.about.length, true, listing(memory.about.map((one) => [one.label === "Symbol" || one.label === "File" ? link(to("graph", { focus: one.name }), one.name) : one.name, " ", chip(w.anchors[one.anchor] ?? one.anchor, one.anchor === "valid" ? "" : "possible"), one.role === "about" ? null : chip(one.role)]), 10))
+      : null,
+    memory.relations.length
+      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", chip(one.status)]), 10))
+      : null,
+    audit,
+  ];
+}
+
+/** The other memory it contradicts, or null. */
+export function rival(memory) {
+  return memory.relations.find((one) => one.kind === "conflicts_with" && !["superseded", "deprecated"].includes(one.status)) ?? null;
+}
+
+/** What one can do, each a function that asks the server and gives the memory as it now is (null: it is gone). */
+export const ACTS = {
+  verify: async (memory) => (await ask("Verify", { id: memory.id })).verify,
+  dispute: async (memory, reason = "") => (await ask("Dispute", { id: memory.id, reason })).dispute,
+  pin: async (memory) => (await ask("Pin", { id: memory.id, on: true })).pin,
+  unpin: async (memory) => (await ask("Pin", { id: memory.id, on: false })).pin,
+  forget: async (memory) => (await ask("Forget", { id: memory.id, hard: false }), null),
+  merge: async (memory, loser) => (await ask("ResolveConflict", { winner: memory.id, loser })).resolveConflict,
+  edit: async (memory, changes) => (await ask("UpdateMemory", { id: memory.id, changes })).updateMemory,
+};
+
+/**
+ * Buttons for everything one can do.
+ * @param {function} done  told the memory as it now is, or null.
+ */
+export function actions(memory, done) {
+  const w = words.memories;
+  const place = h("div.acting");
+  const act = async (name, ...given) => {
+    try {
+      const now = await ACTS[name](memory, ...given);
+      announce(w.done[name] ?? w.saved);
+      done(now, name);
+    } catch (error) {
+      fill(place, failure(error));
+    }
+  };
+  const button = (text, run, kind = "") => h(`button${kind}`, { type: "button", onclick: run }, text);
+  const asking = (label, yes, run, input = null) => {
+    const form = h("form.ask", { onsubmit: (event) => (event.preventDefault(), run(input?.value.trim() ?? "")) }, input ? field(label, input) : h("p", null, label), h("button.primary", null, yes), button(w.cancel, () => fill(place)));
+    fill(place, form);
+    (input ?? form.querySelector("button")).focus();
+  };
+  const other = rival(memory);
+  const element = h(
+    "div.actions",
+    { role: "group", "aria-label": w.actions },
+    button(w.verify, () => act("verify"), ".primary"),
+    button(w.dispute, () => asking(w.reason, w.dispute, (reason) => act("dispute", reason), h("input", { name: "reason" }))),
+    button(w.edit, () => fill(place, editor(memory, (changes) => act("edit", changes), () => fill(place)))),
+    button(memory.status === "pinned" ? w.unpin : w.pin, () => act(memory.status === "pinned" ? "unpin" : "pin")),
+    button(w.merge_with, () => asking(w.merge_hint, w.merge, (loser) => act("merge", loser), h("input", { name: "loser", value: other?.shortId ?? "", required: true }))),
+    button(w.forget, () => asking(w.forget_sure, w.yes_forget, () => act("forget"))),
+    place,
+  );
+  element.run = (name) => {
+    if (name === "edit") element.children[2].click();
+    else if (name === "dispute") element.children[1].click();
+    else if (name === "forget") element.children[5].click();
+    else if (name === "merge") {
+      if (other) act("merge", other.shortId);
+      else announce(words.review.no_conflict);
+    } else act(name);
+  };
+  return element;
+}
+
+function editor(memory, save, cancel) {
+  const w = words.memories;
+  const title = h("input", { name: "title", value: memory.title });
+  const content = h("textarea", { name: "content", rows: 6, value: memory.content, required: true, maxlength: 8000 });
+  const type = choice([...new Set([memory.type, ...w.types])].map((one) => [one, one]), memory.type, { name: "type" });
+  const tags = h("input", { name: "tags", value: memory.tags.join(", ") });
+  const importance = h("input", { name: "importance", type: "number", min: 0, max: 1, step: 0.05, value: memory.importance });
+  const submit = (event) => {
+    event.preventDefault();
+    const changes = {};
+    if (title.value !== memory.title) changes.title = title.value;
+    if (content.value !== memory.content) changes.content = content.value;
+    if (type.value !== memory.type) changes.type = type.value;
+    if (tags.value !== memory.tags.join(", ")) changes.tags = splitList(tags.value);
+    if (Number(importance.value) !== memory.importance) changes.importance = Number(importance.value);
+    if (Object.keys(changes).length) save(changes);
+    else cancel();
+  };
+  const form = h("form.editor", { onsubmit: submit }, field(w.title_field, title), field(w.content, content), field(w.type, type), field(words.teach.tags, tags), field(w.importance, importance), h("div.buttons", null, h("button.primary", null, w.save), h("button", { type: "button", onclick: cancel }, w.cancel)));
+  setTimeout(() => content.focus());
+  return form;
+}
+

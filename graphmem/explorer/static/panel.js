@@ -1,0 +1,102 @@
+// What is known about one symbol or file, beside the picture.
+
+import { ask, askIfThere } from "./api.js";
+import { fill, h } from "./dom.js";
+import { certainty, chip, day, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { words } from "./words.js";
+
+const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
+const OPEN = new Set(["callers", "callees", "tests"]);
+
+/** Fill the panel with what `ref` means. */
+export async function showPanel(place, ref, { signal, close, named = () => {} }) {
+  const w = words.panel;
+  fill(place, h("p.loading", null, words.loading));
+  let answer;
+  try {
+    answer = await ask("Symbol", { ref, source: true, first: 100 }, signal);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(place, closer(close), failure(error, (one) => to("graph", { focus: one })));
+    return;
+  }
+  const symbol = answer.symbol;
+  named(symbol);
+  const exact = refOf(symbol);
+  const memories = h("div");
+  const together = h("div");
+  const history = h("div");
+  fill(
+    place,
+    closer(close),
+    h("h2.ref", null, nameOf(symbol)),
+    h("p.meta", null, chip(symbol.kind.toLowerCase()), symbol.isTest ? chip("test", "test") : null, symbol.entryPoint ? chip(symbol.entryPoint, "entry") : null, symbol.modifiers.map((one) => chip(one)), symbol.complexity ? chip(w.complexity(symbol.complexity)) : null),
+    symbol.path ? h("p.where", null, link(to("graph", { focus: symbol.path }), symbol.path), ", ", w.lines(symbol.startLine, symbol.endLine)) : null,
+    symbol.signature ? h("pre.signature", null, symbol.signature) : null,
+    symbol.doc ? h("p.doc", null, symbol.doc) : null,
+    h("nav.actions", { "aria-label": w.label },
+      link(to("impact", { of: exact }), w.impact, { class: "button primary" }),
+      link(to("graph", { around: exact }), w.around, { class: "button" }),
+      link(to("path", { from: exact }), w.path_from, { class: "button" }),
+      symbol.path ? link(to("coaccess", { files: symbol.path }), w.coaccess, { class: "button" }) : null,
+      link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
+    answer.refused ? h("p.hint", null, w.stale_source) : source(symbol),
+    RELATIONS.map((name) => relation(w[name], symbol[name], OPEN.has(name))),
+    memories,
+    together,
+    history,
+  );
+  into(memories, ask("Memories", { filter: symbol.kind === "FILE" ? { files: [symbol.path] } : { symbols: [exact] }, first: 20 }, signal), ({ memories: page }) => known(page));
+  into(together, coaccessed(symbol.path, signal), (found) => found);
+  into(history, changes(symbol.path, signal), (found) => found);
+}
+
+function closer(close) {
+  return close ? h("button.close", { type: "button", onclick: close, "aria-label": words.panel.close }, "×") : null;
+}
+
+function source(symbol) {
+  if (!symbol.source) return null;
+  const lines = symbol.source.split("\n");
+  const first = symbol.kind === "FILE" || symbol.qualname === "<module>" ? 1 : symbol.startLine;
+  const text = h("pre.source", { tabindex: 0, "aria-label": words.panel.source }, lines.slice(0, 400).map((line, i) => [h("span.no", { "aria-hidden": "true" }, String(first + i)), line, "\n"]));
+  return details(words.panel.source, lines.length, lines.length <= 40, text);
+}
+
+function relation(title, connection, open) {
+  const edges = connection.edges;
+  if (!edges.length) return null;
+  const entries = edges.map(({ node, confidence, kind, lines }) => [
+    symbolLink(node),
+    " ",
+    certainty(confidence),
+    kind === "CALLS" || kind === "DEFINES" ? null : chip(words.map.kind[kind] ?? kind),
+    h("br"),
+    where(node),
+    lines.length ? h("span.where", null, ` · ${words.map.columns.line.toLowerCase()} ${lines.slice(0, 6).join(", ")}${lines.length > 6 ? "…" : ""}`) : null,
+  ]);
+  const count = connection.pageInfo.hasNextPage ? `${edges.length}+` : edges.length;
+  return h("details", { open }, h("summary", null, title, h("span.count", null, String(count))), listing(entries, 6));
+}
+
+function known(page) {
+  const entries = page.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title || node.content.slice(0, 80)), " ", chip(node.type), h("p.quiet-text", null, node.content.length > 160 ? `${node.content.slice(0, 160)}…` : node.content)]);
+  return details(words.panel.memories, page.totalCount, true, entries.length ? listing(entries, 4) : h("p.hint", null, words.panel.no_memories));
+}
+
+async function coaccessed(path, signal) {
+  if (!path) return null;
+  const found = await askIfThere("CoAccess", { files: [path], limit: 8 }, signal);
+  const hits = found?.coAccess?.files ?? found?.coAccess?.hits ?? null;
+  if (!hits?.length) return null;
+  return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => link(to("graph", { focus: one.path }), one.path)), 8));
+}
+
+async function changes(path, signal) {
+  if (!path) return null;
+  const found = await askIfThere("FileHistory", { path, first: 8 }, signal);
+  const commits = found?.fileHistory ?? null;
+  if (!commits?.length) return null;
+  return details(words.panel.history, commits.length, false, listing(commits.map((one) => [day(one.at ?? ""), " ", one.subject ?? ""]), 8));
+}
+

@@ -1,0 +1,239 @@
+// Pieces several views are made of.
+
+import { Refusal, ask } from "./api.js";
+import { announce, fill, h, later } from "./dom.js";
+import { words } from "./words.js";
+
+/** Address of a view. */
+export function to(view, parameters = {}) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  return (view === "home" ? "/explore/" : `/explore/${view}`) + (query ? `?${query}` : "");
+}
+
+/** Go to an address without loading the page anew. */
+export function go(address, replace = false) {
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
+/** Change the address to what is shown, without showing it again. */
+export function note(address) {
+  history.replaceState(null, "", address);
+}
+
+export function link(address, text, given = {}) {
+  return h("a", { href: address, ...given }, text);
+}
+
+/** What a symbol is called: `qualname` and where. */
+export function refOf(symbol) {
+  if (!symbol.path) return symbol.qualname;
+  return symbol.kind === "FILE" || !symbol.qualname ? symbol.path : `${symbol.path}:${symbol.qualname}`;
+}
+
+export function nameOf(symbol) {
+  return symbol.qualname === "<module>" || !symbol.qualname ? symbol.path || symbol.name : symbol.qualname;
+}
+
+export function symbolLink(symbol, view = "graph") {
+  const parameters = view === "graph" ? { focus: refOf(symbol) } : { of: refOf(symbol) };
+  return link(to(view, parameters), nameOf(symbol), { class: "symbol", title: refOf(symbol) });
+}
+
+export function where(symbol) {
+  if (!symbol.path) return h("span.where", null, "external");
+  return h("span.where", null, symbol.qualname === "<module>" ? "" : `${symbol.path}:${symbol.startLine}`);
+}
+
+export function chip(text, kind = "") {
+  return h(`span.chip${kind ? `.${kind}` : ""}`, null, text);
+}
+
+export function certainty(confidence) {
+  const word = words.certainty(confidence);
+  return h(`span.chip.${word}`, { title: `${Math.round(100 * confidence)}%` }, word);
+}
+
+export function day(iso) {
+  return iso ? h("time", { datetime: iso, title: iso }, iso.slice(0, 16).replace("T", " ")) : "";
+}
+
+/** A section with a heading. */
+export function card(title, hint, ...children) {
+  return h("section.card", null, h("h2", null, title), hint ? h("p.hint", null, hint) : null, children);
+}
+
+/** A table; a row is a list of cells. */
+export function table(caption, head, rows, { first = 100, numeric = [] } = {}) {
+  const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", null, content);
+  const body = h("tbody");
+  const add = (some) => body.append(...some.map((row) => h("tr", null, row.map(cell))));
+  add(rows.slice(0, first));
+  const whole = h("div.table", null, h("table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
+  if (rows.length > first) {
+    const button = h("button.plain", { type: "button", onclick: () => (add(rows.slice(first)), button.remove()) }, words.more(rows.length - first));
+    whole.append(button);
+  }
+  return whole;
+}
+
+/** A list that shows its first entries and, asked, the others. */
+export function listing(entries, first = 8, tag = "ul") {
+  const list = h(tag, { class: "listing" }, entries.slice(0, first).map((entry) => h("li", null, entry)));
+  if (entries.length <= first) return list;
+  const button = h(
+    "button.plain",
+    { type: "button", onclick: () => (list.append(...entries.slice(first).map((entry) => h("li", null, entry))), button.remove()) },
+    words.more(entries.length - first),
+  );
+  return h("div", null, list, button);
+}
+
+export function details(title, count, open, ...children) {
+  return h("details", { open }, h("summary", null, title, count === null ? null : h("span.count", null, words.number(count))), children);
+}
+
+/** A labelled form field. */
+export function field(label, control, hint = "") {
+  return h("label.field", null, h("span", null, label), control, hint ? h("small", null, hint) : null);
+}
+
+export function choice(options, value, given = {}) {
+  return h("select", given, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+}
+
+/** A refusal where the answer would have been; of an ambiguous name the candidates. */
+export function failure(error, again = null) {
+  if (!(error instanceof Refusal)) throw error;
+  const candidates = error.facts.candidates ?? [];
+  const suggestions = error.facts.suggestions ?? [];
+  const named = (one) => (typeof one === "string" ? one : (one.ref ?? refOf({ ...one, path: one.path ?? "" })));
+  const choices = [...candidates.map(named), ...suggestions];
+  return h(
+    "div.failure",
+    { role: "alert" },
+    h("strong", null, words.failed),
+    h("p", null, error.message),
+    again && choices.length ? listing(choices.map((ref) => link(again(ref), ref)), 20) : null,
+  );
+}
+
+/** Fill a place when an answer comes: at once with a word, then with what `show` makes of it. */
+export async function into(place, promise, show, again = null) {
+  fill(place, h("p.loading", null, words.loading));
+  try {
+    const answer = await promise;
+    fill(place, show(answer));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(place, failure(error, again));
+  }
+}
+
+/** An input that proposes symbols while one types; `chosen(ref)` when one is taken. */
+export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null }) {
+  const list = h("ul.suggestions", { role: "listbox", id: `${id}-list`, "aria-label": label, hidden: true });
+  const status = h("span.quiet", { role: "status" });
+  let options = [];
+  let at = -1;
+  let waiting = null;
+  const input = h("input", {
+    id,
+    name,
+    value,
+    placeholder,
+    type: "text",
+    role: "combobox",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    "aria-controls": `${id}-list`,
+    "aria-label": labelled ? null : label,
+  });
+  const close = () => {
+    list.hidden = true;
+    at = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  };
+  const mark = (next) => {
+    at = next;
+    [...list.children].forEach((option, i) => option.setAttribute("aria-selected", String(i === at)));
+    if (at >= 0) {
+      input.setAttribute("aria-activedescendant", `${id}-${at}`);
+      list.children[at].scrollIntoView({ block: "nearest" });
+    } else input.removeAttribute("aria-activedescendant");
+  };
+  const take = (symbol) => {
+    input.value = refOf(symbol);
+    close();
+    chosen?.(refOf(symbol));
+  };
+  const look = later(async () => {
+    waiting?.abort();
+    const query = input.value.trim();
+    if (!query) return close();
+    waiting = new AbortController();
+    try {
+      const { symbols } = await ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, waiting.signal);
+      options = symbols.edges.map((edge) => edge.node);
+      fill(
+        list,
+        options.length
+          ? options.map((symbol, i) =>
+              h(
+                "li",
+                { role: "option", id: `${id}-${i}`, "aria-selected": "false", onpointerdown: (event) => (event.preventDefault(), take(symbol)) },
+                h("span.kind", { "aria-hidden": "true" }, symbol.kind.slice(0, 1)),
+                h("span.name", null, nameOf(symbol)),
+                h("span.where", null, symbol.path),
+              ),
+            )
+          : h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, words.search.none),
+      );
+      status.textContent = words.search.count(options.length, symbols.totalCount);
+      list.hidden = false;
+      input.setAttribute("aria-expanded", "true");
+      mark(-1);
+    } catch (error) {
+      if (error.name !== "AbortError") close();
+    }
+  }, 60);
+  input.addEventListener("input", look);
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" && !list.hidden) mark(Math.min(options.length - 1, at + 1));
+    else if (event.key === "ArrowUp" && !list.hidden) mark(Math.max(0, at - 1));
+    else if (event.key === "Escape" && !list.hidden) close();
+    else if (event.key === "Enter" && at >= 0) take(options[at]);
+    else if (event.key === "Enter" && chosen && input.value.trim()) {
+      close();
+      chosen(input.value.trim());
+    } else return;
+    event.preventDefault();
+  });
+  return h("div.combo", null, input, list, status);
+}
+
+/** Text on the clipboard, with a word about it. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = h("textarea", { value: text });
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  announce(words.impact.copied);
+}
+
+export function splitList(text) {
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
+}

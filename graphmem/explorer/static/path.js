@@ -1,0 +1,40 @@
+// How one symbol depends on another.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { certainty, chip, go, into, link, symbolField, symbolLink, to, where } from "./parts.js";
+import { words } from "./words.js";
+
+export async function show(page, parameters, signal) {
+  const { from = "", to: target = "" } = parameters;
+  const w = words.path;
+  const result = h("div");
+  const a = symbolField("path-from", { label: w.from, value: from, labelled: true });
+  const b = symbolField("path-to", { label: w.to, value: target, labelled: true });
+  const value = (one) => one.querySelector("input").value.trim();
+  fill(
+    page,
+    h("h1", null, w.title),
+    h("form.bar", { onsubmit: (event) => (event.preventDefault(), go(to("path", { from: value(a), to: value(b) }))) },
+      h("div.field.grow", null, h("label", { for: "path-from" }, w.from), a),
+      h("div.field.grow", null, h("label", { for: "path-to" }, w.to), b),
+      h("button.primary", null, w.find)),
+    result,
+  );
+  if (!from || !target) {
+    fill(result, h("p.hint", null, w.hint));
+    return;
+  }
+  await into(result, ask("Path", { from, to: target }, signal), ({ path }) => {
+    const turn = link(to("path", { from: target, to: from }), w.turn, { class: "button" });
+    if (!path.steps.length) return [h("p.lead", null, w.none(from, target, path.maxDepth)), h("p.hint", null, words.impact.epistemic[path.epistemic]), turn];
+    const stop = (symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", where(symbol));
+    return [
+      h("p.lead", null, w.found(path.steps.length, words.certainty(path.confidence), path.confidence)),
+      h("ol.way", null,
+        h("li", null, stop(path.source)),
+        path.steps.map((step) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[step.kind] ?? step.kind, " ", certainty(step.confidence), h("span.where", null, ` ${step.src.path}:${step.line} · ${step.rule}`)), stop(step.dst)))),
+      turn,
+    ];
+  }, (ref) => to("path", { from: ref, to: target }));
+}
