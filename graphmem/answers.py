@@ -673,6 +673,7 @@ class CoAccessHit:
     last_seen: str  # ISO 8601, UTC; "" when they never moved together
     explained: list[str]  # kinds of edges of the code between them; none: only history knows
     depth: int  # 1: moved with these; 2: only with files that moved with these
+    via: str  # at depth 2 the file between, the strongest; else ""
     parts: dict[str, float]  # what the score adds up
 
 

@@ -6,6 +6,8 @@ of the moment: a file of 2,000 changes costs milliseconds, and a new change cost
 
 from __future__ import annotations
 
+import functools
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -45,6 +47,8 @@ class History:
         groups: for each change the numbers of its files, in its own order, each once.
         at: for each change its time.
         from_git: for each change whether a commit made it.
+        offsets: for changes that say so, the seconds from its beginning to the first touch of each file.
+        by_word: files by the words of their base name.
     """
 
     def __init__(self) -> None:
@@ -56,8 +60,9 @@ class History:
         self.groups: list[tuple[int, ...]] = []
         self.at: list[float] = []
         self.from_git: list[bool] = []
-        self.counted: list[bool] = []
-        self.offsets: dict[int, tuple[float, ...]] = {}
+        self.counted = 0  # changes that are small enough to say which files belong together
+        self.offsets: dict[int, dict[int, float]] = {}
+        self.by_word: dict[str, set[int]] = {}
         self.authors: list[str] = []
         self.now = 0.0  # time of the newest change: ages are counted back from here
         self.by_path: dict[str, int] = {}
@@ -117,10 +122,10 @@ class History:
         self.groups.append(group)
         self.at.append(change.at)
         self.from_git.append(change.source == GIT)
-        self.counted.append(change.counted)
+        self.counted += change.counted
         self.authors.append(change.author)
         if change.offsets:
-            self.offsets[number] = change.offsets
+            self.offsets[number] = {self.by_path[path]: at for path, at in zip(change.files, change.offsets, strict=True)}
         self.now = max(self.now, change.at)
         for one in group:
             node = self.nodes[one]
@@ -134,21 +139,35 @@ class History:
         if number is None:
             number = self.by_path[path] = len(self.nodes)
             self.nodes.append(_Node(path))
+            self._name(number)
         return number
+
+    def _name(self, number: int) -> None:
+        for word in words(self.nodes[number].path):
+            self.by_word.setdefault(word, set()).add(number)
+
+    def _unname(self, number: int) -> None:
+        for word in words(self.nodes[number].path):
+            self.by_word[word].discard(number)
 
     def _rename(self, old: str, new: str) -> None:
         number = self.by_path.get(old)
         if number is None or old == new:
             return
         del self.by_path[old]
+        self._unname(number)
         there = self.by_path.get(new)
         if there is None:
             self.by_path[new] = number
             self.nodes[number].path = new
+            self._name(number)
             return
         moved, kept = self.nodes[number], self.nodes[there]
         for one in moved.all:
             self.groups[one] = tuple(dict.fromkeys(there if node == number else node for node in self.groups[one]))
+            if one in self.offsets:
+                at = self.offsets[one]
+                at[there] = min(at.pop(number), at.get(there, float("inf")))
         kept.all = sorted({*kept.all, *moved.all})
         kept.changes = sorted({*kept.changes, *moved.changes})
         kept.alive = True
@@ -157,6 +176,15 @@ class History:
     def known(self, path: str) -> int | None:
         """The number of a file; None when history has not met it."""
         return self.by_path.get(path)
+
+    def latest(self, count: int) -> set[int]:
+        """At least so many files of the newest changes, if there are as many."""
+        found: set[int] = set()
+        for group in reversed(self.groups):
+            found.update(group)
+            if len(found) >= count:
+                break
+        return found
 
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
         """Every living file that history knows, by path."""
@@ -176,6 +204,17 @@ class History:
                     authors[self.authors[one]] = authors.get(self.authors[one], 0) + 1
         times = [self.at[one] for one in node.all]
         return FileFacts(node.path, len(node.all), commits, min(times), max(times), authors, recent)
+
+
+_SPLIT: Final = re.compile(r"[_\W]+")
+_EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
+
+
+@functools.lru_cache(maxsize=100_000)
+def words(path: str) -> frozenset[str]:
+    """Words of a base name, lower case, without its ending and without what tests add."""
+    stem = path.rsplit("/", 1)[-1]
+    return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS
 
 
 def _by_time(entries: Iterable[Entry]) -> list[Entry]:

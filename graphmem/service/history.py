@@ -96,15 +96,9 @@ class HistoryVerbs:
         paths = self._history_paths("files", files, 100)
         history = self._known_history()
         with history.lock:
-            ranked = coaccess.rank(history, paths)
-            hits = []
-            for node, score, parts in ranked:
-                evidence = coaccess.evidence(history, paths, node)
-                if evidence.support < min_sessions:
-                    continue
-                hits.append(_hit(history.nodes[node].path, score, parts, evidence))
-                if len(hits) == k:
-                    break
+            ranked = coaccess.rank(history, paths, depth=depth, min_support=min_sessions)[:k]
+            seen = coaccess.evidence(history, paths, [one.node for one in ranked])
+            hits = [_hit(history, one, its) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)
             notes = [f"history does not know {path}" for path in paths if history.known(path) is None]
             return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
@@ -152,21 +146,22 @@ class HistoryVerbs:
             self._history_log.close()
 
 
-def _hit(path: str, score: float, parts: dict[str, float], one: coaccess.Evidence) -> CoAccessHit:
+def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence) -> CoAccessHit:
     return CoAccessHit(
-        path=path,
-        score=score,
-        support=one.support,
-        sessions=one.support - one.commits,
-        commits=one.commits,
-        confidence=one.confidence,
-        lift=one.lift,
-        direction=one.direction,
-        delay_s=one.delay_s,
-        last_seen=_iso(one.last_at) if one.support else "",
+        path=history.nodes[one.node].path,
+        score=one.score,
+        support=its.support,
+        sessions=its.support - its.commits,
+        commits=its.commits,
+        confidence=its.confidence,
+        lift=its.lift,
+        direction=its.direction,
+        delay_s=its.delay_s,
+        last_seen=_iso(its.last_at) if its.support else "",
         explained=[],
-        depth=1,
-        parts=parts,
+        depth=one.depth,
+        via=history.nodes[one.via].path if one.via >= 0 else "",
+        parts=one.parts,
     )
 
 
