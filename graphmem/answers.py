@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphmem.answers_injection import PackedText
+
 
 def to_json(answer: Any) -> Any:
     """Dataclasses, lists and dicts as plain JSON values; field order is kept."""
@@ -304,6 +306,7 @@ class SearchAnswer:
     missing: dict[str, str]  # path -> why it did not: "no model", "vectors 12%", "deadline"
     state: IndexState
     notes: list[str] = field(default_factory=list)  # what was made of the query: words left out or replaced
+    packed: PackedText | None = None  # the hits as one text, when a budget was given
 
     def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)
@@ -705,3 +708,61 @@ class FileHistory:
     first_at: str  # ISO 8601, UTC
     last_at: str
     authors: dict[str, int]  # hash of an e-mail address -> commits
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one finding of a session."""
+
+    key: str  # the same in every session that finds the same
+    signal: str  # that made it
+    memory_type: str
+    outcome: str  # a key of observe.gates.OUTCOMES
+    why: str  # one sentence
+    text: str  # as it would be remembered; "" when nobody came to word it
+    memory_id: str  # that it became, or that says it already; ""
+    short_id: str
+    sessions: int  # independent ones that found it
+    min_sessions: int  # asked for
+    score: float  # 0 to 1; 0 when it was not reached
+    points: list[str]  # what spoke for it: names of observe.gates.POINTS
+    contaminated: bool
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of all findings of a session, or of one unit of work in it."""
+
+    session: str
+    part: str  # label of the unit of work; "" for the session
+    kind: str
+    is_open: bool  # its gate
+    gate: str  # why
+    at: str  # ISO 8601, UTC
+    verdicts: list[Verdict]  # learnt ones first, then by outcome
+    counts: dict[str, int]  # verdicts of each outcome
+    notes: list[str]  # what could not be done, and why
+    undone: bool = False
+
+    @property
+    def learnt(self) -> list[str]:
+        """Ids of the memories that were made."""
+        return [one.memory_id for one in self.verdicts if one.outcome == "learnt"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a session did, taken from its events."""
+
+    session: str
+    agent: str
+    kind: str
+    title: str
+    status: str  # validated | failed | accepted | abandoned | ""
+    started_at: str  # ISO 8601, UTC; ""
+    ended_at: str
+    duration_s: float
+    contaminated: bool  # words of strangers may be in it
+    short: str  # one line
+    markdown: str

@@ -181,6 +181,12 @@ class LanguageModelError(GraphMemError):
     code = "CONFLICT"
 
 
+class LedgerError(GraphMemError):
+    """What is counted across sessions cannot be read or written (`path`); memories are not concerned."""
+
+    code = "CONFLICT"
+
+
 class GitError(GraphMemError):
     """git refused or is not installed (`command`, `stderr`)."""
 

@@ -113,8 +113,13 @@ class MemoryBook:
         embedding_model: str | None = None,
         skip_invalid: bool = False,
         actor: str = "",
+        op: str = "",
+        finish: Callable[[Plan], Plan] | None = None,
     ) -> RememberManyAnswer:
-        """Keep many in one write; see `MemoryVerbs.remember_many`."""
+        """Keep many in one write; see `MemoryVerbs.remember_many`.
+
+        `op` is the audit's word for what is added; `finish` may add to the plan what belongs to the same transaction.
+        """
         begun = perf_counter()
         listed = _listed(items)
         with self.writing():
@@ -133,8 +138,8 @@ class MemoryBook:
                         raise type(error)(f"item {place}: {error.message}", **{**error.facts, "index": place}) from error
                     given = item.get("id", "") if isinstance(item, Mapping) else ""
                     refused.append(Refusal(place, str(given or ""), error.message, dict(error.facts)))
-            plan = self._plan(drafts, self._model_of(embedding_model, drafts), "import" if source == "imported" else "add")
-            self._write_plan(plan, actor)
+            plan = self._plan(drafts, self._model_of(embedding_model, drafts), op or ("import" if source == "imported" else "add"))
+            self._write_plan(plan if finish is None else finish(plan), actor)
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def commit(

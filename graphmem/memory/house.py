@@ -79,7 +79,9 @@ def retract(book: MemoryBook, origin: str, *, hard: bool = False, dry_run: bool 
                 f"it is a session, a page's address, or one of {', '.join(ORIGINS)}",
                 "`graphmem memory show` names a memory's sessions.",
             )
-        elsewhere = {one for one in sources if name not in ORIGINS and any(learnt.session_id != name for learnt in index.learnt(one))}
+        # What strangers' words had a part in names their page beside its session; neither agrees with the other.
+        own = {one for one in sources if name in ORIGINS or ((row := index.row(one)) is not None and row.contaminated)}
+        elsewhere = {one for one in sources if one not in own and any(learnt.session_id != name for learnt in index.learnt(one))}
         # Children point to their parents; what was made of something taken back goes with it.
         taken = [one for one in sources if one not in elsewhere]
         seen = set(taken)

@@ -1,0 +1,155 @@
+"""What a session's findings have to pass, as tables: gates by kind of session, points, presets, and the names of all outcomes.
+
+Whether a finding becomes a memory is decided in `promotion`; the numbers it decides by are here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from graphmem.observe.model import Finding, SessionInfo
+from graphmem.observe.signals import SIGNALS
+
+NOVEL: Final = 0.88  # cosine to a known memory from which a finding says nothing new
+CONTAMINATED: Final = 0.7  # factor of the confidence of what strangers' words had a part in
+UNITS: Final = 5  # units of work; with more, each validated one is learnt from by itself
+DEAD_ENDS: Final = 3  # that a session may leave whose gate stays shut: that it failed is what makes them true
+SETTLING_H: Final = 24.0  # a learnt memory is on trial for so long
+UNUSED: Final = 0.8  # factor of its importance when nobody used it in that time
+DEAD_END: Final = "dead_end"
+ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's wish: they pass every filter
+
+
+class Gate(NamedTuple):
+    """When sessions of one kind are learnt from, and how much at most."""
+
+    most: int
+    words: str  # what it waits for
+    outcomes: frozenset[str] | None = None  # that open it; None: any end but an abandoned one
+
+
+GATES: Final[Mapping[str, Gate]] = MappingProxyType(
+    {
+        "build": Gate(20, "its checks passed", frozenset({"validated"})),
+        "insights": Gate(5, "it ended"),
+        "pr_review": Gate(8, "the review was completed", frozenset({"validated", "accepted", "failed", ""})),
+        "roadmap": Gate(3, "it ended"),
+        "terminal": Gate(3, "it ended"),
+        "spec": Gate(3, "it was accepted", frozenset({"accepted", "validated"})),
+        "changelog": Gate(0, "nothing: changelogs teach nothing"),
+    }
+)
+_ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
+
+
+class Opened(NamedTuple):
+    """What a gate says of one session."""
+
+    is_open: bool
+    most: int  # memories
+    why: str
+
+
+def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
+    """Whether a session may be learnt from.
+
+    Args:
+        info: of the session.
+        outcome: of the unit of work it is about; None for the whole session's.
+    """
+    gate = GATES[info.kind]
+    what = info.outcome if outcome is None else outcome
+    if not gate.most:
+        return Opened(False, 0, f"a {info.kind} session waits for {gate.words}")
+    if what in (gate.outcomes if gate.outcomes is not None else _ENDS):
+        return Opened(True, gate.most, f"a {info.kind} session: {gate.words}")
+    came = f"it was {what}" if what else "nobody said so"
+    return Opened(False, min(DEAD_ENDS, gate.most), f"a {info.kind} session waits until {gate.words}; {came}, so only dead ends are taken")
+
+
+# ---- points
+
+POINTS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "remember": 5,  # a person asked for it
+        "pin": 5,
+        "frequency": 3,  # its signal was seen as often as its kind asks for, behind an open gate
+        "early": 2,  # it was not, and stood out within its session
+        "sessions": 2,  # the same in two sessions or more
+        "resolved_error": 2,
+        "agents": 1,  # two agents found it independently
+        "important": 1,
+    }
+)
+IMPORTANT: Final = 0.7
+
+
+class Preset(NamedTuple):
+    """How easily a finding becomes a memory."""
+
+    points: int
+    importance: float
+    length: int  # characters
+
+
+PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
+    {"conservative": Preset(4, 0.40, 50), "balanced": Preset(3, 0.25, 30), "aggressive": Preset(2, 0.15, 20)}
+)
+
+
+def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
+    """What speaks for a finding, by name of POINTS."""
+    row = SIGNALS.get(one.signal)
+    often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
+    there = {
+        "remember": one.signal == "remember",
+        "pin": one.signal == "pin",
+        "frequency": often,
+        "early": one.early and not often,
+        "sessions": sessions >= 2,
+        "resolved_error": one.signal == "error_retry",
+        "agents": one.quorum or len(one.agents) >= 2,
+        "important": importance >= IMPORTANT,
+    }
+    return {name: POINTS[name] for name, is_there in there.items() if is_there}
+
+
+# ---- score
+
+
+def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
+    """How much a finding matters, in [0, 1]: 0.6 × value of its signal + 0.25 × sessions over twice those asked for + 0.15 × trust."""
+    seen = min(1.0, sessions / max(1, 2 * min_sessions))
+    return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
+
+
+def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
+    """How likely it is true: 0.4 + 0.3 × value, 0.05 more for each further session up to four; × 0.7 when contaminated."""
+    sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
+    return round(sure * (CONTAMINATED if contaminated else 1.0), 4)
+
+
+# ---- outcomes
+
+OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "learnt": "became a memory",
+        "echo": "repeats what the session was shown",
+        "gate_closed": "the session's gate stayed shut",
+        "failed_approach": "belongs to an approach that was given up",
+        "too_rare": "not seen in enough sessions yet",
+        "known": "a memory says it already",
+        "taken_back": "a person took it back before",
+        "weak": "too little speaks for it",
+        "over_cap": "others of this session matter more",
+        "refused": "cannot be kept",
+    }
+)
+
+
+def counted(outcomes: Collection[str]) -> dict[str, int]:
+    """How many of each outcome, in the order of the table."""
+    listed = list(outcomes)
+    return {name: listed.count(name) for name in OUTCOMES if name in listed}

@@ -1,0 +1,117 @@
+"""The feedback guard: what was put in front of an agent by memory is no evidence for memory.
+
+Two looks at it. `stripped` takes injected text out of what an agent says or reads, before any signal sees it: it carries our marks.
+`Guard.echoes` asks of words without marks whether a memory says them already: one the session was shown, or any that is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.memory.similar import OVERLAP, overlap, words_of
+from graphmem.memory.text import fingerprint
+
+if TYPE_CHECKING:
+    from graphmem.knowledge import MemoryRow
+    from graphmem.projection.memories import MemoryIndex
+
+MARK: Final = "[^ Memory:"
+_BLOCK: Final = re.compile(r"<project_memory>.*?(?:</project_memory>|\Z)", re.DOTALL)
+_OURS: Final = ("[⚠ CONFLICT] #", "[disputed] #", "## Project memory", "PROJECT MEMORY. ", '{"about": "Notes from this project')
+_INTRODUCTION: Final = "Notes from this project's memory."
+_ITEM: Final = re.compile(r"\s*[-*] ")
+_FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})")
+_LINES: Final = 60  # of one injected item, at most
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_FEWEST: Final = 4  # words of a sentence that can be recognised
+_WITHIN: Final = 0.9  # of a sentence's words that a memory has: it is said there
+_LOOK: Final = 8  # nearest memories
+
+
+def stripped(text: str) -> str:
+    """A text without what memory put there: its blocks, and every item and line that carries its mark."""
+    if MARK not in text and "<project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
+        return text
+    lines = _BLOCK.sub("", text).split("\n")
+    drop = [False] * len(lines)
+    for number, line in enumerate(lines):
+        if MARK in line:
+            drop[number] = True
+            _drop_item(lines, drop, number)
+        elif line.lstrip().startswith(_OURS) or _INTRODUCTION in line:
+            drop[number] = True
+    return "\n".join(line for line, gone in zip(lines, drop, strict=True) if not gone).strip()
+
+
+def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
+    """The other lines of the item whose mark stands in a line: those before it up to its bullet, a fence or bars after it."""
+    if not _ITEM.match(lines[number]):
+        for back in range(number - 1, max(-1, number - _LINES), -1):
+            if not lines[back].strip() or drop[back]:
+                break
+            if _ITEM.match(lines[back]):
+                for between in range(back, number):
+                    drop[between] = True
+                break
+    after = number + 1
+    if after < len(lines) and (fence := _FENCE.match(lines[after])):
+        for place in range(after, min(len(lines), after + _LINES)):
+            drop[place] = True
+            if place > after and lines[place].strip() == fence.group(1):
+                break
+    while after < min(len(lines), number + _LINES) and lines[after].lstrip().startswith(("|", "│")):
+        drop[after] = True
+        after += 1
+
+
+class Guard:
+    """Knows what a session was shown and what is known.
+
+    Args:
+        index: the memories.
+        shown: ids of those the session was shown.
+    """
+
+    def __init__(self, index: MemoryIndex, shown: Iterable[str] = ()) -> None:
+        self._index = index
+        self._shown = {row.id: row for one in shown if (row := index.row(one) or index.row(index.by_short_id(one) or "")) is not None}
+
+    def was_shown(self, memory_id: str) -> bool:
+        """Whether the session was shown this memory."""
+        return memory_id in self._shown
+
+    def echoes(self, text: str) -> str:
+        """Id of a memory that says what a text says; "" when the words are its own."""
+        if MARK in text:
+            return self._marked(text)
+        for sentence in _SENTENCE.split(text):
+            words = words_of(sentence)
+            if len(words) < _FEWEST or len(sentence.split()) < _FEWEST:  # names and paths are no sentences
+                continue
+            for row in self._near(sentence):
+                theirs = words_of(row.content)
+                if overlap(words, theirs) > OVERLAP or len(words & theirs) >= _WITHIN * len(words):
+                    return row.id
+        return ""
+
+    def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
+        """The same for those facts of a finding that are somebody's words."""
+        for name in names:
+            value = facts.get(name)
+            for text in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(text, str) and (found := self.echoes(text)):
+                    return found
+        return ""
+
+    def _near(self, sentence: str) -> list[MemoryRow]:
+        same = self._index.by_fingerprint(fingerprint(sentence))
+        ids = dict.fromkeys([*self._shown, *same, *(one for one, _ in self._index.words(sentence, _LOOK))])
+        return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
+
+    def _marked(self, text: str) -> str:
+        """The memory a mark names, else any that was shown, else a word for it."""
+        named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
+        known = self._index.by_short_id(named.group(1)) if named else None
+        return known or next(iter(sorted(self._shown)), "") or "marked"

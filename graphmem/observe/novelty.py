@@ -1,0 +1,129 @@
+"""Whether a finding says anything new: the book's own rules for near duplicates, asked before the write path is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.errors import EmbedderError
+from graphmem.memory import life
+from graphmem.memory.link import link
+from graphmem.memory.similar import Similarity, Thresholds, opposed, overlap, says_the_same, thresholds_of, words_of
+from graphmem.memory.text import contextual_text, fingerprint
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.observe.gates import NOVEL
+
+if TYPE_CHECKING:
+    from graphmem.embedding.base import F32
+    from graphmem.knowledge import MemoryRow
+    from graphmem.memory.book import MemoryBook
+
+_LOOK: Final = 16  # nearest memories
+_BATCH: Final = 64
+_SPACES: Final = re.compile(r"\s+")
+
+
+class Text(NamedTuple):
+    """What would be remembered."""
+
+    content: str
+    type: str
+    files: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """A memory that says it already, or said it until somebody took it back."""
+
+    row: MemoryRow
+    likeness: float
+    taken_back: bool
+
+
+class Novelty:
+    """Compares texts with what is known. One for a session's end: all vectors are made in one batch.
+
+    Args:
+        book: of memories.
+        texts: that will be asked about, in their order.
+    """
+
+    def __init__(self, book: MemoryBook, texts: Sequence[Text]) -> None:
+        self._index = book.index()
+        self._now = book.clock.now()
+        self._texts = list(texts)
+        self.note = ""
+        self.model = ""
+        self.vectors: list[F32 | None] = [None] * len(self._texts)
+        embedder = book.embedder()
+        if embedder is not None and self._texts and self._index.model_id in ("", embedder.model_id):
+            view, project = book.view(), book.project()
+            listed = []
+            for one in self._texts:
+                links = link(one.content, one.files, (), view, project, "")
+                listed.append(contextual_text(one.content, one.type, links.paths, links.modules))
+            try:
+                self.vectors = list(embedder.encode(listed))
+                self.model = embedder.model_id
+            except EmbedderError as error:
+                self.note = f"compared by words alone: {error.message}"
+        limits = thresholds_of(self.model or self._index.model_id)
+        self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
+
+    def known(self, place: int) -> Found | None:
+        """The memory that says the text at a place already; None when it is new."""
+        text, vector = self._texts[place], self.vectors[place]
+        print_ = fingerprint(text.content)
+        for one in self._index.by_fingerprint(print_):
+            row = self._index.row(one)
+            if row is not None and row.status in LIVE_STATUSES:
+                return Found(row, 1.0, taken_back=False)
+            if row is not None and row.status == "deprecated" and not self._expired(row):
+                return Found(row, 1.0, taken_back=True)
+        near = dict(self._index.near(vector, _LOOK, self._limits.topic)) if vector is not None and self._index.model_id else {}
+        words = words_of(text.content)
+        ids = dict.fromkeys([*near, *(one for one, _ in self._index.words(text.content, _LOOK))])
+        for row in self._index.rows(ids).values():
+            if row.status not in LIVE_STATUSES:
+                continue
+            like = Similarity(overlap(words, words_of(row.content)), near.get(row.id))
+            if self._same(text.content, row.content, like):
+                return Found(row, max(like.overlap, like.cosine or 0.0), taken_back=False)
+        return None
+
+    def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
+        """The first of some earlier places whose text says the same."""
+        mine, vector = self._texts[place], self.vectors[place]
+        words = words_of(mine.content)
+        for other in earlier:
+            theirs, known = self._texts[other], self.vectors[other]
+            cosine = _cosine(vector, known) if vector is not None and known is not None else None
+            if self._same(mine.content, theirs.content, Similarity(overlap(words, words_of(theirs.content)), cosine)):
+                return other
+        return None
+
+    def _same(self, one: str, other: str, near: Similarity) -> bool:
+        return says_the_same(one, other, near, self._limits) and not opposed(one, other)
+
+    def _expired(self, row: MemoryRow) -> bool:
+        """True when age took it out of search, not somebody: then it may be learnt again."""
+        gone = row.deprecated_at or self._now
+        idle = life.days(life.last_use(row), gone)
+        ttl = life.ttl_days(row._replace(status="candidate"))
+        half_life = life.half_life_of(row)
+        return (ttl is not None and idle > ttl) or (half_life is not None and idle > life.HALF_LIVES * half_life)
+
+
+def _cosine(one: F32, other: F32) -> float:
+    return float(one @ other) / max(1e-12, float((one @ one) ** 0.5 * (other @ other) ** 0.5))
+
+
+def one_line(text: str) -> str:
+    """A text without line ends and double spaces."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def expected(at: datetime) -> str:
+    """A time as receipts show it."""
+    return at.isoformat(timespec="seconds")

@@ -1,0 +1,398 @@
+"""From the findings of a session to memories: filters in their order, each with a named reason, and one transaction at the end.
+
+guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding leaves the pipeline with
+a verdict; the receipt lists them all. A session that was taken in before gives its receipt again and changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.answers import Receipt, Verdict
+from graphmem.knowledge import LearntRow, SessionRow
+from graphmem.memory.records import Event
+from graphmem.memory.types import LIVE_STATUSES, SOURCES
+from graphmem.observe import extraction, gates
+from graphmem.observe.guard import Guard
+from graphmem.observe.ledger import Seen, digest_of
+from graphmem.observe.model import Finding, SessionRecord
+from graphmem.observe.novelty import Novelty, Text, expected
+from graphmem.observe.summary import summarised, title_of
+from graphmem.observe.wording import SAID, Worded, dead_ends, worded
+
+if TYPE_CHECKING:
+    from graphmem.knowledge import MemoryRow
+    from graphmem.language_model import LanguageModel
+    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.write import Plan
+    from graphmem.observe.ledger import Ledger
+
+SOURCE: Final = "observer_inferred"
+ACTOR: Final = "observer"
+MAX_JUDGED: Final = 200  # findings of one session that are compared with what is known; the most urgent
+_SHOWN: Final = 300  # characters of a text in a receipt
+
+_log = logging.getLogger(__name__)
+
+
+class Means(NamedTuple):
+    """What promotion works with."""
+
+    book: MemoryBook
+    ledger: Ledger
+    preset: str = "balanced"  # a key of gates.PRESETS
+    model: LanguageModel | None = None
+    extraction: bool = True  # ask the model for facts as well
+
+
+class _Case(NamedTuple):
+    """A finding on its way."""
+
+    finding: Finding
+    seen: Seen
+    text: Worded
+
+
+def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Receipt:
+    """Learn from a session, once.
+
+    Args:
+        means: book, ledger, model.
+        record: of the session.
+        unit: label of a unit of work that is done, when the session goes on; None at its end.
+
+    Raises:
+        LedgerError, JournalError, DiskFullError: nothing of it was kept; it can be done again.
+    """
+    ledger, part = means.ledger, unit or ""
+    digest = digest_of(record)
+    before = ledger.receipts(record.info.id)
+    for known_part, known, body, undone in before:
+        if known_part == part and (undone or known == digest):
+            return replace(receipt_of(body), undone=undone)
+    return _Promotion(means, record, part, unit).run(digest, [receipt_of(body) for _, _, body, _ in before])
+
+
+class _Promotion:
+    """One session's way through the filters."""
+
+    def __init__(self, means: Means, record: SessionRecord, part: str, unit: str | None) -> None:
+        self.means = means
+        self.book = means.book
+        self.record = record
+        self.part = part
+        self.now = means.book.clock.now()
+        self.guard = Guard(means.book.index(), record.injected)
+        outcome = None
+        if unit is not None:
+            outcome = next((one.outcome for one in reversed(record.units) if one.label == unit), "")
+        self.gate = gates.opened(record.info, outcome)
+        self.notes: list[str] = []
+        self.verdicts: list[Verdict] = []
+
+    def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
+        """All steps; see the module."""
+        ledger, record = self.means.ledger, self.record
+        findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
+        heard = [one for one in findings if not self._is_echo(one)]
+        summary = summarised(record)
+        ledger.take(record, summary, [one for one in [*record.findings, *dead_ends(record)] if one not in findings or one in heard])
+        seen = ledger.seen({one.key for one in heard})
+        cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]
+        cases.sort(key=lambda case: (-self._score(case), case.finding.key))
+        for case in cases[MAX_JUDGED:]:
+            self._end(case.finding, "over_cap", f"only the {MAX_JUDGED} most valuable findings of a session are looked at", case)
+        cases = cases[:MAX_JUDGED]
+        novelty = Novelty(self.book, [Text(case.text.content, case.text.type, case.text.files) for case in cases])
+        self.notes += [novelty.note] if novelty.note else []
+        kept = self._new_and_strong(cases, novelty, sum(len(one.learnt) for one in before if not one.undone))
+        kept, facts = self._with_model(kept, cases)
+        self._write(kept, facts, cases, novelty, summary)
+        receipt = Receipt(
+            session=record.info.id,
+            part=self.part,
+            kind=record.info.kind,
+            is_open=self.gate.is_open,
+            gate=self.gate.why,
+            at=expected(self.now),
+            verdicts=sorted(self.verdicts, key=lambda one: (tuple(gates.OUTCOMES).index(one.outcome), -one.score, one.key)),
+            counts=gates.counted([one.outcome for one in self.verdicts]),
+            notes=self.notes,
+        )
+        ledger.put_learnt(record.info.id, {one.key: one.memory_id for one in self.verdicts if one.outcome == "learnt"}, self.now)
+        ledger.put_receipt(record.info.id, self.part, digest, self.now, asdict(receipt))
+        return receipt
+
+    # ---- filters
+
+    def _is_echo(self, one: Finding) -> bool:
+        """What the session was shown is no evidence: said again in words, or done because a memory said so."""
+        memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
+        if not memory:
+            known = self.means.ledger.memory_of(one.key)
+            memory = known if known and self.guard.was_shown(known) else ""
+        if memory:
+            row = self.book.index().row(memory)
+            self._end(
+                one,
+                "echo",
+                f"the session was shown, or knew, #{row.short_id}" if row is not None else "it carries memory's mark",
+                row=memory,
+            )
+        return bool(memory)
+
+    def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
+        """Validation and frequency, then the sentence; None when a verdict was given."""
+        stopped = self._stopped(one, seen)
+        if stopped is None:
+            try:
+                return _Case(one, seen, worded(one, seen.sessions))
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                _log.warning("a finding of %s has no sentence: %r", one.signal, error)
+                stopped = ("refused", f"its facts make no sentence ({type(error).__name__})", "")
+        self._end(one, stopped[0], stopped[1], seen=seen, row=stopped[2])
+        return None
+
+    def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
+        """Outcome, reason and memory of a finding that goes no further; a person's wish is only asked whether it is known."""
+        ledger = self.means.ledger
+        is_dead_end = one.memory_type == gates.DEAD_END
+        if one.signal not in gates.ASKED:
+            if not self.gate.is_open and not (is_dead_end and self.gate.most):
+                return "gate_closed", self.gate.why, ""
+            if one.failed_approach and not is_dead_end:
+                return "failed_approach", "it belongs to an approach that was given up; only the dead end itself is kept", ""
+            if ledger.is_barred(one.key):
+                return "taken_back", "somebody took it back; `graphmem remember` says it again", ""
+            if not one.quorum and seen.sessions < one.min_sessions:
+                return "too_rare", f"seen in {seen.sessions} of {one.min_sessions} sessions", ""
+        known = ledger.memory_of(one.key)
+        row = self.book.index().row(known) if known else None
+        if row is not None and row.status in LIVE_STATUSES:
+            return "known", f"it became #{row.short_id} before", row.id
+        return None
+
+    def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
+        """Novelty, points and the cap; places of those that are kept, most valuable first."""
+        kept: list[int] = []
+        preset = gates.PRESETS[self.means.preset]
+        for place, case in enumerate(cases):
+            one = case.finding
+            found = novelty.known(place)
+            if found is not None and self._is_ours(found.row):
+                self._end(one, "learnt", "it was kept before the receipt could be", case, row=found.row.id)
+                continue
+            if found is not None and found.taken_back:
+                self._end(one, "taken_back", f"#{found.row.short_id} said so and was forgotten", case, row=found.row.id)
+                continue
+            if found is not None:
+                self._end(one, "known", f"#{found.row.short_id} says it ({found.likeness:.2f})", case, row=found.row.id)
+                continue
+            again = novelty.repeats(place, kept)
+            if again is not None:
+                self._end(one, "known", f"{cases[again].finding.key[:80]} of this session says it", case)
+                continue
+            score = self._score(case)
+            if one.signal not in gates.ASKED and (why := self._too_weak(case, score, preset)):
+                self._end(one, "weak", why, case)
+                continue
+            if one.signal not in gates.ASKED and len(kept) + had >= self.gate.most:
+                self._end(one, "over_cap", f"a {self.record.info.kind} session leaves at most {self.gate.most}", case)
+                continue
+            kept.append(place)
+        return kept
+
+    def _is_ours(self, row: MemoryRow) -> bool:
+        """True for what this session has taught already, in a run that was cut off before its receipt."""
+        here = any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
+        return here and row.source == SOURCE and not self.means.ledger.keys_of([row.id])
+
+    def _too_weak(self, case: _Case, score: float, preset: gates.Preset) -> str:
+        total = sum(gates.points(case.finding, case.seen.sessions, score).values())
+        if total < preset.points:
+            return f"{total} points of {preset.points} ({self.means.preset})"
+        if score < preset.importance:
+            return f"importance {score:.2f} of {preset.importance:.2f} ({self.means.preset})"
+        if len(case.text.content) < preset.length:
+            return f"{len(case.text.content)} characters of {preset.length} ({self.means.preset})"
+        return ""
+
+    def _score(self, case: _Case) -> float:
+        trust = SOURCES[SOURCE].trust * (gates.CONTAMINATED if case.finding.contaminated else 1.0)
+        return gates.score(max(case.finding.value, case.finding.priority), case.seen.sessions, case.finding.min_sessions, trust)
+
+    # ---- one question to the model
+
+    def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
+        """Better wording and facts of events, by at most one call; the templates' own when there is no model or it says nothing of use."""
+        self.rewritten: dict[int, str] = {}
+        if self.means.model is None:
+            return kept, []
+        tasks = (
+            extraction.tasks(self.record, self.means.ledger, self.book)
+            if self.means.extraction and self.gate.is_open and not self.part
+            else []
+        )
+        if not kept and not tasks:
+            return kept, []
+        answer = extraction.ask(self.means.model, {place: cases[place].text.content for place in kept}, tasks)
+        self.notes += answer.notes
+        self.rewritten = answer.wordings
+        facts = [one for one in answer.facts if not self.guard.echoes(one.text)]
+        for task in tasks if answer.answered else []:
+            self.means.ledger.claim(task.trigger, task.task, self.now)
+        return kept, facts
+
+    # ---- writing
+
+    def _write(
+        self, kept: Sequence[int], facts: Sequence[extraction.Fact], cases: Sequence[_Case], novelty: Novelty, summary: Mapping[str, Any]
+    ) -> None:
+        """Everything in one transaction: memories, their links, the session with its summary."""
+        info = self.record.info
+        learnt: list[tuple[Finding, _Case | None, dict[str, Any]]] = [
+            (cases[place].finding, cases[place], self._item(cases[place], self.rewritten.get(place, ""), novelty, place)) for place in kept
+        ]
+        learnt += self._facts(facts, len(kept))
+        started = info.started_at or info.ended_at or self.now
+        node = SessionRow(
+            info.id,
+            info.agent,
+            "agent",
+            title_of(info),
+            started,
+            info.ended_at or (None if self.part else self.now),
+            info.commit_sha,
+            _json(summary),
+            None,
+        )
+
+        def finish(plan: Plan) -> Plan:
+            places = [place for place in range(len(learnt)) if place not in refused]
+            sessions = {one.id: one for one in plan.delta.sessions} | {info.id: node}
+            lessons = {(one.memory_id, one.session_id): one for one in plan.delta.learnt}
+            for place, result in zip(places, plan.results, strict=True):
+                finding = learnt[place][0]
+                steps = finding.steps or (0,)
+                lessons[result.id, info.id] = LearntRow(result.id, info.id, steps[0], steps[-1])
+                for page in finding.sources if finding.contaminated else ():
+                    sessions.setdefault(page, SessionRow(page, "", "page", page, started, None, "", "", None))
+                    lessons[result.id, page] = LearntRow(result.id, page, 0, 0)
+            delta = plan.delta._replace(
+                sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]
+            )
+            said = Event("finalize", note=f"session {info.id}: {len(plan.results)} learnt of {len(self.verdicts) + len(learnt)} findings")
+            return plan._replace(delta=delta, events=[said, *plan.events])
+
+        refused: set[int] = set()
+        items = [item for _, _, item in learnt]
+        for place, item in enumerate(items):
+            try:
+                self.book.draft(item, SOURCE)
+            except ValueError as error:
+                refused.add(place)
+                self._end(learnt[place][0], "refused", str(error), learnt[place][1])
+        answer = self.book.remember_many(
+            [item for place, item in enumerate(items) if place not in refused],
+            source=SOURCE,
+            embedding_model=novelty.model or None,
+            actor=ACTOR,
+            op="promote",
+            finish=finish,
+        )
+        places = [place for place in range(len(items)) if place not in refused]
+        for place, result in zip(places, answer.results, strict=True):
+            finding, case, item = learnt[place]
+            outcome = "learnt" if result.outcome not in ("duplicate", "superseded") else "known"
+            self._end(finding, outcome, result.note or gates.OUTCOMES[outcome], case, row=result.id, text=item["content"])
+
+    def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
+        """Arguments of `remember`."""
+        one, info = case.finding, self.record.info
+        score = self._score(case)
+        item: dict[str, Any] = {
+            "content": better or case.text.content,
+            "type": case.text.type,
+            "title": case.text.title or None,
+            "related_files": list(case.text.files),
+            "details": dict(case.text.details) or None,
+            "confidence": gates.confidence(max(one.value, one.priority), case.seen.sessions, contaminated=one.contaminated),
+            "importance": score,
+            "contaminated": one.contaminated,
+            "scope": "module" if case.text.files else "global",
+            "tags": ["observed", one.signal],
+            "session": info.id,
+            "commit_sha": info.commit_sha or None,
+            "work_unit": {"methodology": info.methodology, "label": one.work_unit} if one.work_unit else None,
+        }
+        if one.signal in gates.ASKED:
+            item |= {"source": "agent_explicit"}
+        vector = novelty.vectors[place]
+        if vector is not None and not better:  # one that the model worded anew is embedded in the background
+            item["vector"] = vector
+        return item
+
+    def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
+        """What the model found in approvals and finished work, as far as it is new and there is room."""
+        room = max(0, self.gate.most - had)
+        novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
+        made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []
+        places: list[int] = []
+        for place, fact in enumerate(facts):
+            finding = extraction.finding(fact, self.record)
+            found = novelty.known(place)
+            if found is not None or novelty.repeats(place, places) is not None:
+                self._end(
+                    finding,
+                    "known",
+                    f"#{found.row.short_id} says it" if found is not None else "said twice",
+                    row=found.row.id if found else "",
+                )
+            elif len(made) >= room:
+                self._end(finding, "over_cap", f"a {self.record.info.kind} session leaves at most {self.gate.most}")
+            else:
+                places.append(place)
+                case = _Case(finding, Seen(1, 1), Worded(fact.text, fact.type, "", (), {}))
+                made.append((finding, case, self._item(case, "", novelty, place) | {"tags": ["observed", extraction.TAG, fact.trigger]}))
+        return made
+
+    # ---- verdicts
+
+    def _end(
+        self, one: Finding, outcome: str, why: str, case: _Case | None = None, *, seen: Seen | None = None, row: str = "", text: str = ""
+    ) -> None:
+        seen = case.seen if case is not None else seen or Seen(0, 0)
+        known = self.book.index().row(row) if row else None
+        score = self._score(case) if case is not None else 0.0
+        self.verdicts.append(
+            Verdict(
+                key=one.key,
+                signal=one.signal,
+                memory_type=case.text.type if case is not None else one.memory_type,
+                outcome=outcome,
+                why=why,
+                text=(text or (case.text.content if case is not None else ""))[:_SHOWN],
+                memory_id=known.id if known is not None else "",
+                short_id=known.short_id if known is not None else "",
+                sessions=seen.sessions,
+                min_sessions=one.min_sessions,
+                score=score,
+                points=list(gates.points(one, seen.sessions, score)) if case is not None else [],
+                contaminated=one.contaminated,
+                files=list(one.files),
+            )
+        )
+
+
+def receipt_of(body: Mapping[str, Any]) -> Receipt:
+    """A receipt from what was kept of it."""
+    return Receipt(**(dict(body) | {"verdicts": [Verdict(**one) for one in body["verdicts"]]}))
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,204 @@
+"""What a session did, taken from its events and nothing else: for people as Markdown, for the next session in a few lines.
+
+No model. Files with lines added and removed, commands with exit codes, decisions, errors that were fixed, duration, kind, status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.observe.model import SessionInfo, SessionRecord
+
+FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
+KEPT_FILES: Final = 500  # the oldest beyond are removed; the summaries themselves stay in ledger and graph
+RECENT: Final = 2
+RECENT_DAYS: Final = 7
+OUTDATED: Final = "From earlier sessions; may be outdated: the code may have changed since."
+_LISTED: Final = 12  # files, commands, decisions, errors that are named; the others are counted
+_SHORT: Final = 3  # of each, in the few lines for the next session
+_LINE: Final = 160
+_STATUS: Final = {
+    "validated": "its checks passed",
+    "failed": "its checks failed",
+    "accepted": "it was accepted",
+    "abandoned": "it was abandoned",
+    "": "it ended",
+}
+
+
+def summarised(record: SessionRecord) -> dict[str, Any]:
+    """The summary of a session, as JSON has it; every list is cut to twelve, with how many there are."""
+    info = record.info
+    edited = sorted(
+        (one for one in record.files if one.edits), key=lambda one: (-(one.lines_added + one.lines_removed), -one.edits, one.path)
+    )
+    ran = [one for one in record.commands if one.action in ("run", "test")]
+    fixed = [one for one in record.errors if one.fixed]
+    left = [one for one in record.errors if not one.fixed]
+    return {
+        "session": info.id,
+        "agent": info.agent,
+        "kind": info.kind,
+        "title": _line(info.title or info.work_unit),
+        "phase": info.phase,
+        "status": info.outcome,
+        "ending": info.ending,
+        "started_at": _iso(info.started_at),
+        "ended_at": _iso(info.ended_at),
+        "duration_s": round(record.duration_s, 1),
+        "steps": record.steps,
+        "events": record.events,
+        "tokens": record.tokens,
+        "files": [
+            {"path": one.path, "added": one.lines_added, "removed": one.lines_removed, "edits": one.edits} for one in edited[:_LISTED]
+        ],
+        "files_edited": len(edited),
+        "files_read": sum(bool(one.reads) for one in record.files),
+        "commands": [
+            {"command": _line(one.command), "exit": one.last_exit, "runs": one.runs, "failures": one.failures} for one in ran[-_LISTED:]
+        ],
+        "commands_run": len(ran),
+        "decisions": [{"text": _line(one.text), "approved": one.approved} for one in record.decisions[-_LISTED:]],
+        "errors_fixed": [{"error": _line(one.message), "files": list(one.fix_files[:_SHORT])} for one in fixed[:_LISTED]],
+        "errors_left": [_line(one.message) for one in left[:_LISTED]],
+        "dead_ends": [_line(one.approach) for one in record.dead_ends[:_LISTED]],
+        "units": [{"label": _line(one.label), "outcome": one.outcome} for one in record.units[-_LISTED:]],
+        "contaminated": record.contaminated,
+        "last_message": _line(record.last_message, 300),
+    }
+
+
+def markdown(summary: Mapping[str, Any]) -> str:
+    """A summary for people."""
+    lines = [f"# {summary['title'] or 'Session ' + summary['session']}", "", _headline(summary), ""]
+    lines += _section("Files", [_file(one) for one in summary["files"]], summary["files_edited"])
+    lines += _section("Commands", [_command(one) for one in summary["commands"]], summary["commands_run"])
+    lines += _section("Decisions", [f"{'approved' if one['approved'] else 'rejected'}: {one['text']}" for one in summary["decisions"]])
+    lines += _section("Errors fixed", [_fixed(one) for one in summary["errors_fixed"]])
+    lines += _section("Errors left", [f"`{_code(one)}`" for one in summary["errors_left"]])
+    lines += _section("Given up", list(summary["dead_ends"]))
+    lines += _section("Units of work", [f"{one['label']}: {_STATUS.get(one['outcome'], one['outcome'])}" for one in summary["units"]])
+    if summary["contaminated"]:
+        lines += ["Pages from the web were read in it.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def short(summary: Mapping[str, Any]) -> str:
+    """A summary in one line, for the next session."""
+    parts = [_headline(summary)]
+    if summary["files"]:
+        names = [_file(one) for one in summary["files"][:_SHORT]]
+        more = summary["files_edited"] - len(names)
+        parts.append("Changed " + ", ".join(names) + (f" and {more} more." if more > 0 else "."))
+    failing = [one for one in summary["commands"] if one["exit"]]
+    if failing:
+        parts.append("Last failing: " + ", ".join(_command(one) for one in failing[-_SHORT:]) + ".")
+    if summary["decisions"]:
+        said = [f"{'approved' if one['approved'] else 'rejected'} {_quoted(one['text'])}" for one in summary["decisions"][-_SHORT:]]
+        parts.append("Decided: " + "; ".join(said) + ".")
+    if summary["errors_left"]:
+        parts.append("Not fixed: " + "; ".join(f"`{_code(one)}`" for one in summary["errors_left"][:_SHORT]) + ".")
+    if summary["dead_ends"]:
+        parts.append("Given up: " + "; ".join(_quoted(one) for one in summary["dead_ends"][:_SHORT]) + ".")
+    title = f"{summary['title']}: " if summary["title"] else ""
+    return title + " ".join(parts)
+
+
+def write(folder: Path, summary: Mapping[str, Any]) -> Path:
+    """Write a session's Markdown, in place of what was there; only the newest 500 files stay.
+
+    Args:
+        folder: made when missing.
+        summary: of the session.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / _name(summary)
+    part = path.with_suffix(".part")
+    part.write_text(markdown(summary), encoding="utf-8")
+    part.replace(path)
+    for old in sorted(folder.glob("*.md"), key=lambda one: one.name, reverse=True)[KEPT_FILES:]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def title_of(info: SessionInfo) -> str:
+    """What a session is called."""
+    return _line(info.title or info.work_unit or f"{info.kind} session", 80)
+
+
+def _name(summary: Mapping[str, Any]) -> str:
+    """`2026-03-01T120000-<id>.md`: sorts by time, and no id leads out of the folder."""
+    from hashlib import blake2b
+
+    moment = re.sub(r"[^0-9T]", "", (summary["ended_at"] or summary["started_at"] or "")[:19]) or "0"
+    session = summary["session"]
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", session)[:60]
+    mark = "" if plain == session else "-" + blake2b(session.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{moment}-{plain}{mark}.md"
+
+
+def _headline(summary: Mapping[str, Any]) -> str:
+    who = f" of {summary['agent']}" if summary["agent"] else ""
+    when = f" on {summary['started_at'][:16].replace('T', ' ')} UTC" if summary["started_at"] else ""
+    status = _STATUS.get(summary["status"], summary["status"])
+    how = " (found unfinished at a later start)" if summary["ending"] == "recovered" else ""
+    return f"A {summary['kind']} session{who}{when}, {_duration(summary['duration_s'])}, {summary['steps']} steps; {status}{how}."
+
+
+def _section(title: str, items: Sequence[str], total: int | None = None) -> list[str]:
+    if not items:
+        return []
+    more = (total or 0) - len(items)
+    return [f"## {title}", "", *(f"- {one}" for one in items), *([f"- and {more} more"] if more > 0 else []), ""]
+
+
+def _file(one: Mapping[str, Any]) -> str:
+    lines = f" (+{one['added']} −{one['removed']})" if one["added"] or one["removed"] else ""
+    return f"`{_code(one['path'])}`{lines}"
+
+
+def _command(one: Mapping[str, Any]) -> str:
+    parts = [f"exit {one['exit']}"] if one["exit"] is not None else []
+    parts += [f"{one['runs']} runs, {one['failures']} failed"] if one["runs"] > 1 else []
+    return f"`{_code(one['command'])}`" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _fixed(one: Mapping[str, Any]) -> str:
+    return f"`{_code(one['error'])}`" + (f" in {_and(f'`{_code(path)}`' for path in one['files'])}" if one["files"] else "")
+
+
+def _and(items: Iterable[str]) -> str:
+    listed = list(items)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', "'") + '"'
+
+
+def _code(text: str) -> str:
+    """A text that can stand between backticks."""
+    return text.replace("`", "'")
+
+
+def _line(text: str, most: int = _LINE) -> str:
+    """One line, cut between words; never one that looks like a heading or a fence of ours."""
+    from graphmem.memory.text import clipped
+
+    return clipped(" ".join(text.split()).lstrip("#>"), most).strip()
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 90 else f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
+
+
+def _iso(moment: datetime | None) -> str:
+    return moment.isoformat(timespec="seconds") if moment is not None else ""

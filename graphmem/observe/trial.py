@@ -1,0 +1,79 @@
+"""What becomes of learnt memories afterwards: their day of trial, and taking a whole session's lessons back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from graphmem.answers import Forgotten
+from graphmem.knowledge import KnowledgeDelta
+from graphmem.memory.changes import forget_many
+from graphmem.memory.records import Event
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.observe import gates
+from graphmem.observe.promotion import ACTOR, receipt_of
+
+if TYPE_CHECKING:
+    from graphmem.memory.book import MemoryBook
+    from graphmem.observe.ledger import Ledger
+
+
+def settle(book: MemoryBook, ledger: Ledger) -> int:
+    """End the trial of what was learnt a day ago: what was used is confirmed, the rest matters less. Returns how many were judged.
+
+    What strangers' words had a part in stays a candidate.
+    """
+    now = book.clock.now()
+    due = ledger.unsettled(now - timedelta(hours=gates.SETTLING_H))
+    if not due:
+        return 0
+    with book.writing():
+        rows = {row.id: row for row in book.index().rows(due).values() if row.status == "candidate"}
+        changed = []
+        for row in rows.values():
+            if row.used_count or row.confirmed_count:
+                changed += [row._replace(status="confirmed", updated_at=now)] if not row.contaminated else []
+            else:
+                changed.append(row._replace(importance=round(row.importance * gates.UNUSED, 6), updated_at=now))
+        events = [
+            Event(
+                "update",
+                row.id,
+                row.fingerprint,
+                row.fingerprint,
+                "used within its day of trial" if row.status == "confirmed" else "not used",
+            )
+            for row in changed
+        ]
+        book.commit(KnowledgeDelta(memories=changed), events, rows, ACTOR)
+    ledger.settle(due)
+    return len(due)
+
+
+def undo(book: MemoryBook, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
+    """Take back what a session taught, and see to it that its findings are not learnt again by themselves.
+
+    A memory that a person has vouched for since, or that another session brought as well, stays.
+    """
+    parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
+    ids = sorted({one for part in parts for one in part.learnt})
+    with book.writing():
+        index = book.index()
+        gone: list[str] = []
+        kept: list[str] = []
+        for row in index.rows(ids).values():
+            if row.status not in LIVE_STATUSES:
+                continue
+            others = any(
+                one.session_id != session and (node := index.session(one.session_id)) is not None and node.kind != "page"
+                for one in index.learnt(row.id)
+            )
+            (kept if row.user_verified or row.status == "pinned" or others else gone).append(row.id)
+        done = (
+            forget_many(book, gone, hard=False, actor=actor, op="undo", note=f"promotion of {session}")
+            if gone
+            else Forgotten([], hard=False, dry_run=False)
+        )
+    ledger.bar(sorted(ledger.keys_of(gone).values()), book.clock.now())
+    ledger.undo(session)
+    return Forgotten(done.ids, hard=False, dry_run=False, kept=sorted(kept))

@@ -1,0 +1,326 @@
+"""One sentence for each signal: what a finding says to somebody who was not there, with the names it is about.
+
+A sentence says what to do with what was seen and names files and commands between backticks. Counts that change from session to session
+go to the typed details, so that the same found again reads the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from graphmem.memory.text import clipped
+from graphmem.observe.model import Finding, SessionRecord
+
+QUOTED: Final = 200  # characters of an error or of an agent's words
+COMMAND: Final = 120
+NAMED: Final = 3  # files a sentence names
+_LEADS: Final = 0.8  # of the windows: one file comes before the other
+_SECOND_THOUGHT: Final = re.compile(
+    r"^(?:(?:oh|hmm|ah|no|so)[ ,]+)?(?:wait|actually|correction|let me reconsider)\b[ ,.:;!…—–-]*", re.IGNORECASE
+)
+
+# Facts that are an agent's words, and so may repeat what it was shown; those of the other signals are what it did.
+SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "self_correction": ("sentence", "right", "wrong"),
+        "dead_end": ("approach", "why"),
+        "extracted": ("statement",),
+        "remember": ("statement", "text"),
+    }
+)
+
+
+class Worded(NamedTuple):
+    """What a finding would be remembered as."""
+
+    content: str
+    type: str
+    title: str  # "": the first sentence
+    files: tuple[str, ...]
+    details: Mapping[str, Any]  # typed extras of its type
+
+
+def worded(one: Finding, sessions: int) -> Worded:
+    """The sentence of a finding.
+
+    Args:
+        one: the finding.
+        sessions: that found it.
+
+    Raises:
+        KeyError: a fact its sentence is made of is missing, or nobody knows the signal.
+    """
+    content, details = _TEMPLATES[one.signal](one, sessions)
+    return Worded(content, one.memory_type, "", one.files, {name: value for name, value in details.items() if value not in ("", None, [])})
+
+
+def dead_ends(record: SessionRecord) -> Iterator[Finding]:
+    """The approaches a session gave up, as findings: what is left of a failure. Those among its findings already are not repeated."""
+    there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
+    for one in record.dead_ends:
+        if one.approach in there:
+            continue
+        files = tuple(sorted({*one.reverted, *one.edits}))
+        key = blake2b(" ".join(one.approach.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        yield Finding(
+            signal="dead_end",
+            key=f"dead_end:{key}",
+            value=0.88 if one.reverted else 0.75,  # as a self-correction, where edits that were taken back bear it out
+            memory_type="dead_end",
+            facts={"approach": one.approach, "why": one.why, "task": record.info.work_unit or record.info.title},
+            files=files,
+            steps=(one.step,),
+            contaminated=record.contaminated,
+            sources=record.web_sources if record.contaminated else (),
+            failed_approach=True,
+            work_unit=record.info.work_unit,
+            phase=record.info.phase,
+        )
+
+
+# ---- one for each signal: content, details
+
+Made = tuple[str, dict[str, Any]]
+
+
+def _file_access(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    content = f"Work in {_module(facts)} usually begins with {_code(facts['file'])}: read it first."
+    return content, {"module": facts.get("module", ""), "often_read": [facts["file"]], "sessions": sessions}
+
+
+def _co_access(one: Finding, sessions: int) -> Made:
+    a, b, windows = one.facts["a"], one.facts["b"], max(1, one.facts.get("windows", 1))
+    if one.memory_type == "prefetch_pattern":
+        return f"{_code(a)} and {_code(b)} are read together: open both when you need either.", {"often_read": [a, b], "sessions": sessions}
+    share = one.facts.get("a_first", 0) / windows
+    first, then = (a, b) if share >= 0.5 else (b, a)
+    leads = max(share, 1 - share) >= _LEADS
+    content = (
+        f"When {_code(first)} changes, {_code(then)} usually has to change after it: check it before you call the work done."
+        if leads
+        else f"{_code(a)} and {_code(b)} change together: when you edit one, check whether the other has to follow."
+    )
+    return content, {"from": then, "to": first, "support": sessions, "confidence": round(max(share, 1 - share), 2)}
+
+
+def _error_retry(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    message, command, fixes = _quoted(facts["error"]), facts.get("command", ""), list(facts.get("fix_files", ()))
+    where = f" from {_code(clipped(command, COMMAND))}" if command else ""
+    fix = f"was solved by a change in {_codes(fixes)}" if fixes else "went away after a change"
+    content = f"The error {message}{where} {fix}: look there first when it comes back."
+    return content, {
+        "error_fingerprint": clipped(facts.get("fingerprint", ""), QUOTED),
+        "fix": ", ".join(fixes),
+    } if one.memory_type == "error_pattern" else {}
+
+
+def _backtrack(one: Finding, sessions: int) -> Made:
+    return (
+        f"Changes to {_code(one.facts['file'])} are often taken back soon after they are made: make them small, "
+        "and test them before building on them."
+    ), {}
+
+
+def _read_abandon(one: Finding, sessions: int) -> Made:
+    return f"{_code(one.facts['file'])} is often opened for work in {_module(one.facts)} and then not needed: leave it for later.", {}
+
+
+def _repeated_grep(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    found = list(facts.get("found_in", ()))
+    pattern = _code(clipped(facts["pattern"], COMMAND))
+    where = f" What it looks for is in {_codes(found)}." if found else " No file has answered it yet: it is named differently here."
+    return f"{pattern} is searched for again and again in work on {_module(facts)}.{where}", {}
+
+
+def _tool_sequence(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    steps = [str(step) for step in facts["sequence"]]
+    commands = [clipped(str(command), COMMAND) for command in facts.get("commands", ())]
+    content = f"A way of working that keeps succeeding in {_module(facts)}: {', then '.join(map(_step, steps))}."
+    content += f" The commands are {_codes(commands)}." if commands else ""
+    recipe = [{"order": place, "description": step} for place, step in enumerate(steps, 1)]
+    return content, {"task_pattern": facts.get("module", ""), "steps": recipe, "success_count": sessions}
+
+
+def _time_anomaly(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    beside = f" It is seen together with {_code(clipped(facts['with'], COMMAND))}." if facts.get("with") else ""
+    slow = f"{_code(facts['what'])} can take about {_about(facts['seconds'])} s where {_about(facts['usual_s'])} s are usual"
+    return f"{slow}: give it time, or a narrower task.{beside}", {}
+
+
+def _self_correction(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    right, wrong = str(facts.get("right", "")), str(facts.get("wrong", ""))
+    if not right and not wrong:
+        right = _SECOND_THOUGHT.sub("", str(facts["sentence"]))
+    about = f" (about {_codes(one.files)})" if one.files and not any(path in right or path in wrong for path in one.files) else ""
+    if wrong and right:
+        return f"{_sentence(right)} It is easy to believe otherwise: {_open(wrong)}{about}.", {}
+    if right:
+        return f"{_sentence(right).rstrip('.')}{about}. An agent believed otherwise at first.", {}
+    return f"It is not so that {_open(wrong)}{about}; an agent believed it at first.", {}
+
+
+def _external_reference(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    url = facts.get("url") or facts.get("document") or facts["reference"]
+    return f"Work in {_module(facts)} keeps going back to {url}: read it before changing how this works.", {}
+
+
+def _glob_ignore(one: Finding, sessions: int) -> Made:
+    folder = _code(str(one.facts["folder"]).rstrip("/") + "/")
+    return (
+        f"The files in {folder} turn up in listings and searches and are never needed: leave that folder out when you look for something.",
+        {},
+    )
+
+
+def _import_chase(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    between = [path for path in facts.get("chain", ()) if path not in (facts["from"], facts["to"])]
+    over = f", by way of {_codes(between)}" if between else ""
+    content = f"What {_code(facts['from'])} imports leads to {_code(facts['to'])}{over}: open that directly, the answer is there."
+    return content, {"from": facts["from"], "to": facts["to"], "support": sessions}
+
+
+def _test_order(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    order = [clipped(str(step), COMMAND) for step in facts["order"]]
+    details = {"module": facts.get("module", ""), "samples": sessions}
+    if order == ["test", "edit"]:
+        return f"Work in {_module(facts)} goes well when the tests run before each round of edits: do that first.", details
+    return f"The tests of {_module(facts)} are run in this order: {', then '.join(map(_code, order))}.", details
+
+
+def _config_touch(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    sources, modules = list(facts.get("sources", ())), list(facts.get("modules", ()))
+    what = f"the {_code(modules[0])} module" if modules and modules[0] else _codes(sources)
+    content = f"A change to {what} tends to need one in {_code(facts['config'])} too: check it when you edit {_codes(sources)}."
+    return content, {"from": facts["config"], "to": modules[0] if modules and modules[0] else sources[0], "support": sessions}
+
+
+def _step_overrun(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    ratio = facts.get("ratio") or facts["actual"] / facts["planned"]
+    content = (
+        f"Tasks in {_module(facts)} take about {ratio:.1f} times the steps that are planned for them: plan for more, or cut them smaller."
+    )
+    return content, {
+        "module": facts.get("module", ""),
+        "methodology": facts.get("methodology", ""),
+        "actual": facts["actual"],
+        "planned": facts["planned"],
+        "ratio": round(ratio, 2),
+        "samples": sessions,
+    }
+
+
+def _parallel_conflict(one: Finding, sessions: int) -> Made:
+    file = one.facts.get("file") or one.files[0]
+    return f"Agents that work side by side have edited {_code(file)} at the same time: give it to one of them, or take turns.", {}
+
+
+def _context_token_spike(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    cost = f"Reading all of {_code(facts['file'])} costs about {_about(facts['tokens'])} tokens"
+    return f"{cost}, far more than other files here: read the part you need.", {
+        "module": facts.get("module", ""),
+        "tokens": int(facts["tokens"]),
+    }
+
+
+def _dead_end(one: Finding, sessions: int) -> Made:
+    approach, why = clipped(_open(str(one.facts["approach"])), 2 * QUOTED), clipped(_open(str(one.facts.get("why", ""))), QUOTED)
+    reason = f" The reason given: {why}." if why and why.casefold() not in approach.casefold() else ""
+    where = f" It touched {_codes(one.files)}." if one.files else ""
+    content = f"An approach that was tried and given up: {approach}.{reason}{where}"
+    return content, {"approach": approach, "why_failed": why, "task": clipped(str(one.facts.get("task", "")), QUOTED)}
+
+
+def _asked(one: Finding, sessions: int) -> Made:
+    return str(one.facts.get("statement") or one.facts["text"]), {}
+
+
+_TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyType(
+    {
+        "file_access": _file_access,
+        "co_access": _co_access,
+        "error_retry": _error_retry,
+        "backtrack": _backtrack,
+        "read_abandon": _read_abandon,
+        "repeated_grep": _repeated_grep,
+        "tool_sequence": _tool_sequence,
+        "time_anomaly": _time_anomaly,
+        "self_correction": _self_correction,
+        "external_reference": _external_reference,
+        "glob_ignore": _glob_ignore,
+        "import_chase": _import_chase,
+        "test_order": _test_order,
+        "config_touch": _config_touch,
+        "step_overrun": _step_overrun,
+        "parallel_conflict": _parallel_conflict,
+        "context_token_spike": _context_token_spike,
+        "dead_end": _dead_end,
+        "remember": _asked,
+        "pin": _asked,
+    }
+)
+WORDED: Final = frozenset(_TEMPLATES)  # signals that have a sentence
+
+
+# ---- parts of sentences
+
+
+def _code(text: Any) -> str:
+    return "`" + " ".join(str(text).split()).replace("`", "'") + "`"
+
+
+def _codes(texts: Sequence[str] | Iterable[str]) -> str:
+    listed = list(dict.fromkeys(texts))
+    quoted = [_code(one) for one in listed[:NAMED]]
+    more = len(listed) - len(quoted)
+    if more:
+        return f"{', '.join(quoted)} and {more} more"
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _quoted(text: Any) -> str:
+    return _code(clipped(" ".join(str(text).split()), QUOTED))
+
+
+def _module(facts: Mapping[str, Any]) -> str:
+    module = str(facts.get("module") or "").strip("./")
+    return _code(module) if module else "this project"
+
+
+def _step(step: str) -> str:
+    """A step of a sequence in words: `edit`, `test:pytest`, `run:make`."""
+    kind, _, name = step.partition(":")
+    return {"test": "test", "run": "run"}.get(kind, kind) + (f" with {_code(name)}" if name else "")
+
+
+def _about(value: Any) -> str:
+    """A number to two places that count."""
+    number = float(value)
+    digits = len(str(int(number)))
+    return f"{round(number, 2 - digits) if digits > 2 else round(number):,.0f}"
+
+
+def _open(text: str) -> str:
+    """A text as the rest of a sentence."""
+    return " ".join(text.split()).rstrip(".!;, ")
+
+
+def _sentence(text: str) -> str:
+    """A text as a sentence of its own."""
+    said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
+    return said[:1].upper() + said[1:] + "."
