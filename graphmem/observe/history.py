@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from graphmem.observe.history_log import GIT, Change, Entry, HistoryLog
+from graphmem.observe.history_log import GIT, Change, HistoryLog
 
 MAX_FILES: Final = 30  # a change of more says little about any two of them
 
@@ -68,46 +68,33 @@ class History:
         self.by_path: dict[str, int] = {}
         self._epoch = ""
         self._seq = 0
-        self._last = float("-inf")  # place in time of the newest change that was applied
-        self._last_rename = float("-inf")
-        self._git_at = float("-inf")
+        self._last = float("-inf")  # time of the newest change that was applied
 
     def __len__(self) -> int:
         return len(self.groups)
 
     def follow(self, log: HistoryLog) -> History:
-        """Take in what the log has and this has not. Costs what is new, unless something was taken out of the log.
+        """Take in what the log has and this has not. Costs what is new, unless it comes before what is known or something was taken out.
 
-        The answer depends on what is in the log, not on the order it was recorded in: renames hold for what was touched
-        before them in time. Commits keep the order git gave them, since their clocks cannot be trusted.
+        The answer depends on what is in the log and when it happened, not on the order it was recorded in: a rename holds for
+        what was touched before it. Changes of one moment count in the order they were recorded.
         """
         with self.lock:
             epoch, seq = log.mark()
             if epoch != self._epoch or seq < self._seq:
                 self._reset()
                 self._epoch = epoch
-            if seq > self._seq and not all(self._in_time(entry) for entry in log.since(self._seq)):
-                self._reset()
-                self._epoch = epoch
-                for entry in _by_time(log.since(0)):
-                    self._in_time(entry)
-                self._seq = seq
+            if seq > self._seq:
+                entries = sorted(log.since(self._seq), key=lambda one: (one.change.at, one.seq))
+                if entries[0].change.at < self._last:
+                    self._reset()
+                    self._epoch = epoch
+                    entries = sorted(log.since(0), key=lambda one: (one.change.at, one.seq))
+                for entry in entries:
+                    self._apply(entry.change)
+                self._last = entries[-1].change.at
+                self._seq = max(entry.seq for entry in entries)
         return self
-
-    def _in_time(self, entry: Entry) -> bool:
-        """Apply a change, unless one that it should have come before was applied already and that matters."""
-        change = entry.change
-        at = change.at
-        if change.source == GIT:
-            at = self._git_at = max(at, self._git_at)
-        if at < (self._last if change.renamed else self._last_rename):
-            return False
-        self._last = max(self._last, at)
-        if change.renamed:
-            self._last_rename = max(self._last_rename, at)
-        self._apply(change)
-        self._seq = entry.seq
-        return True
 
     def _apply(self, change: Change) -> None:
         for old, new in change.renamed:
@@ -215,15 +202,3 @@ def words(path: str) -> frozenset[str]:
     """Words of a base name, lower case, without its ending and without what tests add."""
     stem = path.rsplit("/", 1)[-1]
     return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS
-
-
-def _by_time(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries in the order of their times, commits in the order git gave them."""
-    placed = []
-    git_at = float("-inf")
-    for entry in entries:
-        at = entry.change.at
-        if entry.change.source == GIT:
-            at = git_at = max(at, git_at)
-        placed.append((at, entry.seq, entry))
-    return [entry for _, _, entry in sorted(placed, key=lambda one: one[:2])]

@@ -1,0 +1,214 @@
+"""Commits as git tells them: one pass over `git log`, streamed, oldest first. Nothing in the repository is run or written by it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from graphmem.errors import GitError, IndexCancelledError
+
+_BLOCK: Final = 1 << 16
+_TIMEOUT_S: Final = 60
+_MARK: Final = b"\x01"
+_FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%s%x00"
+# What a repository's own configuration could make git run, reach for or print.
+_HARDENED: Final = (
+    *("--literal-pathspecs", "--no-pager", "--no-optional-locks"),
+    *("-c", "core.fsmonitor=false", "-c", "core.quotepath=off", "-c", "color.ui=never", "-c", "log.showSignature=false"),
+    *("-c", "log.mailmap=true", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=", "-c", "protocol.allow=never"),
+)
+
+
+class Commit(NamedTuple):
+    """What one commit did to paths."""
+
+    sha: str
+    at: float  # committer's time, seconds since 1970
+    email: str  # author's, by the mailmap
+    subject: str
+    touched: tuple[str, ...]  # added or changed, or moved to here, as git lists them; () when there are more than was asked for
+    deleted: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...]  # (old, new)
+    files: int  # all of them, whatever happened to them
+
+
+class Repository(NamedTuple):
+    """Where a project stands in its git repository."""
+
+    head: str  # commit; "" when there is none yet
+    prefix: str  # folder of the project in the repository, with '/' at its end; ""
+    boundary: frozenset[str]  # commits of a shallow clone whose parents are not here
+    partial: bool  # contents of old files may have to be fetched: they are not looked at
+
+
+def repository(root: Path) -> Repository | None:
+    """The repository a project lies in; None where there is none.
+
+    Raises:
+        GitError: git is not installed, or refuses to read it.
+    """
+    try:
+        inside, prefix, shallow = _ask(root, "rev-parse", "--is-inside-work-tree", "--show-prefix", "--git-path", "shallow").split("\n")[:3]
+    except GitError as error:
+        if "not a git repository" in error.stderr:
+            return None
+        raise
+    if inside != "true":
+        return None
+    head = _ask(root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}", may_fail=True).strip()
+    try:
+        boundary = frozenset((root / shallow).read_text(encoding="ascii").split())
+    except OSError:
+        boundary = frozenset()
+    partial = bool(_ask(root, "config", "--get-regexp", r"^remote\..*\.promisor$", may_fail=True))
+    return Repository(head, prefix, boundary, partial)
+
+
+def is_there(root: Path, commit: str) -> bool:
+    """Whether the repository still has a commit."""
+    return bool(_ask(root, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}", may_fail=True))
+
+
+def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
+    """Commits that `commit` leads back to and `other` does not."""
+    yield from _ask(root, "rev-list", commit, f"^{other}").split()
+
+
+def count(root: Path, revisions: Sequence[str]) -> int:
+    """How many commits `commits` will give."""
+    return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
+
+
+def bodies(root: Path, shas: Sequence[str]) -> dict[str, str]:
+    """Messages of some commits, without their subjects."""
+    if not shas:
+        return {}
+    told = _ask(root, "log", "--no-walk=unsorted", "-z", "--format=%H%n%b", *shas, "--")
+    return {one[:40]: one[41:].strip() for one in told.split("\0") if one}
+
+
+def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, cancelled: Callable[[], bool]) -> Iterator[Commit]:
+    """The commits of some revisions but for merges, oldest first, read while git writes them: memory does not grow with the history.
+
+    Args:
+        root: of the project; paths are from here, and what lies beside it is left out.
+        here: from `repository`.
+        revisions: as git understands them.
+        most: a commit of more files is told without what it touched.
+        cancelled: asked often.
+
+    Raises:
+        GitError: git failed on the way, as with a damaged repository.
+        IndexCancelledError: `cancelled` said yes.
+    """
+    renames = "-M100%" if here.partial else "-M"
+    command = ["git", *_HARDENED, "log", "--no-merges", "--reverse", renames, "-l1000", "--name-status", "-z", f"--format={_FORMAT}"]
+    command += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-show-signature", "--encoding=UTF-8"]
+    command += [*(["--relative"] if here.prefix else []), *revisions, "--", *(["."] if here.prefix else [])]
+    with subprocess.Popen(
+        command, cwd=root, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+        try:
+            yield from _parsed(_tokens(process.stdout, cancelled), here, most)
+            if process.wait():
+                raise GitError(
+                    f"git log ended with exit code {process.returncode} before the history did; `git fsck` says what is wrong",
+                    command=("log",),
+                    stderr="",
+                )
+        finally:
+            process.kill()
+
+
+def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]:
+    rest = b""
+    while block := stream.read(_BLOCK):
+        if cancelled():
+            raise IndexCancelledError("reading the history was interrupted; what was there before is untouched", stage="history")
+        *whole, rest = (rest + block).split(b"\0")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Commit]:
+    """A path is taken by its place after a status, so that no name of a file can look like anything else."""
+    head: tuple[str, float, str, str] | None = None
+    touched: list[str] = []
+    deleted: list[str] = []
+    renamed: list[tuple[str, str]] = []
+    files = 0
+
+    def commit() -> Iterator[Commit]:
+        if head is not None and head[0] not in here.boundary:
+            yield Commit(*head, tuple(touched) if files <= most else (), tuple(deleted), tuple(renamed), files)
+
+    for token in tokens:
+        status = token.lstrip(b"\n")
+        if status[:1] == _MARK:
+            yield from commit()
+            at, email, subject = (next(tokens, b"") for _ in range(3))  # cut short when git died: its exit code says so
+            head = (status[1:].decode("ascii"), float(at or 0), _text(email), _text(subject))
+            touched, deleted, renamed, files = [], [], [], 0
+        elif status:
+            path = os.fsdecode(next(tokens, b""))
+            files += 1
+            if status[:1] == b"D":
+                deleted.append(path)
+            elif status[:1] in b"RC":
+                new = os.fsdecode(next(tokens, b""))
+                if status[:1] == b"R":
+                    renamed.append((path, new))
+                touched.append(new)
+            elif files <= most:
+                touched.append(path)
+    yield from commit()
+
+
+def hashed(email: str, salt: str) -> str:
+    """Who wrote something, as a word that can be compared and not be turned back without the index."""
+    return hashlib.blake2b(email.strip().lower().encode("utf-8", "replace"), key=bytes.fromhex(salt), digest_size=6).hexdigest()
+
+
+def _text(token: bytes) -> str:
+    return token.decode("utf-8", "replace")
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what would point git at another repository, as in a hook; git asks nobody and fetches nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+
+def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:
+    """What git prints; with `may_fail` "" when it refuses.
+
+    Raises:
+        GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
+    """
+    try:
+        done = subprocess.run(
+            ["git", *_HARDENED, *arguments],
+            cwd=root,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed or not on PATH; install it to have the history read", command=arguments, stderr="") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(
+            f"git {arguments[0]} took more than {_TIMEOUT_S} s; run it by hand to see why", command=arguments, stderr=""
+        ) from None
+    if done.returncode and not may_fail:
+        stderr = done.stderr.decode("utf-8", "replace").strip()
+        reason = stderr.splitlines()[0].removeprefix("fatal: ") if stderr else f"exit code {done.returncode}"
+        raise GitError(f"git {arguments[0]} refused: {reason}", command=arguments, stderr=stderr)
+    return "" if done.returncode else os.fsdecode(done.stdout)
