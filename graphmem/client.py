@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphmem._remote import RemoteMemoryVerbs, cursor
+from graphmem._remote_context import RemoteContextVerbs
 from graphmem._remote_semantic import RemoteSemanticVerbs
 from graphmem._remote_upkeep import RemoteUpkeepVerbs
 from graphmem._wire import Wire, rebuild
@@ -109,7 +110,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         )
 
 
-class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs):
+class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs, RemoteContextVerbs):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 
     Args:
@@ -251,6 +252,7 @@ class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs):
         retired: bool = False,
         as_of: datetime | str | None = None,
         explain: bool = True,
+        budget_tokens: int | None = None,
     ) -> SearchAnswer:
         """See `GraphMem.search`."""
         found = self._wire.ask(
@@ -265,6 +267,7 @@ class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs):
             retired=retired,
             asOf=as_of.isoformat() if isinstance(as_of, datetime) else as_of,
             explain=explain,
+            budgetTokens=budget_tokens,
         )
         return rebuild(SearchAnswer, found["search"])
 

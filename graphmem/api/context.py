@@ -29,12 +29,14 @@ class Door:
         self.runner = VerbRunner(limits)
         self.progress = Fan(service.subscribe_progress, is_state=True)
         self.memory_news = Fan(service.subscribe_memories, is_state=False)
+        self.context_news = Fan(service.subscribe_context, is_state=False)
         self.activity = Activity()
 
     def close(self) -> None:
         """End subscriptions and take no more verbs; the service stays open, it is the caller's."""
         self.progress.close()
         self.memory_news.close()
+        self.context_news.close()
         self.runner.close()
 
 
@@ -55,6 +57,7 @@ class Operation:
         self.limits = door.limits
         self.progress = door.progress
         self.memory_news = door.memory_news
+        self.context_news = door.context_news
         self.deadline = asyncio.get_running_loop().time() + door.limits.seconds
         self.loaders = Loaders(door.service, self.call)
         self._runner = door.runner

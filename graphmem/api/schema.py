@@ -23,6 +23,7 @@ from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
 from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
+from graphmem.api.injection import ContextMutations, ContextQueries, ContextSubscriptions
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.pictures import PictureQueries
@@ -45,7 +46,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -198,12 +199,13 @@ class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries):
         retired: bool = False,
         as_of: str | None = None,
         explain: bool = True,
+        budget_tokens: int | None = None,
     ) -> answers.SearchAnswer:
         """Search in code and memories by words and by meaning.
 
         `files` are open right now and lift what is near them; `within` narrows the answer to paths. `types`, `phase` (define,
         implement, validate, refine, explore, reflect), `retired` and `asOf` (ISO 8601) choose among memories; `explain` says how each
-        score came about.
+        score came about. With `budgetTokens` the answer's `packed` holds the hits as one text of at most so many tokens.
         """
         return await info.context.call(
             info.context.service.search,
@@ -217,11 +219,12 @@ class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries):
             retired=retired,
             as_of=as_of,
             explain=explain,
+            budget_tokens=budget_tokens,
         )
 
 
 @strawberry.type(description="Changes.")
-class Mutation(MemoryMutations, UpkeepMutations):
+class Mutation(MemoryMutations, UpkeepMutations, ContextMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)
@@ -243,7 +246,7 @@ class Mutation(MemoryMutations, UpkeepMutations):
 
 
 @strawberry.type(description="News.")
-class Subscription:
+class Subscription(ContextSubscriptions):
     """The root of subscriptions."""
 
     @resolved(types_index.IndexProgress, subscription=True)

@@ -104,6 +104,7 @@ class _Uvicorn(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._door.memory_news.close()
+        self._door.context_news.close()
         self._door.progress.close()  # or uvicorn would wait for streams that never end by themselves
         await super().shutdown(sockets)
 

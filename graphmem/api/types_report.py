@@ -15,6 +15,7 @@ from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.enums import ChangeKind, Direction, EdgeKind, EdgeSource, Epistemic, RiskLevel, SearchKind, Verdict
 from graphmem.api.ids import MEMORY, SYMBOL, global_id
 from graphmem.api.types_index import IndexState
+from graphmem.api.types_injection import PackedText
 from graphmem.api.types_memory import Memory
 from graphmem.api.types_symbol import Symbol
 
@@ -317,6 +318,7 @@ class SearchAnswer:
     hits: list[SearchHit]
     answered: list[str]
     notes: list[str] = field("what was made of the query: words left out or replaced")
+    packed: PackedText | None = field("the hits as one text, when a budget was given")
 
     @resolved(list[Missing], [assumed(3)])
     @staticmethod

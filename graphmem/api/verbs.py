@@ -43,6 +43,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
+from graphmem.answers_injection import ContextAccepted, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.api.verbs_semantic import SemanticService
 from graphmem.model import IndexProgress
@@ -153,6 +154,7 @@ class Service(SemanticService, Protocol):
         retired: bool = False,
         as_of: datetime | str | None = None,
         explain: bool = True,
+        budget_tokens: int | None = None,
     ) -> SearchAnswer:
         """Hybrid search, best hit first."""
 
@@ -245,6 +247,77 @@ class Service(SemanticService, Protocol):
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """Delete every memory, for good."""
+
+    # ---- what is put in front of an agent
+
+    def context(
+        self,
+        point: str,
+        session: str = "",
+        text: str = "",
+        files: Sequence[str] = (),
+        phase: str = "",
+        format: str = "xml",  # noqa: A002
+        remaining: int | None = None,
+        deadline_s: float | None = None,
+        begun: float | None = None,
+    ) -> Injection:
+        """What to show at a point of a session, by its deadline."""
+
+    def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
+        """Say what a conversation is about."""
+
+    def context_take(
+        self,
+        session: str,
+        format: str = "xml",  # noqa: A002
+        remaining: int | None = None,
+        deadline_s: float | None = None,
+        begun: float | None = None,
+    ) -> Injection:
+        """What was made ready."""
+
+    def subscribe_context(self) -> NewsFeed[ContextReady]:
+        """Listen to contexts that become ready."""
+
+    def plan_context(
+        self,
+        task: str,
+        modules: Sequence[str] = (),
+        format: str = "xml",  # noqa: A002
+        remaining: int | None = None,
+        session: str = "",
+    ) -> Injection:
+        """What past work says about a task."""
+
+    def relay(
+        self,
+        before: str,
+        to: str,
+        session: str = "",
+        text: str = "",
+        format: str = "xml",  # noqa: A002
+        remaining: int | None = None,
+    ) -> Injection:
+        """What one phase hands the next."""
+
+    def prefetch(self, module: str) -> Prefetch:
+        """Files to read before work on a module begins."""
+
+    def step_limit(self, module: str, base: int) -> StepLimit:
+        """How many steps work on a module may take."""
+
+    def context_budget(self, remaining: int | None = None) -> dict[str, int]:
+        """Tokens that may be shown, by section."""
+
+    def trust(self) -> TrustState:
+        """How sure a memory must be to be shown unasked."""
+
+    def set_trust_level(self, level: str) -> TrustState:
+        """Choose how sure."""
+
+    def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
+        """An event of a coding agent's hook."""
 
     # ---- upkeep
 

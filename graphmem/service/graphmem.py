@@ -7,6 +7,7 @@ dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import threading
 import time
@@ -46,11 +47,14 @@ from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.projection.projections import Projections
 from graphmem.search.request import Request
 from graphmem.service import diffs
+from graphmem.service.context import ContextVerbs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
 from graphmem.service.health import HealthVerbs
 from graphmem.service.history import HistoryVerbs
+from graphmem.service.hooking import Hooks
+from graphmem.service.injecting import Injector
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
 from graphmem.service.people import PeopleVerbs
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
+    from graphmem.answers_injection import ContextReady
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
@@ -84,7 +89,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs, ContextVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -111,6 +116,19 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
         self._language_model = configured(settings)
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
+        self._context_news: Hub[ContextReady] = Hub()
+        self._injector = Injector(
+            self._book,
+            self._searcher,
+            self._projections,
+            self._vectors,
+            data_dir,
+            state=self.state,
+            rules=self.rules,
+            root=self._root_or_none,
+            on_ready=self._context_news.publish,
+        )
+        self._hooks = Hooks(self._injector, None, self._root_or_none)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._begun = time.monotonic()
@@ -166,6 +184,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         self._vectors.pause()
         self._hub.close()
         self._memory_news.close()
+        self._context_news.close()
+        self._injector.close()
         if self._run is not None:
             self._run.join()
         self._book.close()
@@ -430,6 +450,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         retired: bool = False,
         as_of: datetime | str | None = None,
         explain: bool = True,
+        budget_tokens: int | None = None,
     ) -> SearchAnswer:
         """Hybrid search in code and memories, best hit first; the answer iterates over its hits.
 
@@ -444,6 +465,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
             retired: also memories that were superseded or deprecated.
             as_of: only memories that were believed at that time.
             explain: fill in `parts` and `factors` of every hit.
+            budget_tokens: also write the hits as one text of at most so many tokens: code by file, memories with citations (`packed`).
 
         Raises:
             BadInputError: see `search.request.check`.
@@ -463,7 +485,10 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         )
         if request.wants_code and not (request.wants_memories and len(self._projections.memories())):
             self._view()
-        return self._searcher.search(request, self.state)
+        answer = self._searcher.search(request, self.state)
+        if budget_tokens is None:
+            return answer
+        return dataclasses.replace(answer, packed=self._injector.packed(answer, budget_tokens))
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `service.exporting`."""
@@ -632,6 +657,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         return self._memory_news.feed()
 
     def _memories_changed(self, delta: KnowledgeDelta) -> None:
+        self._injector.memories_changed(delta)
         changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
         if changed or delta.removed_memories:
             self._memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))

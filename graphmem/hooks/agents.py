@@ -1,0 +1,251 @@
+"""What each coding agent's hooks look like: a table, from the agents' public documentation (docs/hooks.md names the pages).
+
+An agent sends one JSON object for each event. `read` makes of it a `HookCall`, the same for all agents; `answer` writes what that agent
+understands. Fields that are missing or of another type are taken as not said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+
+START, PROMPT, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "tool", "failure", "words", "compact", "end"
+MAX_RESULT: Final = 16_384  # characters of a tool's result that are kept of each end
+
+
+class Agent(NamedTuple):
+    """One agent."""
+
+    name: str
+    form: str  # of what is injected, one of injection.formats
+    event: str  # field that names the event
+    session: tuple[str, ...]  # fields that name the session, the first that is there
+    moments: Mapping[str, str]  # event -> what it is
+    injects: Mapping[str, str]  # event -> field of its answer that is put in front of the model
+    nested: bool  # the answer's field stands in hookSpecificOutput, beside the event's name
+
+
+class HookCall(NamedTuple):
+    """One event of an agent."""
+
+    agent: str
+    event: str  # as the agent calls it
+    moment: str  # start | prompt | tool | failure | words | compact | end; "" for what says nothing to us
+    session: str
+    folder: str  # the agent works in
+    fresh: bool = False  # the agent's context is empty: it starts, or was cleared or compacted
+    text: str = ""  # the person's words, or the agent's
+    tool: str = ""
+    args: Mapping[str, Any] = MappingProxyType({})
+    result: str = ""
+    ok: bool | None = None
+
+
+_CLAUDE: Final = {
+    "SessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "PostToolUse": TOOL,
+    "PostToolUseFailure": FAILURE,
+    "Stop": WORDS,
+    "SubagentStop": WORDS,
+    "PreCompact": COMPACT,
+    "SessionEnd": END,
+}
+_CONTEXT: Final = "additionalContext"
+
+AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Agent(
+                "claude-code",
+                "xml",
+                "hook_event_name",
+                ("session_id",),
+                _CLAUDE,
+                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"), _CONTEXT),
+                nested=True,
+            ),
+            Agent(
+                "codex",
+                "text",
+                "hook_event_name",
+                ("session_id",),
+                _CLAUDE,
+                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUse"), _CONTEXT),
+                nested=True,
+            ),
+            Agent(
+                "gemini",
+                "markdown",
+                "hook_event_name",
+                ("session_id",),
+                {
+                    "SessionStart": START,
+                    "BeforeAgent": PROMPT,
+                    "AfterTool": TOOL,
+                    "AfterAgent": WORDS,
+                    "PreCompress": COMPACT,
+                    "SessionEnd": END,
+                },
+                dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool"), _CONTEXT),
+                nested=True,
+            ),
+            Agent(
+                "cursor",
+                "markdown",
+                "hook_event_name",
+                ("conversation_id", "session_id"),
+                {
+                    "sessionStart": START,
+                    "beforeSubmitPrompt": PROMPT,
+                    "postToolUse": TOOL,
+                    "postToolUseFailure": FAILURE,
+                    "afterAgentResponse": WORDS,
+                    "preCompact": COMPACT,
+                    "sessionEnd": END,
+                },
+                dict.fromkeys(("sessionStart", "postToolUse"), "additional_context"),
+                nested=False,
+            ),
+            Agent(
+                "opencode",
+                "text",
+                "event",
+                ("sessionID", "session_id"),
+                {
+                    "session.created": START,
+                    "chat.message": PROMPT,
+                    "tool.execute.after": TOOL,
+                    "session.compacted": COMPACT,
+                    "session.deleted": END,
+                },
+                dict.fromkeys(("session.created", "chat.message", "tool.execute.after"), "context"),
+                nested=False,
+            ),
+        )
+    }
+)
+NAMES: Final = tuple(AGENTS)
+
+
+def agent_named(name: str) -> Agent:
+    """One of AGENTS.
+
+    Raises:
+        BadInputError: there is none of that name.
+    """
+    if name not in AGENTS:
+        raise BadInputError(f"{name!r} is no agent that is known; there are {', '.join(NAMES)}", argument="agent", value=name)
+    return AGENTS[name]
+
+
+def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
+    """What an agent says."""
+    event = _text(payload.get(agent.event))
+    moment = agent.moments.get(event, "")
+    session = next((found for key in agent.session if (found := _text(payload.get(key)))), "")
+    folder = _text(payload.get("cwd")) or _text(payload.get("directory")) or _first(payload.get("workspace_roots"))
+    call = HookCall(agent.name, event, moment, session, folder)
+    if moment == START:
+        source = _text(payload.get("source"))
+        return call._replace(fresh=source != "resume")
+    if moment == COMPACT:
+        return call._replace(fresh=True)
+    if moment in (PROMPT, WORDS):
+        said = ("prompt_response", "last_assistant_message", "text") if moment == WORDS else ("prompt", "text")
+        return call._replace(text=next((found for key in said if (found := _text(payload.get(key)))), ""))
+    if moment in (TOOL, FAILURE):
+        given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
+        result, ok = told(given)
+        return call._replace(
+            tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
+            args=_mapping(payload.get("tool_input", payload.get("args"))),
+            result=result,
+            ok=False if moment == FAILURE else ok,
+        )
+    return call
+
+
+def answer(agent: Agent, event: str, text: str) -> str:
+    """What the hook prints so that the agent reads a text; "" when there is none, or the event cannot bring any."""
+    name = agent.injects.get(event)
+    if name is None or not text:
+        return ""
+    if agent.nested:
+        return json.dumps({"hookSpecificOutput": {"hookEventName": event, name: text}}, ensure_ascii=False)
+    return json.dumps({name: text}, ensure_ascii=False)
+
+
+def told(value: Any) -> tuple[str, bool | None]:
+    """The text of a tool's result and whether it succeeded; None when it does not say."""
+    if isinstance(value, str):
+        if value.startswith("{"):
+            try:
+                inner = json.loads(value)
+            except (ValueError, RecursionError):
+                return _both_ends(value), None
+            return told(inner) if isinstance(inner, dict) else (_both_ends(value), None)
+        return _both_ends(value), None
+    if isinstance(value, Mapping):
+        ok = _succeeded(value)
+        parts = [_as_text(value[key]) for key in ("stdout", "stderr", "error") if value.get(key)]
+        if not parts:
+            wanted = ("llmContent", "output", "content", "text", "message", "returnDisplay", "file", "result")
+            parts = [next((_as_text(value[key]) for key in wanted if value.get(key)), "")]
+        return _both_ends("\n".join(filter(None, parts))), ok
+    if isinstance(value, list):
+        return _both_ends("\n".join(_as_text(one) for one in value)), None
+    return "", None
+
+
+def _succeeded(value: Mapping[str, Any]) -> bool | None:
+    metadata = value.get("metadata")
+    places = (value, metadata) if isinstance(metadata, Mapping) else (value,)
+    for place in places:
+        for key in ("exitCode", "exit_code", "exit"):
+            code = place.get(key)
+            if isinstance(code, int) and not isinstance(code, bool):
+                return code == 0
+        if place.get("error") or place.get("is_error") is True or place.get("isError") is True or place.get("interrupted") is True:
+            return False
+        if isinstance(place.get("success"), bool):
+            return bool(place["success"])
+    return None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        inner = next((value[key] for key in ("text", "content", "message") if isinstance(value.get(key), str)), None)
+        return inner if inner is not None else json.dumps(value, ensure_ascii=False, default=str)[:MAX_RESULT]
+    if isinstance(value, list):
+        return "\n".join(_as_text(one) for one in value[:256])
+    return "" if value is None else str(value)
+
+
+def _both_ends(text: str) -> str:
+    half = MAX_RESULT // 2
+    return text if len(text) <= MAX_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _first(value: Any) -> str:
+    return _text(value[0]) if isinstance(value, list) and value else ""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else {}

@@ -1,0 +1,94 @@
+"""What may be put in front of an agent: one item a memory, a piece of code, a rule, a summary or a note."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from graphmem.answers import MemoryInfo, Rule
+
+# Signs no reader sees, which could hide words from a person or turn a line around: control and format characters, private and
+# surrogate ones; line ends and tabs stay.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+class Item(NamedTuple):
+    """Something that may be shown. Its text is data, whoever wrote it."""
+
+    section: str  # one of budgets.SECTIONS
+    kind: str  # memory | code | rule | summary | note | file
+    id: str  # of the memory, or a name; decides ties
+    text: str
+    type: str = ""  # of a memory
+    title: str = ""
+    citation: str = ""
+    path: str = ""  # of code
+    start_line: int = 0  # 1-based; 0: unknown
+    end_line: int = 0
+    score: float = 0.0
+    confidence: float = 1.0
+    pinned: bool = False
+    session: str = ""  # it was learnt in; "" when none or several
+    untrusted: bool = False  # the words of strangers had a part in it
+    files: tuple[str, ...] = ()
+    disputed: bool = False
+    conflicts: tuple[tuple[str, str, str], ...] = ()  # (own short id, other's short id, other's title)
+    short_id: str = ""
+
+
+def clean(text: str) -> str:
+    """A text without signs that cannot be seen; line ends are line feeds."""
+    return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+
+
+def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
+    """A memory as an item."""
+    conflicts = tuple(
+        (info.short_id, one.short_id, one.title)
+        for one in info.relations
+        if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
+    )
+    return Item(
+        section=section,
+        kind="memory",
+        id=info.id,
+        short_id=info.short_id,
+        text=clean(info.content),
+        type=info.type,
+        title=clean(info.title),
+        citation=clean(info.citation) or clean(info.title),
+        score=score,
+        confidence=info.confidence_in_use,
+        pinned=info.status == "pinned",
+        session=info.sessions[0] if len(info.sessions) == 1 else "",
+        untrusted=info.contaminated,
+        files=tuple(info.files),
+        disputed=info.disputed,
+        conflicts=conflicts,
+    )
+
+
+def of_rules(rules: Iterable[Rule]) -> list[Item]:
+    """Rules as items, verbatim, in their order."""
+    return [Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=one.name) for one in rules]
+
+
+def note(text: str) -> Item:
+    """A sentence of graphmem itself."""
+    return Item(section="always", kind="note", id=f"note:{text}", text=text)
+
+
+def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
+    """The items without repetitions, the first of each kept, and without those with these ids."""
+    seen = set(without)
+    kept = []
+    for one in items:
+        if one.id not in seen:
+            seen.add(one.id)
+            kept.append(one)
+    return kept

@@ -1,0 +1,196 @@
+"""Packing: items into a budget, most needed first; what is left out is counted by reason and said.
+
+Order: always, editor context, retrieval, summaries. In retrieval: at most 5 pinned, then the best, without the worst 30 %, at most 2 of one
+session, 5 in all; their tokens are divided among types by the phase of work, and what a type does not use goes to the next best.
+Pieces of code that overlap become one, and stand together by file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.injection.budgets import OTHER, PHASE_SHARES, SECTIONS, Budget, retrieval_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from graphmem.injection.formats import Format
+    from graphmem.injection.items import Item
+    from graphmem.injection.tokens import Counter
+
+MAX_PINNED: Final = 5
+MAX_RETRIEVED: Final = 5
+MAX_OF_SESSION: Final = 2
+DROPPED_SHARE: Final = 0.3  # of what was found: the worst
+_LEAST_LINES: Final = 3  # of a piece of code that is cut
+
+
+class Packed(NamedTuple):
+    """What fits, in the order it is shown."""
+
+    items: list[Item]
+    text: str
+    tokens: int  # of the text
+    left_out: dict[str, int]  # reason -> items
+    cut: list[str]  # ids of pieces of code that are shown in part
+
+
+def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
+    """Which of the found memories are worth showing: pinned ones first, then the best few; both by score, ties by id."""
+    tally: Tally[str] = left_out if left_out is not None else Tally()
+    ranked = sorted(found, key=lambda one: (-one.score, one.id))
+    pinned = [one for one in ranked if one.pinned]
+    tally["more pinned than are shown"] += max(0, len(pinned) - MAX_PINNED)
+    others = [one for one in ranked if not one.pinned]
+    kept = others[: len(others) - int(DROPPED_SHARE * len(others))]
+    tally["among the worst found"] += len(others) - len(kept)
+    of_session: Tally[str] = Tally()
+    best: list[Item] = []
+    for one in kept:
+        if one.session and of_session[one.session] >= MAX_OF_SESSION:
+            tally["too many of one session"] += 1
+        elif len(best) >= MAX_RETRIEVED:
+            tally["after the best few"] += 1
+        else:
+            of_session[one.session] += 1
+            best.append(one)
+    return pinned[:MAX_PINNED] + best
+
+
+def merged(pieces: Iterable[Item]) -> list[Item]:
+    """Pieces of code with those that overlap or touch made one; by file, the file with the best piece first, then by line."""
+    by_file: dict[str, list[Item]] = {}
+    for one in pieces:
+        by_file.setdefault(one.path, []).append(one)
+    files = sorted(by_file, key=lambda path: (-max(one.score for one in by_file[path]), path))
+    return [one for path in files for one in _merged_file(by_file[path])]
+
+
+def _merged_file(pieces: list[Item]) -> list[Item]:
+    whole: list[Item] = []
+    for one in sorted(pieces, key=lambda one: (one.start_line, -one.end_line, one.id)):
+        last = whole[-1] if whole else None
+        if last is None or not _is_whole(one) or not _is_whole(last) or one.start_line > last.end_line + 1:
+            whole.append(one)
+        elif one.end_line > last.end_line:
+            lines = last.text.split("\n") + one.text.split("\n")[last.end_line + 1 - one.start_line :]
+            best = max(last, one, key=lambda each: each.score)
+            whole[-1] = best._replace(start_line=last.start_line, end_line=one.end_line, text="\n".join(lines))
+        elif one.score > last.score:
+            whole[-1] = last._replace(score=one.score)
+    return whole
+
+
+def _is_whole(one: Item) -> bool:
+    """Whether the text is exactly the lines it says."""
+    return one.start_line > 0 and one.text.count("\n") == one.end_line - one.start_line
+
+
+def arranged(items: Sequence[Item]) -> list[Item]:
+    """Pinned memories, then by score: memories one by one, code by file with its pieces merged; ties by id and path."""
+    groups = [((not one.pinned, -one.score, one.id), [one]) for one in items if one.kind != "code"]
+    pieces = merged(one for one in items if one.kind == "code")
+    for path in dict.fromkeys(one.path for one in pieces):
+        own = [one for one in pieces if one.path == path]
+        groups.append(((True, -max(one.score for one in own), path), own))
+    return [one for _, group in sorted(groups, key=lambda each: each[0]) for one in group]
+
+
+def pack(items: Sequence[Item], budget: Budget, form: Format, count: Counter, phase: str = "", *, asked: bool = False) -> Packed:
+    """The text of what fits into a budget.
+
+    Args:
+        items: of any section; those of retrieval are chosen from and divided by type, the others are taken in their order.
+        budget: in tokens of `count`; the text never has more.
+        form: writes the text.
+        count: of tokens; what it says of lines adds up.
+        phase: of work, for the shares of types.
+        asked: somebody asked for what was found, so all of it is wanted; else only the best few are shown.
+    """
+    left_out: Tally[str] = Tally()
+    cut: list[str] = []
+    room = budget.total - form.frame_cost(count)
+    taken: list[Item] = []
+    for section in SECTIONS:
+        own = [one for one in items if one.section == section]
+        if section == "retrieval":
+            memories = [one for one in own if one.kind != "code"]
+            own = arranged([*(memories if asked else choose(memories, left_out)), *(one for one in own if one.kind == "code")])
+        if not own:
+            continue
+        heading = form.heading_cost(section, count)
+        share = retrieval_budget(budget, phase) if section == "retrieval" and not asked else budget.section(section)
+        allowed = min(share, room) - heading
+        shares = PHASE_SHARES[phase].shares if section == "retrieval" and phase in PHASE_SHARES else None
+        chosen = _fill(own, allowed, form, count, shares, left_out, cut)
+        if chosen:
+            room -= heading + sum(form.cost(one, count) for one in chosen)
+            taken += chosen
+    text = form.write(taken)
+    tokens = count(text)
+    while taken and tokens > budget.total:  # a counter whose lines do not quite add up
+        taken.pop()
+        left_out["no room"] += 1
+        text = form.write(taken)
+        tokens = count(text)
+    return Packed(taken, text, tokens, {reason: number for reason, number in sorted(left_out.items()) if number}, cut)
+
+
+def _fill(
+    items: Sequence[Item],
+    allowed: int,
+    form: Format,
+    count: Counter,
+    shares: Mapping[str, float] | None,
+    left_out: Tally[str],
+    cut: list[str],
+) -> list[Item]:
+    """Those that fit, in their order: first within the share of their type, then in what is left."""
+    costs = {place: form.cost(one, count) for place, one in enumerate(items)}
+    used: Tally[str] = Tally()
+    chosen: dict[int, Item] = {}
+    left = allowed
+    if shares is not None:
+        for place, one in enumerate(items):
+            name = one.type if one.type in shares else OTHER
+            if not one.pinned and (costs[place] > left or used[name] + costs[place] > shares.get(name, 0.0) * allowed):
+                continue
+            if costs[place] <= left:
+                used[name] += costs[place]
+                left -= costs[place]
+                chosen[place] = one
+    for place, one in enumerate(items):
+        if place in chosen:
+            continue
+        if costs[place] <= left:
+            left -= costs[place]
+            chosen[place] = one
+        elif one.kind == "code" and (part := _first_lines(one, left, form, count)) is not None:
+            left -= form.cost(part, count)
+            chosen[place] = part
+            cut.append(one.id)
+        else:
+            left_out["no room"] += 1
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:
+    """As many lines of a piece of code as fit, the last line saying how many do not; None when that is next to nothing.
+
+    Memories are never cut: half a sentence can say the opposite.
+    """
+    lines = one.text.split("\n")
+    low, high = 0, len(lines) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if form.cost(_shortened(one, lines, middle), count) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return _shortened(one, lines, low) if low >= _LEAST_LINES else None
+
+
+def _shortened(one: Item, lines: list[str], kept: int) -> Item:
+    text = "\n".join([*lines[:kept], f"… {len(lines) - kept} more lines"])
+    return one._replace(text=text, end_line=one.start_line + kept - 1 if one.start_line else 0)

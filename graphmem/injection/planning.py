@@ -1,0 +1,135 @@
+"""Helpers for planning: what past work says about a task, which files to read first, how long it may take, what to hand on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.answers_injection import PrefetchedFile, StepLimit
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
+
+PLAN_TYPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "calibration": ("task_calibration", "context_cost"),
+        "dead ends": ("dead_end",),
+        "causal dependencies": ("causal_dependency",),
+        "outcomes": ("work_unit_outcome",),
+        "recipes": ("workflow_recipe",),
+        "requirements and decisions": ("requirement", "decision"),
+    }
+)
+"""Sections of a plan and the types of memories in each, most needed first."""
+PLAN_EACH: Final = 4
+
+# What a stage hands the next: the types of memories that are of use there (phases of work; docs/injection.md).
+RELAY_TYPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "define": ("requirement", "decision", "workflow_recipe", "dead_end", "preference"),
+        "implement": ("gotcha", "decision", "requirement", "pattern", "causal_dependency", "dead_end", "error_pattern"),
+        "validate": ("requirement", "work_unit_outcome", "error_pattern", "e2e_observation", "gotcha"),
+        "refine": ("error_pattern", "gotcha", "dead_end", "work_unit_outcome"),
+        "explore": ("module_insight", "decision", "pattern"),
+        "reflect": ("work_unit_outcome", "task_calibration", "dead_end", "decision"),
+    }
+)
+
+ALWAYS: Final = 0.8  # of past sessions
+OFTEN: Final = 0.5
+MAX_FILES: Final = 12
+MAX_TOKENS: Final = 32_000
+MOST_STEPS: Final = 2.0  # times the base
+MAX_BASE: Final = 10_000
+
+
+class Wanted(NamedTuple):
+    """A file somebody says is worth reading first."""
+
+    path: str
+    share: float
+    why: str
+
+
+def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
+    """Files that memories of the type prefetch_pattern name for a module: those read in over 80 % of its sessions, then over 50 %."""
+    found: list[Wanted] = []
+    for info in patterns:
+        details = info.details or {}
+        if details.get("module") and not within_module(str(details["module"]), module):
+            continue
+        found += [Wanted(str(path), ALWAYS, "read always") for path in details.get("always_read") or ()]
+        found += [Wanted(str(path), OFTEN, "read often") for path in details.get("often_read") or ()]
+    return found
+
+
+def within_module(one: str, module: str) -> bool:
+    """Whether a path or module is a module, or lies in it."""
+    left, right = one.strip("/"), module.strip("/")
+    return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
+
+
+def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
+    """The files that fit, those read most first, and how many did not: at most 12 files and 32,000 tokens.
+
+    Args:
+        wanted: of any source; the strongest word on a file counts.
+        tokens_of: tokens of a file; None when it is not there any more.
+    """
+    best: dict[str, Wanted] = {}
+    for one in wanted:
+        if one.path not in best or one.share > best[one.path].share:
+            best[one.path] = one
+    files: list[PrefetchedFile] = []
+    tokens = left_out = 0
+    for one in sorted(best.values(), key=lambda each: (-each.share, each.path)):
+        cost = tokens_of(one.path)
+        if cost is None:
+            continue
+        if len(files) >= MAX_FILES or tokens + cost > MAX_TOKENS:
+            left_out += 1
+            continue
+        tokens += cost
+        files.append(PrefetchedFile(one.path, one.share, cost, one.why))
+    return files, left_out
+
+
+def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
+    """The base times what work on this module took over what was planned, at most twice the base.
+
+    The calibration with the most samples counts, then the newest.
+
+    Raises:
+        BadInputError: base is no number of steps.
+    """
+    if isinstance(base, bool) or not isinstance(base, int) or not 1 <= base <= MAX_BASE:
+        raise BadInputError(f"base is {base!r}; give the planned steps, 1 to {MAX_BASE:,}", argument="base", value=base)
+    known: list[tuple[int, str, float]] = []
+    for info in calibrations:
+        details = info.details or {}
+        if not details.get("module") or not within_module(str(details["module"]), module):
+            continue
+        ratio = details.get("ratio")
+        if ratio is None and details.get("planned"):
+            ratio = float(details.get("actual") or 0) / float(details["planned"])
+        if ratio is not None and math.isfinite(float(ratio)) and float(ratio) > 0:
+            known.append((int(details.get("samples") or 1), info.updated_at, float(ratio)))
+    if not known:
+        return StepLimit(module, base, 1.0, base, 0)
+    samples, _, ratio = max(known)
+    limit = max(1, math.ceil(base * min(MOST_STEPS, ratio) - 1e-9))
+    return StepLimit(module, base, round(ratio, 4), limit, samples)
+
+
+def relay_types(to: str) -> tuple[str, ...]:
+    """Types of memories that a phase of work takes over from the one before.
+
+    Raises:
+        BadInputError: there is no such phase.
+    """
+    if to not in RELAY_TYPES:
+        raise BadInputError(f"{to!r} is no phase; phases are {', '.join(RELAY_TYPES)}", argument="to", value=to)
+    return RELAY_TYPES[to]

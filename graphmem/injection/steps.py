@@ -1,0 +1,123 @@
+"""What is said between two steps of an agent: at most one thing, and only when something has just happened that it is about.
+
+From the fifth step on, the first trigger that fires: a file was just read or edited of which a trap, an error or a dead end is known that
+was not shown yet; the session has learnt something since the last step; one of the last 3 searches asks for what a memory answers.
+What a search asks for is looked up when the search is told, not when the step comes, so that a step costs no search.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, NamedTuple
+
+FIRST_STEP: Final = 5
+MAX_GOTCHAS: Final = 4
+MIN_CONFIDENCE: Final = 0.65
+SEARCHES: Final = 3
+TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})
+_FILES: Final = 8  # just touched, that are remembered
+_SESSIONS: Final = 256
+
+FILE, LEARNT, SEARCH = "file", "learnt", "search"
+
+
+class Trigger(NamedTuple):
+    """What fired."""
+
+    name: str  # file | learnt | search
+    ids: list[str]  # of memories to show, best first
+    why: str  # one sentence
+
+
+@dataclass(slots=True)
+class _Steps:
+    """One session."""
+
+    step: int = 0
+    files: deque[str] = field(default_factory=lambda: deque(maxlen=_FILES))
+    learnt: list[str] = field(default_factory=list)
+    answers: deque[tuple[str, list[str]]] = field(default_factory=lambda: deque(maxlen=SEARCHES))
+
+
+class StepTriggers:
+    """All sessions of a project. Thread-safe.
+
+    Args:
+        traps: live memories of the types of TRAPS about a file, surest first, with their confidence in use.
+    """
+
+    def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:
+        self._traps = traps
+        self._lock = Lock()
+        self._sessions: OrderedDict[str, _Steps] = OrderedDict()
+
+    def touched(self, session: str, path: str) -> None:
+        """A file was just read or edited."""
+        with self._lock:
+            files = self._of(session).files
+            if path in files:
+                files.remove(path)
+            files.append(path)
+
+    def searched(self, session: str, query: str, answers: Sequence[str]) -> None:
+        """A search was made; `answers` are the ids of memories that answer it."""
+        with self._lock:
+            self._of(session).answers.append((query, list(answers)))
+
+    def learnt(self, session: str, ids: Sequence[str]) -> None:
+        """The session recorded something."""
+        with self._lock:
+            own = self._of(session).learnt
+            own += [one for one in ids if one not in own]
+
+    def passed(self, session: str) -> None:
+        """A step is over after which something was said already."""
+        with self._lock:
+            self._of(session).step += 1
+
+    def forget(self, session: str) -> None:
+        """The session is over, or begins anew."""
+        with self._lock:
+            self._sessions.pop(session, None)
+
+    def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
+        """A step is over: what to say before the next one, or None. What fires is used up.
+
+        Args:
+            session: which.
+            shown: memories it has seen within the topic.
+            threshold: confidence that is asked for by the project's trust level; traps need MIN_CONFIDENCE at least.
+        """
+        with self._lock:
+            state = self._of(session)
+            state.step += 1
+            if state.step < FIRST_STEP:
+                return None
+            needed = max(threshold, MIN_CONFIDENCE)
+            for path in reversed(state.files):  # the last one first
+                known = [one for one, confidence in self._traps(path) if confidence >= needed and one not in shown]
+                if known:
+                    state.files.remove(path)
+                    return Trigger(FILE, known[:MAX_GOTCHAS], f"known about {path}")
+            learnt = [one for one in state.learnt if one not in shown]
+            state.learnt = learnt[MAX_GOTCHAS:]
+            if learnt:
+                return Trigger(LEARNT, learnt[:MAX_GOTCHAS], "recorded in this session")
+            for place, (query, answers) in enumerate(reversed(state.answers)):
+                unseen = [one for one in answers if one not in shown]
+                if unseen:
+                    del state.answers[len(state.answers) - 1 - place]
+                    return Trigger(SEARCH, unseen[:1], f"answers the search {query!r}")
+            return None
+
+    def _of(self, session: str) -> _Steps:
+        state = self._sessions.get(session)
+        if state is None:
+            state = self._sessions[session] = _Steps()
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(session)
+        return state
