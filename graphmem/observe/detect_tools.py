@@ -1,0 +1,329 @@
+"""Signals of tools: errors overcome, edits taken back, searches repeated, recipes, the order of tests, steps beyond plan and time."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+from typing import Any, ClassVar, Final
+
+from graphmem.observe.acts import Act
+from graphmem.observe.detect import Detector
+from graphmem.observe.model import Finding
+from graphmem.observe.scratchpad import Mark, Scratchpad, module_of
+from graphmem.observe.signals import EARLY_ERRORS, EARLY_GREP
+
+SHORTEST: Final = 3  # tools in a sequence
+LONGEST: Final = 6
+RECURS: Final = 3  # times a sequence succeeds
+SLOW: Final = 5.0  # times the usual
+SLOW_S: Final = 20.0
+SLOW_SAMPLES: Final = 5
+NEAR_STEPS: Final = 2  # around the evidence of another signal
+ROUNDS: Final = 2  # times tests ran in one order
+TESTED_FIRST: Final = 3  # stretches of edits with a test before each
+OVERRUN: Final = 1.5  # times the plan
+OVERRUN_STEPS: Final = 3  # beyond the plan, at least
+MOST_FOUND: Final = 8  # files opened after a search
+_FEW: Final = 20  # marks of one finding
+
+
+class ErrorRetry(Detector):
+    """3: an error, then a change, then the same command succeeds."""
+
+    signal: ClassVar = "error_retry"
+    wants: ClassVar = frozenset()  # the scratchpad keeps the errors
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """Errors that are fixed. A test's assertion that does not hold yet is the beginning of work, not an error."""
+        told = [(key, use) for key, use in pad.errors.items() if not use.expected and use.message]
+        early = len(told) >= EARLY_ERRORS
+        for key, use in told:
+            if use.fixed_at is None:
+                continue
+            facts = {"error": use.message, "fingerprint": key, "command": use.command, "times": use.times, "fix_files": list(use.fix_files)}
+            yield pad.finding(self.signal, key, facts, use.fix_files, [*use.marks, use.fixed_at], early=early)
+
+
+class Backtrack(Detector):
+    """4: an edit that was undone soon after, by another edit or by git."""
+
+    signal: ClassVar = "backtrack"
+    wants: ClassVar = frozenset()  # the scratchpad sees the undoing
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """One for each file."""
+        by_path: dict[str, list[Mark]] = {}
+        times: Counter[str] = Counter()
+        for mark in pad.undone:
+            times[mark.path] += 1
+            if mark.undone is not None:
+                by_path.setdefault(mark.path, []).extend([(mark.n, mark.step), mark.undone])
+        for path in sorted(by_path):
+            marks = by_path[path][:_FEW]
+            facts = {
+                "file": path,
+                "module": module_of(path),
+                "undone": times[path],
+                "edits": pad.files[path].edits if path in pad.files else 0,
+            }
+            yield pad.finding(self.signal, path, facts, (path,), marks)
+
+
+class RepeatedGrep(Detector):
+    """6: the same search three times or more, and where it led."""
+
+    signal: ClassVar = "repeated_grep"
+    wants: ClassVar = frozenset({"search", "read", "edit"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.seen = pad.table(self.signal, 2_000, lambda entry: float(len(entry[0])), 500)  # pattern -> marks, files opened next
+        self.last = ""
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Count a pattern; note what is opened after it, if it was among the results or no results are known."""
+        if act.action == "search":
+            self.last = ""
+            if act.pattern and not act.later_page:
+                self.last = act.pattern
+                entry = self.seen.get(act.pattern)
+                if entry is None:
+                    entry = self.seen.add(act.pattern, ([], {}, set()))
+                if len(entry[0]) < _FEW:
+                    entry[0].append((act.n, act.step))
+                entry[2].update(act.listed[:MOST_FOUND])
+        elif self.last and act.ok is not False:
+            entry = self.seen.get(self.last)
+            if entry is not None and len(entry[1]) < MOST_FOUND:
+                for path in act.paths[:MOST_FOUND]:
+                    if not entry[2] or path in entry[2]:
+                        entry[1][path] = None
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """The most repeated first."""
+        often = [(pad.searches.get(pattern, len(entry[0])), pattern, entry) for pattern, entry in self.seen.items()]
+        for times, pattern, (marks, opened, _) in sorted(often, key=lambda one: (-one[0], one[1])):
+            if times < EARLY_GREP:
+                return
+            facts = {"pattern": pattern, "times": times, "found_in": sorted(opened), "module": pad.module()}
+            yield pad.finding(self.signal, pattern, facts, opened, marks, early=True)
+
+
+class ToolSequence(Detector):
+    """7: a run of tools that recurs and ends well, with at least one command of the project in it."""
+
+    signal: ClassVar = "tool_sequence"
+    wants: ClassVar = frozenset({"read", "edit", "search", "list", "run", "test", "web", "user"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.run: deque[str] = deque(maxlen=LONGEST)
+        self.counts = pad.table(self.signal, 5_000, lambda entry: float(entry[0]), 500)  # labels -> times, marks, files, commands
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Count the runs that end in a command that succeeded. The same tool again and again is one."""
+        if act.kind == "user":
+            self.run.clear()
+            return
+        label = _recipe_label(act)
+        if not label:
+            return
+        if not self.run or self.run[-1] != label:
+            self.run.append(label)
+        if act.ok is not True or act.action not in ("run", "test"):
+            return
+        labels = tuple(self.run)
+        for length in range(SHORTEST, len(labels) + 1):
+            key = labels[-length:]
+            if len(set(key)) < SHORTEST - 1 or sum(one.startswith(("run:", "test")) for one in key) < SHORTEST - 1:
+                continue
+            entry: list[Any] | None = self.counts.get(key)
+            if entry is None:
+                entry = self.counts.add(key, [0, [], {}])
+            entry[0] += 1
+            if len(entry[1]) < _FEW:
+                entry[1].append((act.n, act.step))
+            if len(entry[2]) < LONGEST and act.command:
+                entry[2][act.command] = None
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """The longest runs; one inside another that recurs as often is not told twice, nor one that is another turned round."""
+        found = [(key, entry) for key, entry in self.counts.items() if entry[0] >= RECURS]
+        found.sort(key=lambda one: (-len(one[0]), -one[1][0], one[0]))
+        told: list[tuple[tuple[str, ...], int]] = []
+        turns: set[tuple[str, ...]] = set()
+        for key, (times, marks, commands) in found:
+            if any(_inside(key, other) and times <= count + 1 for other, count in told) or _turned(key) in turns:
+                continue
+            told.append((key, times))
+            turns.add(_turned(key))
+            facts = {"sequence": list(key), "times": times, "commands": list(commands), "module": pad.module()}
+            yield pad.finding(self.signal, ">".join(key), facts, (), marks)
+            if len(told) >= 3:
+                return
+
+
+class TimeAnomaly(Detector):
+    """8: a command far slower than it usually is; only told with another signal at the same place."""
+
+    signal: ClassVar = "time_anomaly"
+    wants: ClassVar = frozenset({"read", "edit", "search", "list", "run", "test", "web"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.usual = pad.table(self.signal, 500, lambda entry: float(len(entry)), 2_000)  # label -> seconds of the last ones
+        self.slow: list[tuple[str, Mark, float, float, tuple[str, ...]]] = []
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Compare with what came before; the very first ones are the measure."""
+        if act.seconds < 0:
+            return
+        usual = self.usual.get(act.label)
+        if usual is None:
+            usual = self.usual.add(act.label, deque(maxlen=32))
+        if act.seconds >= SLOW_S and len(usual) >= SLOW_SAMPLES and len(self.slow) < 50:
+            middle = median(usual)
+            if act.seconds > SLOW * middle:
+                self.slow.append((act.label, (act.n, act.step), act.seconds, middle, act.paths))
+        usual.append(act.seconds)
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """All of them; `with_others` keeps those beside another signal."""
+        for label, mark, seconds, usual, paths in self.slow:
+            facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
+            yield pad.finding(self.signal, label, facts, paths, [mark])
+
+
+def with_others(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings without the slow steps that stand alone; the others say beside what they stand. One for each key."""
+    kept: list[Finding] = []
+    others = [one for one in findings if one.signal != TimeAnomaly.signal]
+    told: set[str] = set()
+    for one in findings:
+        if one.signal == TimeAnomaly.signal:
+            beside = next((other for other in others if _near(one, other)), None)
+            if beside is None or one.key in told:
+                continue
+            told.add(one.key)
+            one = one._replace(facts={**one.facts, "with": beside.key}, files=tuple(sorted({*one.files, *beside.files})))
+        kept.append(one)
+    return kept
+
+
+class TestOrder(Detector):
+    """13: several test commands always run in one order, or tests run before each stretch of edits."""
+
+    __test__ = False  # no class of tests, though pytest would take its name for one
+    signal: ClassVar = "test_order"
+    wants: ClassVar = frozenset({"test", "edit"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.round: list[str] = []
+        self.orders: Counter[tuple[str, ...]] = Counter()
+        self.marks: list[Mark] = []
+        self.tested = False
+        self.stretches = self.tested_first = 0
+        self.editing = False
+        self.first_marks: list[Mark] = []
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """A round of tests lasts until something is edited."""
+        if act.action == "test":
+            name = act.command or act.label
+            if name not in self.round and len(self.round) < 8:
+                self.round.append(name)
+            if len(self.marks) < _FEW:
+                self.marks.append((act.n, act.step))
+            self.tested, self.editing = True, False
+            return
+        if act.ok is False:
+            return
+        if not self.editing:
+            self.stretches += 1
+            self.tested_first += self.tested
+            if self.tested and len(self.first_marks) < _FEW:
+                self.first_marks.append((act.n, act.step))
+            if len(self.round) > 1 and (len(self.orders) < 50 or tuple(self.round) in self.orders):
+                self.orders[tuple(self.round)] += 1
+            self.round, self.tested, self.editing = [], False, True
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """An order without a contrary one; tests first without an exception."""
+        orders = Counter(self.orders)
+        if len(self.round) > 1:
+            orders[tuple(self.round)] += 1
+        module = pad.module()
+        for order, times in sorted(orders.items()):
+            others = [other for other in orders if other != order and set(other) & set(order) and len(set(other) & set(order)) > 1]
+            if times >= ROUNDS and not any(_contrary(order, other) for other in others):
+                yield pad.finding(self.signal, " > ".join(order), {"order": list(order), "rounds": times, "module": module}, (), self.marks)
+        if self.stretches >= TESTED_FIRST and self.tested_first == self.stretches:
+            facts = {"order": ["test", "edit"], "rounds": self.tested_first, "module": module}
+            yield pad.finding(self.signal, f"before_edit|{module}", facts, (), self.first_marks)
+
+
+class StepOverrun(Detector):
+    """15: a unit of work, or a session with a plan, that took far more steps than planned."""
+
+    signal: ClassVar = "step_overrun"
+    wants: ClassVar = frozenset()  # the scratchpad counts the steps
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """By the module the session works in, all units of it together: that is what a calibration is of."""
+        over = [
+            (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)
+        ]
+        planned = pad.info.planned_steps
+        if planned and _overran(pad.unit_steps(), planned):
+            over.append((pad.unit_steps(), planned, (0, pad.last_step)))
+        if not over:
+            return
+        actual, plan = sum(one[0] for one in over), sum(one[1] or 0 for one in over)
+        module = pad.module()
+        facts = {
+            "module": module,
+            "methodology": pad.info.methodology,
+            "actual": actual,
+            "planned": plan,
+            "ratio": round(actual / plan, 2),
+            "units": len(over),
+        }
+        yield pad.finding(self.signal, module, facts, (), [one[2] for one in over])
+
+
+def _overran(steps: int, planned: int) -> bool:
+    return steps >= OVERRUN * planned and steps - planned >= OVERRUN_STEPS
+
+
+def _recipe_label(act: Act) -> str:
+    """What an act is in a recipe; looking around is no step of one."""
+    if act.action == "edit":
+        return "edit"
+    if act.action in ("run", "test"):
+        name = act.label if act.action == "run" else f"test:{act.command.split(' ')[0]}" if act.command else "test"
+        return name[:60]
+    return ""
+
+
+def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
+    """A run turned so that its least label stands first: equal for a run and its rotations."""
+    turns = [key[i:] + key[:i] for i in range(len(key))]
+    return min(turns)
+
+
+def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1))
+
+
+def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two orders put some two of their tests differently."""
+    shared = [one for one in order if one in other]
+    return shared != sorted(shared, key=list(other).index)
+
+
+def _near(one: Finding, other: Finding) -> bool:
+    if set(one.files) & set(other.files):
+        return True
+    return any(abs(a - b) <= NEAR_STEPS for a in one.steps for b in _ends(other.steps))
+
+
+def _ends(steps: Sequence[int]) -> Iterable[int]:
+    return steps[:_FEW]

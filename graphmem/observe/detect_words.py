@@ -1,0 +1,161 @@
+"""Signals of words and of others: what agents take back, documents they consult, approaches they give up, agents in each other's way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
+
+from graphmem.memory.text import fingerprint
+from graphmem.observe.acts import Act
+from graphmem.observe.detect import Detector
+from graphmem.observe.model import DeadEnd, Finding
+from graphmem.observe.scratchpad import MAX_LIST, Mark, Scratchpad, module_of, moment
+from graphmem.observe.words import Claim, claims, given_up
+
+ABOUT_ACTS: Final = 6  # before a second thought: what was touched in them is what it is about
+CONSULTED_ACTS: Final = 25  # after a document was read: what is edited in them is what it was read for
+REVERT_ACTS: Final = 40  # after an approach was given up, in which its edits are taken back
+MOST_CORRECTIONS: Final = 50
+
+
+class SelfCorrection(Detector):
+    """9: the agent says that it was wrong, and what is true."""
+
+    signal: ClassVar = "self_correction"
+    wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.recent: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=ABOUT_ACTS)
+        self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Words are read, files are remembered for a moment."""
+        if act.kind != "say":
+            if act.paths:
+                self.recent.append((act.n, act.paths))
+            return
+        for claim in claims(act.text) if act.text else ():
+            pad.corrections += 1
+            key = hashlib.blake2b(fingerprint(claim.right or claim.wrong).encode(), digest_size=6).hexdigest()
+            if key in self.found:
+                self.found[key][2].append((act.n, act.step))
+            elif len(self.found) < MOST_CORRECTIONS:
+                about = dict.fromkeys(path for n, paths in self.recent if act.n - n <= ABOUT_ACTS for path in paths[:3])
+                self.found[key] = (claim, tuple(about), [(act.n, act.step)])
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """One for each thing taken back; learnt at once."""
+        for key, (claim, files, marks) in self.found.items():
+            facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
+            kind = "gotcha" if claim.wrong or not files else "module_insight"
+            yield pad.finding(self.signal, key, facts, files, marks, memory_type=kind, early=True)
+
+
+class ExternalReference(Detector):
+    """10: a document outside is read, and then a module is worked on."""
+
+    signal: ClassVar = "external_reference"
+    wants: ClassVar = frozenset({"web", "run", "edit"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.open: deque[tuple[str, Mark]] = deque(maxlen=20)
+        self.found = pad.table(self.signal, 500, lambda marks: float(len(marks)))  # (module, url) -> marks
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Wait for an edit after a document."""
+        if act.urls and act.ok is not False:
+            for url in act.urls[:5]:
+                self.open.append((url.partition("?")[0].rstrip("/"), (act.n, act.step)))
+        elif act.action == "edit" and act.paths and act.ok is not False:
+            while self.open:
+                url, mark = self.open.popleft()
+                if act.n - mark[0] > CONSULTED_ACTS:
+                    continue
+                key = (module_of(act.paths[0]), url)
+                marks: list[Mark] | None = self.found.get(key)
+                if marks is None:
+                    marks = self.found.add(key, [])
+                marks += [mark, (act.n, act.step)]
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """By module and document. What a page says is a stranger's word."""
+        for module, url in sorted(self.found):
+            marks = self.found[module, url][:20]
+            facts = {"module": module, "url": url, "times": len(self.found[module, url]) // 2}
+            yield pad.finding(self.signal, f"{module}|{url}", facts, (), marks, sources=(url,), tainted=True)
+
+
+class ParallelConflict(Detector):
+    """16: another agent edited the same file while this one worked. Who else is there, the observer knows."""
+
+    signal: ClassVar = "parallel_conflict"
+    wants: ClassVar = frozenset()
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """One for each file."""
+        for path in sorted(pad.rivals):
+            seen = pad.rivals[path]
+            facts: dict[str, Any] = {
+                "file": path,
+                "sessions": sorted({pad.info.id, *(other for other, _, _ in seen)}),
+                "seconds_apart": round(min(apart for _, apart, _ in seen), 1),
+                "edits": len(seen),
+            }
+            yield pad.finding(self.signal, path, facts, (path,), (mark for _, _, mark in seen))
+
+
+class DeadEnds(Detector):
+    """Approaches given up in words, with the edits that were taken back. No signal of the seventeen: they go into the record."""
+
+    signal: ClassVar = "backtrack"  # whose evidence it is let go with
+    wants: ClassVar = frozenset({"say", "user", "step", "test", "edit", "run"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.since = 0  # act before the first of the current approach
+        self.open: tuple[int, int, int] | None = None  # place in pad.dead_ends, its first act, the act it was given up in
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """An approach lasts from the user's word, a unit's end, tests that passed, or the last dead end."""
+        if self.open is not None:
+            self._look_back(act, pad)
+        if act.kind == "say":
+            told = given_up(act.text) if act.text else None
+            if told is None or len(pad.dead_ends) >= MAX_LIST:
+                return
+            mine = [mark for mark in pad.recent_edits if self.since < mark.n < act.n]
+            edits = tuple(sorted({mark.path for mark in mine}))
+            if pad.dead_ends and pad.dead_ends[-1].step >= act.step - 1 and not edits:
+                return  # the same thought said in two ways
+            if not told.why and not edits:
+                return  # "let me try another way", of nobody knows what
+            reverted = tuple(sorted({mark.path for mark in mine if mark.undone is not None}))
+            pad.dead_ends.append(DeadEnd(told.approach, told.why, act.step, moment(act.at), reverted, edits))
+            self.open = (len(pad.dead_ends) - 1, self.since + 1, act.n)
+            self.since = act.n
+            self._fail(pad)
+        elif act.kind == "user" or (act.kind == "step" and act.info.get("outcome")) or (act.action == "test" and act.ok):
+            self.since = act.n
+
+    def _look_back(self, act: Act, pad: Scratchpad) -> None:
+        place, first, end = self.open or (0, 0, 0)
+        if act.n - end > REVERT_ACTS:
+            self.open = None
+            return
+        reverted = tuple(sorted({mark.path for mark in pad.recent_edits if first <= mark.n <= end and mark.undone is not None}))
+        if reverted != pad.dead_ends[place].reverted:
+            pad.dead_ends[place] = pad.dead_ends[place]._replace(reverted=reverted)
+            self._fail(pad)
+
+    def _fail(self, pad: Scratchpad) -> None:
+        """What was seen in an approach whose edits are taken back is of a failed approach."""
+        if self.open is None:
+            return
+        place, first, end = self.open
+        if pad.dead_ends[place].reverted and (first, end) not in pad.failed:
+            pad.failed.append((first, end))
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """None: see `Scratchpad.dead_ends`."""
+        return iter(())

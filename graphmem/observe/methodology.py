@@ -1,0 +1,189 @@
+"""How a team works, as a plug-in: what its phases are in the six of graphmem, what its unit of work is, how stages hand over.
+
+A package adds one by the entry point group `graphmem.methodologies`, whose value is a `Methodology` or a function that gives one:
+
+    [project.entry-points."graphmem.methodologies"]
+    kanban = "our_kanban.memory:kanban"
+
+A plug-in that cannot be loaded is named in the log and in `problems`, and never ends a session.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import Any, Final, NamedTuple
+
+from graphmem.memory.types import TYPES, MemoryType
+from graphmem.observe.model import PHASES
+
+GROUP: Final = "graphmem.methodologies"
+NATIVE: Final = "native"
+LABEL_CHARACTERS: Final = 200
+log = logging.getLogger("graphmem.observe")
+
+
+class WorkUnit(NamedTuple):
+    """The unit that is worked on, in the words of the methodology."""
+
+    methodology: str
+    hierarchy: tuple[str, ...]  # from the outermost: ("Epic 3", "Story 2")
+    label: str  # one line; "" when there is none
+
+
+class Relay(NamedTuple):
+    """A hand-over from one stage to the next."""
+
+    source: str  # stage
+    target: str
+    types: tuple[str, ...] = ()  # of memory that are handed over; () for all
+
+
+class Methodology(NamedTuple):
+    """One way to work.
+
+    `unit` gets what a session told (`work_unit`, `title`, `branch` and whatever else its first event had) and names the unit.
+    """
+
+    name: str
+    title: str
+    phases: Mapping[str, str]  # its own words, lower case, to one of PHASES
+    unit: Callable[[Mapping[str, Any]], WorkUnit]
+    relays: tuple[Relay, ...] = ()
+    memory_types: tuple[MemoryType, ...] = ()  # its own, beside those of graphmem
+
+    def phase_of(self, word: str) -> str:
+        """One of the six, for a phase in any words; "explore" for one that is not known, "" for none."""
+        plain = re.sub(r"[\s_-]+", "_", word.strip().lower())
+        if not plain:
+            return ""
+        return plain if plain in PHASES else self.phases.get(plain, "explore")
+
+    def handed_over(self, source: str, target: str) -> Relay | None:
+        """The hand-over between two stages; None when there is none."""
+        return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
+
+
+def _told(context: Mapping[str, Any], *names: str) -> str:
+    return next((" ".join(str(context[name]).split()) for name in names if context.get(name)), "")[:LABEL_CHARACTERS]
+
+
+def _native_unit(context: Mapping[str, Any]) -> WorkUnit:
+    spec, task = _told(context, "spec", "spec_number"), _told(context, "subtask", "subtask_id", "task")
+    label = " / ".join(filter(None, (f"Spec {spec}" if spec else "", f"Subtask {task}" if task else ""))) or _told(context, "work_unit")
+    return WorkUnit(NATIVE, tuple(filter(None, (spec, task))) or ((label,) if label else ()), label)
+
+
+def _tdd_unit(context: Mapping[str, Any]) -> WorkUnit:
+    feature, test = _told(context, "feature", "work_unit"), _told(context, "test", "behaviour", "behavior")
+    return WorkUnit("tdd", tuple(filter(None, (feature, test))), " · ".join(filter(None, (feature, test))))
+
+
+_STORY: Final = re.compile(r"(?:story|epic)?[\s_-]*(?P<epic>\d+)[._-](?P<story>\d+)", re.IGNORECASE)
+
+
+def _bmad_unit(context: Mapping[str, Any]) -> WorkUnit:
+    epic, story = _told(context, "epic"), _told(context, "story")
+    if not (epic and story) and (found := _STORY.search(_told(context, "story", "work_unit", "branch"))):
+        epic, story = found["epic"], found["story"]
+    hierarchy = tuple(filter(None, (f"Epic {epic}" if epic else "", f"Story {story}" if story else "")))
+    return WorkUnit("bmad", hierarchy, " / ".join(hierarchy) or _told(context, "work_unit"))
+
+
+BUILT_IN: Final = (
+    Methodology(
+        NATIVE,
+        "Specifications and subtasks",
+        {
+            "planning": "define", "plan": "define", "spec": "define", "requirements": "define", "coding": "implement", "build": "implement",
+            "implementation": "implement", "qa_review": "validate", "review": "validate", "testing": "validate", "qa_fix": "refine",
+            "debugging": "refine", "fix": "refine", "refactor": "refine", "insights": "explore", "research": "explore",
+            "retrospective": "reflect",
+        },
+        _native_unit,
+        (
+            Relay("planner", "coder"),
+            Relay("coder", "qa_reviewer"),
+            Relay("qa_reviewer", "qa_fixer", ("error_pattern", "requirement")),
+        ),
+    ),
+    Methodology(
+        "tdd",
+        "Test-driven development",
+        {"red": "define", "test": "define", "green": "implement", "make_it_pass": "implement", "refactor": "refine", "blue": "refine",
+         "verify": "validate", "spike": "explore"},
+        _tdd_unit,
+        (
+            Relay("red", "green", ("requirement", "error_pattern", "gotcha")),
+            Relay("green", "refactor", ("pattern", "gotcha", "module_insight")),
+            Relay("refactor", "red"),
+        ),
+    ),
+    Methodology(
+        "bmad",
+        "BMAD: agents of one team",
+        {"analysis": "explore", "brainstorm": "explore", "brief": "define", "prd": "define", "planning": "define", "architecture": "define",
+         "solutioning": "define", "story": "define", "create_story": "define", "dev": "implement", "dev_story": "implement",
+         "implementation": "implement", "qa": "validate", "review": "validate", "code_review": "validate", "correct_course": "refine",
+         "fix": "refine", "retrospective": "reflect"},
+        _bmad_unit,
+        (
+            Relay("analyst", "pm", ("fact", "requirement", "decision")),
+            Relay("pm", "architect", ("requirement", "decision")),
+            Relay("architect", "sm", ("decision", "pattern")),
+            Relay("sm", "dev"),
+            Relay("dev", "qa"),
+            Relay("qa", "dev", ("error_pattern", "requirement", "gotcha")),
+        ),
+    ),
+)  # fmt: skip
+
+
+class Methodologies(NamedTuple):
+    """Those that are there, and one sentence for each that could not be had."""
+
+    known: Mapping[str, Methodology]
+    problems: tuple[str, ...]
+
+    def of(self, name: str) -> Methodology:
+        """By name; the native one for a name that is not known."""
+        return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
+
+
+@lru_cache(maxsize=1)
+def methodologies() -> Methodologies:
+    """The built-in ones and those that installed packages add, by name. Looked for once; `methodologies.cache_clear()` looks again."""
+    known = {one.name: one for one in BUILT_IN}
+    problems: list[str] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            made = point.load()
+            made = made() if callable(made) and not isinstance(made, Methodology) else made
+            _check(made, known)
+        except Exception as error:  # noqa: BLE001 - another's code: whatever it does is said, and nothing else depends on it
+            problems.append(f"the methodology {point.name!r} ({point.value}) is left out: {error}")
+            log.warning("%s", problems[-1])
+            continue
+        known[made.name] = made
+        for kind in made.memory_types:
+            TYPES.setdefault(kind.name, kind)
+    return Methodologies(known, tuple(problems))
+
+
+def _check(made: Any, known: Mapping[str, Methodology]) -> None:
+    if not isinstance(made, Methodology):
+        raise TypeError(f"it is a {type(made).__name__}, not a graphmem.observe.methodology.Methodology")
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", made.name):
+        raise ValueError(f"its name {made.name!r} is not of lower case letters, digits, - and _")
+    if made.name in known:
+        raise ValueError(f"there is one called {made.name!r} already")
+    if wrong := sorted(set(made.phases.values()) - set(PHASES)):
+        raise ValueError(f"its phases lead to {', '.join(wrong)}; there are {', '.join(PHASES)}")
+    if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
+        raise ValueError(f"its memory type {clash[0]!r} is one of graphmem's own, with another meaning")
+    unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
+    if unknown:
+        raise ValueError(f"a hand-over names the memory type {unknown[0]!r}, which nobody declares")

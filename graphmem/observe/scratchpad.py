@@ -1,0 +1,518 @@
+"""What is kept of a running session: counts that each act changes in constant time, bounded, and copied whole for a fork.
+
+Evidence lies in tables that know what they cost. When they cost more than a session may, the tables of the least valuable signals are
+halved first, their least telling entries before the others; what was let go is counted in the record.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, TypeVar
+
+from graphmem.observe.acts import Act
+from graphmem.observe.model import CommandRun, DeadEnd, Decision, ErrorSeen, FileStat, Finding, SessionInfo, UnitDone
+from graphmem.observe.shell import ALL_FILES
+from graphmem.observe.signals import BY_VALUE, SIGNALS
+from graphmem.observe.words import file_names, fingerprint, is_expected_of_a_test
+
+MAX_BYTES: Final = 50 << 20  # of a session, by estimate
+_ENOUGH: Final = 0.7  # of MAX_BYTES: what is left after evidence was let go
+ENTRY_BYTES: Final = 600  # of one entry beside its key: the objects of Python that hold it
+RECENT_TOOLS: Final = 8
+RECENT_EDITS: Final = 200
+UNDONE_WITHIN: Final = 30  # acts: an edit taken back later than that was not a mistake of the moment
+MAX_LIST: Final = 500  # decisions, units, dead ends, pages
+LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
+Mark = tuple[int, int]  # where evidence stands: ordinal of the act, step
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Table(dict[K, V], Generic[K, V]):
+    """A mapping with a bound on its entries and an estimate of its size.
+
+    Args:
+        limit: entries; the lesser half goes when there are more.
+        rank: how telling a value is; of equals the older one goes first. None: the older ones.
+        bytes_each: of an entry without its key, by estimate.
+    """
+
+    def __init__(self, limit: int, rank: Callable[[V], float] | None = None, bytes_each: int = ENTRY_BYTES) -> None:
+        super().__init__()
+        self.limit = limit
+        self.rank = rank
+        self.bytes_each = bytes_each
+        self.cost = 0
+        self.let_go = 0
+
+    def add(self, key: K, value: V) -> V:
+        """Keep a new entry."""
+        if len(self) >= self.limit:
+            self.halve()
+        self[key] = value
+        self.cost += self.bytes_each + (len(key) if isinstance(key, (str, tuple)) else 8)
+        return value
+
+    def halve(self) -> None:
+        """Let the lesser half go."""
+        rank = self.rank
+        keys = list(self) if rank is None else sorted(self, key=lambda key: rank(self[key]))
+        going = keys[: (len(keys) + 1) // 2]
+        for key in going:
+            del self[key]
+        self.let_go += len(going)
+        self.cost = self.cost * len(self) // max(1, len(keys))
+
+
+class FileUse:
+    """Counts of one file."""
+
+    __slots__ = (
+        "added", "edits", "first_at", "first_n", "first_step", "last_at", "last_n", "last_step", "listed", "reads",
+        "removed", "reverted", "tokens",
+    )  # fmt: skip
+
+    def __init__(self, act: Act) -> None:
+        self.reads = self.edits = self.listed = self.added = self.removed = self.reverted = self.tokens = 0
+        self.first_at = self.last_at = act.at
+        self.first_step = self.last_step = act.step
+        self.first_n = self.last_n = 0  # of reading or editing; 0: only listed
+
+    def used(self, act: Act) -> None:
+        """It was read or edited."""
+        self.first_at, self.last_at = min(self.first_at, act.at), max(self.last_at, act.at)
+        if not self.first_n:
+            self.first_n, self.first_step, self.first_at = act.n, act.step, act.at
+        self.last_n, self.last_step = act.n, act.step
+
+
+class EditMark:
+    """One edit of one file, so that its undoing is seen."""
+
+    __slots__ = ("after", "at", "before", "n", "path", "step", "undone")
+
+    def __init__(self, act: Act, path: str) -> None:
+        self.n, self.step, self.at, self.path = act.n, act.step, act.at, path
+        self.before, self.after = act.before, act.after
+        self.undone: Mark | None = None
+
+
+class CommandUse:
+    """Counts of one command line."""
+
+    __slots__ = ("action", "failures", "label", "last_exit", "last_step", "runs", "seconds")
+
+    def __init__(self, act: Act) -> None:
+        self.action, self.label = act.action, act.label
+        self.runs = self.failures = self.last_step = 0
+        self.seconds = 0.0
+        self.last_exit: int | None = None
+
+
+class ErrorUse:
+    """One error by its fingerprint."""
+
+    __slots__ = ("command", "edits_at", "expected", "fix_files", "fixed_at", "label", "marks", "message", "times")
+
+    def __init__(self, act: Act) -> None:
+        self.message, self.label, self.command = act.error, act.label, act.command
+        self.times = 0
+        self.marks: list[Mark] = []
+        self.fixed_at: Mark | None = None
+        self.fix_files: tuple[str, ...] = ()
+        self.edits_at = 0  # edits of the session when it was last seen
+        self.expected = act.action == "test" and is_expected_of_a_test(act.error)
+
+
+class Scratchpad:
+    """The counts of one session. Acts come through `take`, in the order they came in.
+
+    Args:
+        info: what the session has told of itself.
+    """
+
+    def __init__(self, info: SessionInfo) -> None:
+        self.info = info
+        self.files: Table[str, FileUse] = Table(20_000, lambda use: use.edits * 4 + use.reads * 2 + (1 if use.first_n else 0), 400)
+        self.commands: Table[str, CommandUse] = Table(3_000, lambda use: use.runs, 500)
+        self.errors: Table[str, ErrorUse] = Table(1_000, lambda use: use.times + (2 if use.fixed_at else 0), 1_500)
+        self.searches: Table[str, int] = Table(3_000, lambda times: times, 150)
+        self.mentions: Table[str, int] = Table(5_000, float, 120)  # names of files in words and commands -> the last act
+        self.tools: Counter[str] = Counter()
+        self.modules: Table[str, int] = Table(2_000, lambda times: times, 100)
+        self.recent_tools: deque[str] = deque(maxlen=RECENT_TOOLS)
+        self.recent_edits: deque[EditMark] = deque(maxlen=RECENT_EDITS)
+        self.undone: list[EditMark] = []
+        self.rivals: dict[str, list[tuple[str, float, Mark]]] = {}  # file -> other sessions that edited it meanwhile
+        self.dead_ends: list[DeadEnd] = []
+        self.config_files: dict[str, None] = {}
+        self.decisions: list[Decision] = []
+        self.units: list[UnitDone] = []
+        self.failed: list[tuple[int, int]] = []  # from and to which act an approach was followed that was given up
+        self.edited_files: dict[str, None] = {}
+        self.edits = 0
+        self.corrections = 0
+        self.tokens = 0
+        self.messages = 0
+        self.acts = 0
+        self.steps = 0
+        self.last_step = -1
+        self.first_at = self.last_at = 0.0
+        self.duration_s = 0.0
+        self.forked_n = 0  # last act that is the parent's
+        self.web_n = 0  # act that first brought words of strangers; 0: none did
+        self.web_sources: dict[str, None] = {}
+        self.injected: dict[str, None] = {}
+        self.last_message = ""
+        self.ignored: Counter[str] = Counter()
+        self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
+        self._unit_from = 0  # steps when the current unit began
+        self._unit_step = 0
+        self._unit_n = 1
+
+    def table(self, signal: str, limit: int, rank: Callable[[Any], float] | None = None, bytes_each: int = ENTRY_BYTES) -> Table[Any, Any]:
+        """A new table for evidence of a signal."""
+        made: Table[Any, Any] = Table(limit, rank, bytes_each)
+        self.tables.setdefault(signal, []).append(made)
+        return made
+
+    # ---- taking in
+
+    def take(self, act: Act) -> None:
+        """Count one act."""
+        self.acts += 1
+        if act.step > self.last_step:
+            self.last_step = act.step
+            self.steps += 1
+        if not self.first_at:
+            self.first_at = self.last_at = act.at
+        gap = act.at - self.last_at
+        if gap > 0:
+            self.duration_s += gap if gap <= LONGEST_GAP_S else 0.0
+            self.last_at = act.at
+        self.tokens += act.tokens
+        if act.kind in ("tool", "diff"):
+            self._tool(act)
+        elif act.kind in ("say", "user"):
+            self.messages += 1
+            if act.text:
+                self._named(act.text, act.n)
+                if act.kind == "say":
+                    self.last_message = act.text
+        elif act.kind == "failure":
+            if act.error:
+                self._failed(act)
+        elif act.kind == "approval":
+            if len(self.decisions) < MAX_LIST:
+                self.decisions.append(Decision(act.text, act.ok is not False, act.step, moment(act.at)))
+        else:
+            self._told(act)
+        for one in act.info.get("injected", ()) if act.info else ():
+            if len(self.injected) < MAX_LIST:
+                self.injected[one] = None
+        if act.n % 256 == 0:
+            self.keep_bounds()
+
+    def _tool(self, act: Act) -> None:
+        if act.kind == "tool":
+            self.tools[act.action] += 1
+            self.recent_tools.append(act.label)
+        if act.web:
+            self.web_n = self.web_n or act.n
+            for url in act.urls or (act.label,):
+                if len(self.web_sources) < MAX_LIST:
+                    self.web_sources[url] = None
+        if act.ok is False and act.error:
+            self._failed(act)
+        elif act.ok is not False:
+            self._succeeded(act)
+        if act.command:
+            self._command(act)
+        if act.action in ("read", "edit") and act.ok is not False:
+            for path in act.paths:
+                self._used(act, path)
+        if act.reverted:
+            self._reverted(act)
+        for path in act.listed:
+            use = self.files.get(path)
+            if use is None:
+                use = self.files.add(path, FileUse(act))
+            use.listed += 1
+        if act.pattern and act.action == "search" and not act.later_page:
+            times = self.searches.get(act.pattern)
+            if times is None:
+                self.searches.add(act.pattern, 1)
+            else:
+                self.searches[act.pattern] = times + 1
+
+    def _used(self, act: Act, path: str) -> None:
+        use = self.files.get(path)
+        if use is None:
+            use = self.files.add(path, FileUse(act))
+        # A diff that is reported after the edit that made it is not another one.
+        again = act.kind == "diff" and any(mark.path == path and act.n - mark.n <= RECENT_TOOLS for mark in self.recent_edits)
+        use.used(act)
+        if again:
+            return
+        module = module_of(path)
+        if module in self.modules:
+            self.modules[module] += 1
+        else:
+            self.modules.add(module, 1)
+        share = len(act.paths)
+        if act.action == "read":
+            use.reads += 1
+            use.tokens += act.tokens // share
+            return
+        use.edits += 1
+        use.added += act.added // share if share > 1 else act.added
+        use.removed += act.removed // share if share > 1 else act.removed
+        self.edits += 1
+        if len(self.edited_files) < MAX_LIST * 20:
+            self.edited_files[path] = None
+        if is_config(path):
+            self.config_files[path] = None
+        if share == 1:
+            self._undoing(act, path)
+        self.recent_edits.append(EditMark(act, path))
+
+    def _undoing(self, act: Act, path: str) -> None:
+        """An edit that puts back what an earlier one replaced."""
+        if not act.before or not act.after:
+            return
+        for mark in reversed(self.recent_edits):
+            if act.n - mark.n > UNDONE_WITHIN:
+                return
+            if mark.path == path and mark.undone is None and mark.before == act.after and mark.after == act.before:
+                self._undo(mark, act)
+                return
+
+    def _reverted(self, act: Act) -> None:
+        everything = ALL_FILES in act.reverted
+        for mark in self.recent_edits:
+            if mark.undone is None and act.n - mark.n <= UNDONE_WITHIN and (everything or mark.path in act.reverted):
+                self._undo(mark, act)
+
+    def _undo(self, mark: EditMark, act: Act) -> None:
+        mark.undone = (act.n, act.step)
+        if len(self.undone) < MAX_LIST:
+            self.undone.append(mark)
+        use = self.files.get(mark.path)
+        if use is not None:
+            use.reverted += 1
+
+    def _named(self, text: str, n: int) -> None:
+        for name in file_names(text):
+            base = name.rpartition("/")[2]
+            if base in self.mentions:
+                self.mentions[base] = n
+            else:
+                self.mentions.add(base, n)
+
+    def _command(self, act: Act) -> None:
+        if act.action not in ("read", "search", "list"):
+            self._named(act.command, act.n)
+        use = self.commands.get(act.command)
+        if use is None:
+            use = self.commands.add(act.command, CommandUse(act))
+        use.runs += 1
+        use.failures += act.ok is False
+        use.last_exit = act.exit_code if act.exit_code is not None else (1 if act.ok is False else 0 if act.ok else None)
+        use.last_step = act.step
+        use.seconds += max(0.0, act.seconds)
+
+    def _failed(self, act: Act) -> None:
+        key = fingerprint(act.error)
+        use = self.errors.get(key)
+        if use is None:
+            use = self.errors.add(key, ErrorUse(act))
+        use.times += 1
+        use.message = act.error
+        use.fixed_at, use.edits_at = None, self.edits
+        if len(use.marks) < 20:
+            use.marks.append((act.n, act.step))
+
+    def _succeeded(self, act: Act) -> None:
+        """The same command, or the same tool, works again: errors it showed before are fixed when something was changed since."""
+        if not self.errors or act.action not in ("run", "test", "other", "web"):
+            return
+        for use in self.errors.values():
+            if use.fixed_at is None and self.edits > use.edits_at and (use.command or use.label) == (act.command or act.label) and act.ok:
+                use.fixed_at = (act.n, act.step)
+                since = use.marks[-1][0] if use.marks else 0
+                use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
+
+    def _told(self, act: Act) -> None:
+        """A start, a step or an end that says something of the session."""
+        info = act.info
+        told = {
+            name: info[name] for name in ("branch", "commit_sha", "title", "agent", "group", "parent") if isinstance(info.get(name), str)
+        }
+        if told:
+            self.info = self.info._replace(**told)
+        if act.kind == "step" and info.get("outcome"):
+            self.end_unit(str(info["outcome"]), act)
+
+    def begin_unit(self, label: str, phase: str, planned: int | None, act: Act) -> None:
+        """From here on another unit of work is worked on."""
+        if label != self.info.work_unit and self.info.work_unit:
+            self.end_unit("", act)
+        self.info = self.info._replace(work_unit=label or self.info.work_unit, phase=phase or self.info.phase)
+        if planned is not None:
+            self.info = self.info._replace(planned_steps=planned)
+
+    def end_unit(self, outcome: str, act: Act) -> None:
+        """The unit of work ends here, or its attempt."""
+        steps = self.steps - self._unit_from
+        if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
+            return
+        planned = self.info.planned_steps
+        self.units.append(UnitDone(self.info.work_unit, self.info.phase, outcome, self._unit_step, act.step, steps, planned))
+        if outcome == "failed":
+            self.failed.append((self._unit_n, act.n))
+        self._unit_from, self._unit_step, self._unit_n = self.steps, act.step + 1, act.n + 1
+        self.info = self.info._replace(work_unit="", planned_steps=None)
+
+    def unit_steps(self) -> int:
+        """Steps of the current unit so far."""
+        return self.steps - self._unit_from
+
+    # ---- bounds
+
+    def cost(self) -> int:
+        """Bytes, by estimate."""
+        own = self.files.cost + self.commands.cost + self.errors.cost + self.searches.cost + self.modules.cost + self.mentions.cost
+        return own + sum(table.cost for tables in self.tables.values() for table in tables)
+
+    def keep_bounds(self, most: int = MAX_BYTES) -> None:
+        """Let evidence go while there is too much: the least valuable signals' first, the counts themselves last."""
+        if self.cost() <= most:
+            return
+        order = [table for signal in BY_VALUE for table in self.tables.get(signal, ())]
+        order += [self.mentions, self.searches, self.commands, self.files]
+        for table in order:
+            while len(table) > 1 and self.cost() > most * _ENOUGH:
+                table.halve()
+            if self.cost() <= most * _ENOUGH:
+                return
+
+    def let_go(self) -> int:
+        """Entries of evidence that were let go."""
+        tables = [table for tables in self.tables.values() for table in tables]
+        return sum(table.let_go for table in [*tables, self.files, self.commands, self.errors, self.searches, self.modules, self.mentions])
+
+    # ---- what findings are made of
+
+    def module(self) -> str:
+        """Where most of the work is: by edits, then by use; "" when nothing was used."""
+        edited = Counter(module_of(path) for path in self.edited_files)
+        counts: Mapping[str, int] = edited or self.modules
+        return min(counts, key=lambda name: (-counts[name], name), default="")
+
+    def finding(
+        self,
+        signal: str,
+        key: str,
+        facts: Mapping[str, Any],
+        files: Iterable[str] = (),
+        marks: Iterable[Mark] = (),
+        *,
+        memory_type: str = "",
+        early: bool = False,
+        sources: Sequence[str] = (),
+        priority: float | None = None,
+        tainted: bool = False,
+    ) -> Finding:
+        """A finding with what follows from where its evidence stands: steps, contamination, failed approach."""
+        row = SIGNALS[signal]
+        places = sorted(set(marks))
+        contaminated = tainted or bool(self.web_n and places and max(n for n, _ in places) >= self.web_n)
+        inherited = bool(self.forked_n and places and max(n for n, _ in places) <= self.forked_n)
+        failed = bool(places) and any(all(low <= n <= high for n, _ in places) for low, high in self.failed)
+        urgent = row.early is not None and early
+        return Finding(
+            signal,
+            f"{signal}:{key}",
+            row.value,
+            memory_type or row.becomes[0],
+            facts,
+            tuple(sorted(set(files))),
+            tuple(sorted({step for _, step in places})),
+            priority if priority is not None else (row.early or row.value) if urgent else row.value,
+            urgent,
+            1 if urgent else row.min_sessions,
+            contaminated,
+            tuple(sources) if sources else tuple(self.web_sources) if contaminated else (),
+            failed,
+            False,
+            (self.info.parent if inherited else self.info.id,),
+            self.info.work_unit,
+            self.info.phase,
+        )
+
+    # ---- for the record
+
+    def file_stats(self) -> Iterator[FileStat]:
+        """What was done with each file, by path."""
+        for path in sorted(self.files):
+            use = self.files[path]
+            yield FileStat(
+                path,
+                use.reads,
+                use.edits,
+                use.listed,
+                use.added,
+                use.removed,
+                use.reverted,
+                use.tokens,
+                moment(use.first_at),
+                moment(use.last_at),
+                use.first_step,
+                use.last_step,
+            )
+
+    def command_runs(self) -> Iterator[CommandRun]:
+        """Each command line, in the order of its first run."""
+        for line, use in self.commands.items():
+            yield CommandRun(line, use.action, use.runs, use.failures, use.last_exit, round(use.seconds, 3), use.last_step)
+
+    def errors_seen(self) -> Iterator[ErrorSeen]:
+        """Each error, in the order of its first sight."""
+        for key, use in self.errors.items():
+            steps = tuple(step for _, step in use.marks)
+            yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)
+
+
+def moment(at: float) -> datetime:
+    """Seconds since 1970 as an aware time."""
+    return datetime.fromtimestamp(at, UTC)
+
+
+def module_of(path: str) -> str:
+    """The folder a file belongs to, at most two deep: `src/auth/tokens.py` is of `src/auth`; "." at the root."""
+    parts = path.split("/", 3)[:-1] if path.count("/") < 3 else path.split("/", 3)[:3]
+    return "/".join(parts[:2]) or "."
+
+
+_CONFIG_NAMES: Final = frozenset(
+    {
+        "package.json", "tsconfig.json", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "cargo.toml", "go.mod",
+        "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "makefile", "cmakelists.txt", "dockerfile", "gemfile",
+        "composer.json", "requirements.txt", "alembic.ini", "manage.toml", "procfile", "angular.json", "nx.json", "turbo.json",
+        "deno.json", "jsconfig.json", ".eslintrc", ".babelrc", ".prettierrc", ".editorconfig", ".env", ".npmrc", "application.properties",
+    }
+)  # fmt: skip
+_CONFIG_ENDINGS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".conf", ".properties", ".env")
+_CONFIG_PARTS: Final = (".config.js", ".config.ts", ".config.mjs", ".config.cjs", "docker-compose", ".env.", ".eslintrc.", "tsconfig.")
+_LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "cargo.lock", "uv.lock", "gemfile.lock"})
+
+
+def is_config(path: str) -> bool:
+    """Whether a file configures; what a tool writes by itself (lock files) does not."""
+    name = path.rpartition("/")[2].lower()
+    if name in _LOCKS:
+        return False
+    return name in _CONFIG_NAMES or name.endswith(_CONFIG_ENDINGS) or any(part in name for part in _CONFIG_PARTS)
