@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.analysis.semantic import central, heat
+from graphmem.analysis.semantic.cochange import together
 from graphmem.analysis.semantic.dead import Mentions, find, judged
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR, Piece, duplicates
 from graphmem.analysis.semantic.entries import ENTRY_KINDS, Calls, Entries
 from graphmem.analysis.semantic.flows import MAX_STEPS, flows
 from graphmem.analysis.semantic.modules import Modules
+from graphmem.analysis.semantic.naming import Known
 from graphmem.answers_semantic import (
     CentralPage,
     CentralSymbol,
@@ -31,6 +33,8 @@ from graphmem.answers_semantic import (
     ModuleMap,
 )
 from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.service.history import CHURN_HALF_LIFE_S
+from graphmem.store.base import FlowRow, ModuleRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers import IndexState
     from graphmem.answers_semantic import DeadSymbol, DuplicateGroup, Flow
+    from graphmem.observe.history import History
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
@@ -51,17 +56,49 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 class Semantics:
     """What is derived from one generation of the graph, each part worked out when it is first asked for."""
 
-    def __init__(self, view: GraphView, store: GraphStore, project: str) -> None:
+    def __init__(self, view: GraphView, store: GraphStore, history: History | None) -> None:
         self.view = view
+        self.notes: list[str] = []
         self._store = store
-        self._project = project
+        self._history = history
         self._flows: dict[tuple[str, ...] | None, list[Flow]] = {}
         self.lock = threading.RLock()
 
     @cached_property
     def modules(self) -> Modules:
         """The partition and what follows from it."""
-        return Modules(self.view, (), self._project)
+        churn, co_change = self._changes()
+        generation, stored = self._store.modules()
+        known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
+        current = generation == self.view.generation
+        made = Modules(self.view, known, self._store.meta().get("project", ""), churn, co_change, current)
+        if not current:
+            self._keep(made)
+        return made
+
+    def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
+        """Churn by path, None when there is no history, and what changes together."""
+        history = self._history
+        if history is None or not len(history):
+            self.notes.append("there is no history of changes: heat is made of complexity and dependents alone")
+            return None, {}
+        with history.lock:
+            paths = [node.path for node in history.nodes]
+            changes = [[paths[one] for one in group] for group in history.groups]
+            churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)}
+        return churn, together(changes)
+
+    def _keep(self, made: Modules) -> None:
+        """Write the modules down, so that the next generation's keep their names and ids; a graph that went on meanwhile is not told."""
+        if self._store.generation() != self.view.generation:
+            return
+        view, infos = self.view, {one.id: one for one in made.infos}
+        rows = []
+        for group in made.groups:
+            nodes = [view.file_node(path) for path in group.paths]
+            files = [view.ids[node] for node in nodes if node is not None]
+            rows.append(ModuleRow(group.id, group.name, group.path, infos[group.id].summary, files))
+        self._store.put_modules(self.view.generation, rows, [(one.src, one.dst, one.weight) for one in made.dependencies])
 
     @cached_property
     def entries(self) -> Entries:
@@ -89,6 +126,8 @@ class Semantics:
         """Flows of these kinds of entry points."""
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
+            if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
+                self._store.put_flows(self.view.generation, [_flow_row(one) for one in self._flows[kinds]])
         return self._flows[kinds]
 
     @cached_property
@@ -130,6 +169,7 @@ class SemanticVerbs:
     _store: GraphStore
     _view: Callable[[], GraphView]
     state: Callable[[], IndexState]
+    _known_history: Callable[[], History]
     _semantic: Semantics | None = None
     _semantic_turn = threading.Lock()
 
@@ -141,7 +181,7 @@ class SemanticVerbs:
         """
         here = self._semantics()
         with here.lock:
-            return here.modules.map(self._semantic_notes(), self.state())
+            return here.modules.map(list(here.notes), self.state())
 
     def module(self, ref: str) -> ModuleDetail:
         """One module with its files and their links.
@@ -236,7 +276,7 @@ class SemanticVerbs:
                 )
                 for i, info in zip(rows, view.infos([nodes[i] for i in rows]), strict=True)
             ]
-        return HotspotPage(level, found, len(order), churn is not None, self._semantic_notes(), self.state())
+        return HotspotPage(level, found, len(order), churn is not None, list(here.notes), self.state())
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
         """The definitions much of the rest leans on, directly or not."""
@@ -306,12 +346,13 @@ class SemanticVerbs:
         view = self._view()
         with self._semantic_turn:
             if self._semantic is None or self._semantic.view is not view:
-                self._semantic = Semantics(view, self._store, self._store.meta().get("project", ""))
+                self._semantic = Semantics(view, self._store, self._known_history())
             return self._semantic
 
-    def _semantic_notes(self) -> list[str]:
-        """What the answers are made without."""
-        return ["no history of changes: heat is made of complexity and dependents alone"]
+
+def _flow_row(flow: Flow) -> FlowRow:
+    steps = [(step.dst.id, step.confidence, step.rule, step.line) for step in flow.steps]
+    return FlowRow(flow.id, flow.name, flow.kind, flow.confidence, flow.entry.id, steps)
 
 
 def _kinds(kinds: Sequence[str] | None) -> tuple[str, ...] | None:

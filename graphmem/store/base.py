@@ -61,6 +61,36 @@ class Knowledge(NamedTuple):
     learnt: list[LearntRow]
 
 
+class StoredModule(NamedTuple):
+    """A module of layer 2 with what it held when it was last worked out, as far as that is still there."""
+
+    id: str
+    name: str
+    path: str
+    paths: list[str]  # of its files, ascending
+
+
+class ModuleRow(NamedTuple):
+    """A module to be kept."""
+
+    id: str
+    name: str
+    path: str
+    summary: str
+    files: list[str]  # ids
+
+
+class FlowRow(NamedTuple):
+    """A flow to be kept."""
+
+    id: str
+    name: str
+    kind: str  # of its entry point
+    confidence: float
+    entry: str  # id of the symbol it starts at
+    steps: list[tuple[str, float, str, int]]  # symbol id, confidence, rule, line; in order
+
+
 class GraphStore(Protocol):
     """An open database. Any thread may read; writes are queued to one writer."""
 
@@ -123,6 +153,15 @@ class GraphStore(Protocol):
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Everything of layer 3, or what belongs to these memories."""
+
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """The generation of the code that the stored modules were worked out from (0 for none), and the modules by id."""
+
+    def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
+        """Keep modules and their dependencies in place of those before. Does not change the generation of the code."""
+
+    def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
+        """Keep flows in place of those before; a step whose symbol is gone is passed over."""
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
-from graphmem.store import embeddings, files, times
-from graphmem.store.base import EngineInfo, GraphTables, Knowledge, StoredRows
+from graphmem.store import derived, embeddings, files, times
+from graphmem.store.base import EngineInfo, FlowRow, GraphTables, Knowledge, ModuleRow, StoredModule, StoredRows
 from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.dump import write_dump
@@ -216,6 +216,11 @@ class KuzuStore:
         with self._snapshot() as (ask, meta):
             return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
 
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """The generation the stored modules are of, and the modules. See `GraphStore.modules`."""
+        generation = int(self.meta().get(derived.MODULES_OF, "0"))
+        return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
+
     def vectors(self, model: str) -> pa.Table:
         """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
         return embeddings.of_model(self._ask, self._vector_tables, model)
@@ -294,6 +299,15 @@ class KuzuStore:
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._write(lambda: self._put_vectors(model, EmbeddingTable(dim), checked))
+
+    def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
+        """Keep modules and their dependencies in place of those before."""
+        meta = {derived.MODULES_OF: str(generation)}
+        self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
+
+    def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
+        """Keep flows in place of those before."""
+        self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {derived.FLOWS_OF: str(generation)}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set small facts, without touching the generation."""

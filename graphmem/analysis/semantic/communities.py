@@ -81,7 +81,7 @@ def _graph(
     graph.add_nodes_from((_FILE, path) for path in sorted(paths))  # Louvain visits in this order, shuffled by its seed
     for (a, b), strength in sorted(strengths.items()):
         # What everybody uses says little about where anybody belongs: a file's ties are shared out among its dependencies.
-        graph.add_edge((_FILE, a), (_FILE, b), weight=4 * strength / math.sqrt(degree[a] * degree[b]))
+        graph.add_edge((_FILE, a), (_FILE, b), weight=4 * strength / max(degree[a], degree[b]))
     for (a, b), strength in sorted(co_change.items()):
         before = graph.get_edge_data((_FILE, a), (_FILE, b), {"weight": 0.0})["weight"]
         graph.add_edge((_FILE, a), (_FILE, b), weight=before + ties.co_change * strength)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 ENTRY_KINDS: Final = ("main", "command", "route", "export", "test", "fixture")  # in the order they are listed
-CONFIDENT: Final = 0.7  # calls a flow may follow
+CONFIDENT: Final = 0.85  # calls a flow may follow: not those to any of the overrides
 _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
 
 

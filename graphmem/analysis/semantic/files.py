@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 I64 = npt.NDArray[np.int64]
 
 DEPENDENCY_KINDS: Final = (EdgeKind.IMPORTS, EdgeKind.CALLS, EdgeKind.INHERITS, EdgeKind.REFERENCES, EdgeKind.USES_TYPE)
-CERTAIN: Final = 0.5  # edges below are guesses among several names; a map should not be drawn from them
+# Rules that find what happens when the program runs, or guess. A map is drawn from what the source says: who names whom.
+NOT_WRITTEN: Final = frozenset(
+    {
+        *("override", "implicit", "inferred_type", "function_value", "wrapped", "satisfies"),
+        *("unique_name", "ambiguous_name", "runtime", "runtime_before", "coverage"),
+    }
+)
+_TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folders, by convention of most languages
+_VARIABLE: Final = NODE_KINDS.index("variable")
 
 
 class FileGraph:
@@ -44,10 +52,10 @@ class FileGraph:
         self.node = nodes[present]
         self.of_path = np.full(len(nodes), -1, np.int32)
         self.of_path[present] = np.arange(len(present), dtype=np.int32)
-        self.is_test = view.is_test[self.node]
         self.lines = view.arrays.paths.lines[present].astype(np.int64)
 
-        kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= CERTAIN)
+        written = np.array([rule not in NOT_WRITTEN for rule in view.rules], np.bool_)
+        kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & written[view.edge_rule]
         rows = np.flatnonzero(kept & (view.label[view.dst] <= SYMBOL))
         src, dst = self.file_of(view.src[rows]), self.file_of(view.dst[rows])
         between = (src != dst) & (src >= 0) & (dst >= 0)
@@ -73,6 +81,35 @@ class FileGraph:
     def weight(self) -> I64:
         """Edges of each link, shape (l,)."""
         return np.diff(self.ptr)
+
+    @cached_property
+    def is_test(self) -> npt.NDArray[np.bool_]:
+        """Truths, shape (f,): a file of tests, or one that lies in a folder of tests."""
+        view = self.view
+        nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
+        holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
+        folders = {path.rpartition("/")[0] for path in self.paths if _TESTS & set(path.split("/")[:-1])}
+        placed = np.array([path.rpartition("/")[0] in folders for path in self.paths], np.bool_)
+        found: npt.NDArray[np.bool_] = view.is_test[self.node] | holds | placed
+        return found
+
+    @cached_property
+    def facade(self) -> npt.NDArray[np.bool_]:
+        """Truths, shape (f,): a file that defines nothing and only hands on what others define, as a package's `__init__` does.
+
+        What is used through it has edges to where it is defined, so it depends on nothing in the sense of a map, and nothing on it.
+        """
+        out = np.bincount(self.src, minlength=len(self)) > 0
+        found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
+        return found
+
+    @cached_property
+    def functions(self) -> I64:
+        """Functions and classes in each file, shape (f,)."""
+        view = self.view
+        inside = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0) & (view.kind != _VARIABLE)).astype(np.int32)
+        files = self.file_of(inside)
+        return np.bincount(files[files >= 0], minlength=len(self))
 
     @cached_property
     def symbols(self) -> I64:

@@ -6,12 +6,12 @@ Source:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.analysis.semantic.files import CERTAIN, DEPENDENCY_KINDS
+from graphmem.analysis.semantic.files import DEPENDENCY_KINDS
 from graphmem.projection.arrays import SYMBOL
 from graphmem.projection.graph import kind_mask
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.files import I64, FileGraph
 
 F64 = npt.NDArray[np.float64]
+
+LIKELY: Final = 0.5  # edges below are guesses among several names
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
@@ -36,7 +38,7 @@ def file_dependents(files: FileGraph) -> I64:
 def symbol_dependents(files: FileGraph) -> I64:
     """Other symbols that directly depend on each node of the view, shape (n,)."""
     view = files.view
-    kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= CERTAIN) & (view.src != view.dst)
+    kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= LIKELY) & (view.src != view.dst)
     keys = np.unique(view.dst[kept].astype(np.int64) * view.n + view.src[kept])
     return np.bincount(keys // max(1, view.n), minlength=view.n).astype(np.int64)
 

@@ -42,7 +42,8 @@ class Modules:
         known: the modules as they were before; names and ids follow them.
         project: part of new ids.
         churn: path -> commits, old ones counting less; None without history.
-        co_change: (path, path) -> strength in [0, 1].
+        co_change: (path, path) -> strength in [0, 1]; pairs with a file that is not in the graph are passed over.
+        current: `known` is of this very generation, so the partition is taken from it as it is.
 
     Attributes:
         groups: the modules, most lines first.
@@ -57,6 +58,7 @@ class Modules:
         project: str = "",
         churn: Mapping[str, float] | None = None,
         co_change: Mapping[tuple[str, str], float] | None = None,
+        current: bool = False,
     ) -> None:
         self.view = view
         self.files = FileGraph(view)
@@ -64,11 +66,18 @@ class Modules:
         code = self._code()
         self.left_out = len(self.files) - len(code)
         earlier = {path: one.id for one in known for path in one.paths}
-        groups = communities(code, self._links, co_change, earlier)
+        here = set(code)
+        if current and here == set(earlier):
+            groups = sorted(sorted(one.paths) for one in known)
+        else:
+            pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
+            groups = communities(code, self._links, pairs, earlier)
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
-        found = named(groups, known, {path: float(weight[i]) for i, path in enumerate(self.files.paths)}, project)
+        weights = {path: float(weight[i]) for i, path in enumerate(self.files.paths)}
+        tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
+        found = named(groups, known, weights, tests, project)
         number = {path: i for i, path in enumerate(self.files.paths)}
         self.groups: list[Named] = sorted(
             found, key=lambda one: (-sum(int(self.files.lines[number[path]]) for path in one.paths), one.name)
@@ -97,11 +106,13 @@ class Modules:
 
     @cached_property
     def between(self) -> dict[tuple[int, int], I64]:
-        """Edge rows from one module to another, by positions in `groups`."""
+        """Edge rows from one module to another, by positions in `groups`; what tests depend on is left out, and so are façades."""
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
-        for link, (a, b) in enumerate(zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), strict=True)):
-            if a != b and a >= 0 and b >= 0:
+        counted = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
+        ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), counted.tolist(), strict=True)
+        for link, (a, b, counts) in enumerate(ends):
+            if counts and a != b and a >= 0 and b >= 0:
                 rows[a, b].append(files.rows[files.ptr[link] : files.ptr[link + 1]])
         return {pair: np.concatenate(parts) for pair, parts in sorted(rows.items())}
 

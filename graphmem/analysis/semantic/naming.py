@@ -9,7 +9,7 @@ from graphmem.analysis.semantic.files import common_folder
 from graphmem.model import stable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 MOST: Final = 0.6  # share of its files that must lie below a folder for the module to bear its name
 SAME: Final = 1 / 3  # share of the larger one that two groups must have in common to be the same module
@@ -33,13 +33,16 @@ class Named(NamedTuple):
     paths: list[str]
 
 
-def named(groups: Sequence[Sequence[str]], known: Sequence[Known], weight: Mapping[str, float], project: str) -> list[Named]:
+def named(
+    groups: Sequence[Sequence[str]], known: Sequence[Known], weight: Mapping[str, float], tests: Collection[str], project: str
+) -> list[Named]:
     """Groups with unique names and ids, those of a known module where it is the same one.
 
     Args:
         groups: of ascending paths.
         known: the modules before.
         weight: path -> how much depends on the file; the heaviest tells two modules of one folder apart.
+        tests: files of tests; where a group has others, those alone give it its name.
         project: part of new ids.
     """
     old = _matches(groups, known)
@@ -52,7 +55,7 @@ def named(groups: Sequence[Sequence[str]], known: Sequence[Known], weight: Mappi
         if before is not None:
             found.append(Named(before.id, before.name, common_folder(group), list(group)))
             continue
-        name = _name(group, taken, weight, top)
+        name = _name([path for path in group if path not in tests] or group, taken, weight, top)
         taken.add(name)
         ordinal = 0
         while (key := stable_id("module", project, name, str(ordinal))) in used:

@@ -1,0 +1,30 @@
+"""Which files change together, as a tie between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_FILES: Final = 30  # a change of more says little about any two of them
+LEAST_TOGETHER: Final = 3  # fewer are chance
+LEAST_SHARE: Final = 0.2
+
+
+def together(changes: Iterable[Sequence[str]]) -> dict[tuple[str, str], float]:
+    """(path, path) -> share of the changes of either that touched both, for pairs of ascending paths where that says something.
+
+    Args:
+        changes: the paths of each change, distinct.
+    """
+    alone: Counter[str] = Counter()
+    both: Counter[tuple[str, str]] = Counter()
+    for paths in changes:
+        if 2 <= len(paths) <= MOST_FILES:
+            alone.update(paths)
+            both.update(combinations(sorted(paths), 2))
+    shares = {pair: count / (alone[pair[0]] + alone[pair[1]] - count) for pair, count in both.items() if count >= LEAST_TOGETHER}
+    return {pair: share for pair, share in sorted(shares.items()) if share >= LEAST_SHARE}

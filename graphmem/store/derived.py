@@ -1,0 +1,88 @@
+"""Layer 2 inside the caller's transaction: modules and flows as they were worked out from one generation of the code.
+
+Edges are written whole. A module that is gone stays, marked stale, while a memory is about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import pyarrow as pa
+
+from graphmem.store.arrow_rows import SLICE
+from graphmem.store.base import FlowRow, ModuleRow, StoredModule
+from graphmem.store.tables import NodeTable, Pair, RelTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_edges import ends
+
+MODULES_OF: Final = "modules_generation"  # meta: the generation of the code the stored modules were worked out from
+FLOWS_OF: Final = "flows_generation"
+
+_CONTAINS: Final = Pair(RelTable.CONTAINS, NodeTable.MODULE, NodeTable.FILE)
+_DEPENDS: Final = Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE)
+_STARTS: Final = Pair(RelTable.STARTS_AT, NodeTable.FLOW, NodeTable.SYMBOL)
+_STEPS: Final = Pair(RelTable.STEP, NodeTable.FLOW, NodeTable.SYMBOL)
+_ENDS: Final = {"src": pa.string(), "dst": pa.string()}
+
+
+def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> list[StoredModule]:
+    """Modules with their files, by id; those that are gone are left out."""
+    paths: dict[str, list[str]] = {}
+    for one in files:
+        paths.setdefault(one["module_id"], []).append(one["path"])
+    return [StoredModule(row["id"], row["name"], row["path"], paths.get(row["id"], [])) for row in rows if not row["gone"]]
+
+
+def put_modules(
+    transaction: Transaction, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]], moment: datetime
+) -> None:
+    """Make the stored modules and their dependencies these.
+
+    Args:
+        transaction: open; the caller commits.
+        modules: all of them, distinct by id.
+        depends_on: (module id, module id, number of edges).
+        moment: since when modules that are gone are stale.
+    """
+    for pair in (_CONTAINS, _DEPENDS):
+        transaction.run("delete_all_edges", **ends(pair))
+    stored = {row[0]: row for row in transaction.run("module_rows").rows}
+    wanted = {one.id for one in modules}
+    for key in sorted(set(stored) - wanted):
+        if transaction.run("edges_left_one", label=NodeTable.MODULE, id=key).rows:
+            transaction.run("retire_module", id=key, moment=moment)
+        else:
+            transaction.run("delete_node", label=NodeTable.MODULE, id=key)
+    texts = [{"id": one.id, "name": one.name, "path": one.path, "summary": one.summary} for one in modules]
+    transaction.each("create_module", {}, [row for row in texts if row["id"] not in stored])
+    same = {key: tuple(row[1:]) for key, row in stored.items()}
+    transaction.each(
+        "set_module",
+        {},
+        [row for row in texts if row["id"] in stored and same[row["id"]] != (row["name"], row["path"], row["summary"], False)],
+    )
+    _create(transaction, "create_contains", _ENDS, [(one.id, file) for one in modules for file in one.files])
+    _create(transaction, "create_depends_on", {**_ENDS, "weight": pa.int64()}, depends_on)
+
+
+def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
+    """Make the stored flows these; distinct by id."""
+    for pair in (_STARTS, _STEPS):
+        transaction.run("delete_all_edges", **ends(pair))
+    transaction.run("delete_flows")
+    columns = {"id": pa.string(), "name": pa.string(), "kind": pa.string(), "confidence": pa.float64()}
+    _create(transaction, "create_flows", columns, [(one.id, one.name, one.kind, one.confidence) for one in flows])
+    _create(transaction, "create_starts", _ENDS, [(one.id, one.entry) for one in flows])
+    columns = {**_ENDS, "position": pa.int64(), "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
+    steps = [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
+    _create(transaction, "create_steps", columns, steps)
+
+
+def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Rows in pieces; an end that is not there any more is passed over, since the next generation writes all of this anew."""
+    for at in range(0, len(rows), SLICE):
+        values = zip(*rows[at : at + SLICE], strict=True)
+        arrays = {name: pa.array(column, kind) for (name, kind), column in zip(columns.items(), values, strict=True)}
+        transaction.run(query, rows=pa.table(arrays))

@@ -1,0 +1,120 @@
+"""What the map of modules promises."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from graphmem.answers import to_json
+from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.service.graphmem import GraphMem
+
+
+def test_every_code_file_is_in_exactly_one_module(indexed):
+    found = indexed.modules()
+    paths = [file.path for module in found.modules for file in indexed.module(module.id).files]
+    assert len(paths) == len(set(paths)) == sum(module.files for module in found.modules)
+    assert set(paths) == {info.path for info in indexed.files(limit=1000)[0]}
+
+
+def test_modules_follow_what_the_authors_put_together(indexed):
+    names = {module.name: module for module in indexed.modules().modules}
+    assert {"algorithms/centrality", "algorithms/bipartite", "drawing", "generators", "readwrite"} <= set(names)
+    assert names["drawing"].path == "networkx/drawing"
+    assert [symbol.name for symbol in names["classes"].central][0] == "Graph"
+
+
+def test_dependencies_lead_down_unless_they_are_called_upward(indexed):
+    found = indexed.modules()
+    layer = {module.id: module.layer for module in found.modules}
+    assert any(one.upward for one in found.dependencies)
+    for one in found.dependencies:
+        assert one.upward or layer[one.src] > layer[one.dst], one
+        assert one.weight == sum(one.kinds.values())
+        assert one.sites
+
+
+def test_places_on_the_map_are_in_the_picture_and_apart(indexed):
+    modules = indexed.modules().modules
+    assert all(0 < module.x < 1 and 0 < module.y < 1 for module in modules)
+    assert len({(module.x, module.y) for module in modules}) == len(modules)
+
+
+def test_a_module_is_found_by_name_id_and_file(indexed):
+    by_name = indexed.module("drawing")
+    assert indexed.module(by_name.module.id).module == by_name.module
+    assert indexed.module("networkx/drawing/layout.py").module == by_name.module
+    with pytest.raises(SymbolNotFoundError) as refused:
+        indexed.module("drawings")
+    assert refused.value.suggestions
+
+
+def test_another_process_with_another_hash_seed_draws_the_same_map(indexed, networkx_tree, tmp_path):
+    program = (
+        "import sys, json\n"
+        "from graphmem.answers import to_json\n"
+        "from graphmem.service.graphmem import GraphMem\n"
+        "with GraphMem.open(sys.argv[1]) as service:\n"
+        "    service.index(sys.argv[2])\n"
+        "    answer = to_json(service.modules())\n"
+        "    answer.pop('state')\n"
+        "    print(json.dumps(answer))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "db"), str(networkx_tree)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": "12345", "PATH": ""},
+    )
+    import json
+
+    here = to_json(indexed.modules())
+    here.pop("state")
+    assert json.loads(done.stdout) == here
+
+
+def test_names_and_ids_outlive_a_restart_and_a_change(networkx_tree, tmp_path):
+    tree = tmp_path / "tree"
+    shutil.copytree(networkx_tree, tree)
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(tree)
+        before = {module.name: module.id for module in service.modules().modules}
+        of_file = {file.path: name for name, key in before.items() for file in service.module(key).files}
+    with GraphMem.open(tmp_path / "db") as service:
+        assert {module.name: module.id for module in service.modules().modules} == before
+        (tree / "networkx/drawing/layout.py").rename(tree / "networkx/drawing/places.py")
+        (tree / "networkx/algorithms/planarity.py").unlink()
+        service.index(tree)
+        after = {module.name: module.id for module in service.modules().modules}
+        assert after == before
+        moved = [path for path, name in of_file.items() if service._semantics().modules.name_of(path) not in (name, "")]
+        assert len(moved) < 0.02 * len(of_file)
+        assert service.module("networkx/drawing/places.py").module.name == "drawing"
+        service.index(tree, full=True)
+        assert {module.name: module.id for module in service.modules().modules} == before
+
+
+def test_modules_and_flows_are_in_the_graph_database(indexed):
+    found = indexed.modules()
+    indexed.flows()
+    generation, stored = indexed._store.modules()
+    assert generation == indexed.state().generation
+    assert {(one.id, one.name, len(one.paths)) for one in stored} == {(one.id, one.name, one.files) for one in found.modules}
+
+
+def test_an_empty_and_a_tiny_project_have_a_map(project):
+    service = project({"only.py": "def f():\n    return 1\n", "notes.md": "# Notes\n"})
+    found = service.modules()
+    assert [(module.files, module.layer) for module in found.modules] == [(1, 0)]
+    assert found.dependencies == [] and service.cycles("modules").cycles == []
+
+
+def test_a_wrong_level_is_refused(indexed):
+    with pytest.raises(BadInputError, match="files, modules"):
+        indexed.cycles("folders")
+    with pytest.raises(BadInputError, match="limit"):
+        indexed.hotspots(limit=0)
