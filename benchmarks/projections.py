@@ -65,7 +65,7 @@ def main() -> int:
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as scratch:
         memory._projections.wait()
         folder = Path(scratch)
-        store, tables, chunks = memory._store, memory._store.tables(), memory._store.chunks()
+        store, tables, chunks = memory._store, memory._store.tables(), memory._store.packed_chunks()
         shown: list[list[Any]] = []
 
         def note(what: str, measured: tuple[float, float, Any]) -> Any:

@@ -22,6 +22,7 @@ import numpy as np
 import report
 from search_quality import PlainBM25
 
+from graphmem._deflate import inflated
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import embedded_text
 from graphmem.embedding.hashed import HashedEmbedder
@@ -69,15 +70,15 @@ def main() -> int:
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as folder:
         memory._projections.wait()
         view, state = memory._view(), memory.state()
-        rows = memory._store.chunks()
+        rows = memory._store.packed_chunks()
         if arguments.chunks and rows.num_rows > arguments.chunks:
             rows = rows.take(sorted(random.Random(arguments.seed).sample(range(rows.num_rows), arguments.chunks)))
         begun = time.process_time()
         words = WordIndex.build(Path(folder), view.generation, rows)
         build_s = time.process_time() - begun
         embedder: Any = HashedEmbedder() if arguments.vectors == "hashed" else choose("sentence-transformers").embedder
-        texts, hashes = rows["text"].to_pylist(), rows["text_hash"].to_pylist()
-        embedded = [embedded_text(prefix, text) for prefix, text in zip(rows["prefix"].to_pylist(), texts, strict=True)]
+        both, hashes = [inflated(one) for one in rows["packed"].to_pylist()], rows["text_hash"].to_pylist()
+        embedded = [embedded_text(prefix, text) for prefix, text in both]
         vectors = VectorIndex(embedder.model_id, embedder.dim)
         for at in range(0, len(embedded), 8):
             vectors.add(hashes[at : at + 8], embedder.encode(embedded[at : at + 8]))
@@ -85,7 +86,7 @@ def main() -> int:
         bare = shot._replace(vectors=None, vectors_note="switched off")
         names = [info.qualname for info in view.infos(np.flatnonzero(view.label == 1)[:20_000]) if info.qualname != "<module>"]
         plain = PlainBM25(shot)
-        lowered = [text.lower() for text in texts]
+        lowered = [text.lower() for _, text in both]
 
         def scan(query: str) -> list[int]:
             asked = query.lower().split()
@@ -100,7 +101,7 @@ def main() -> int:
             "scan of all texts": scan,
         }
         shown, result = [], {}
-        for kind, queries in drawn(texts, names, arguments.queries, arguments.seed).items():
+        for kind, queries in drawn([text for _, text in both], names, arguments.queries, arguments.seed).items():
             for name, way in ways.items():
                 few = queries if "search" in name or "index" in name else queries[: max(10, len(queries) // 10)]
                 way(few[0])

@@ -142,6 +142,20 @@ class ChunkRow(NamedTuple):
     text_hash: str  # blake2b-128 of prefix without line numbers + text, hex: the key of the vector cache
 
 
+class PackedChunkRow(NamedTuple):
+    """A ChunkRow whose prefix and text are deflated (`graphmem._deflate`), as a first load brings it and the store keeps it."""
+
+    id: str
+    path: str
+    symbol_id: str
+    kind: str
+    title: str
+    start_line: int
+    end_line: int
+    packed: bytes
+    text_hash: str
+
+
 class EdgeRow(NamedTuple):
     """A directed edge; at most one for each (kind, src, dst), its sites united."""
 
@@ -171,6 +185,7 @@ class GraphDelta(NamedTuple):
 
     `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are rows whose id may or may not be
     there already. A changed edge is removed and added. A first load has only upserts.
+    A first load may bring its chunks packed; all of them then are.
     `moves` says which removed files and symbols are the same thing under a new id.
     """
 
@@ -183,7 +198,7 @@ class GraphDelta(NamedTuple):
     files: Sequence[FileRow]
     symbols: Sequence[SymbolRow]
     externals: Sequence[ExternalRow]
-    chunks: Sequence[ChunkRow]
+    chunks: Sequence[ChunkRow] | Sequence[PackedChunkRow]
     edges: Sequence[EdgeRow]
     unresolved: Sequence[UnresolvedRow]
     moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old one is among the removed, the new one among the upserts; each id once

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphmem.indexing.moves import Sides, moves
 from graphmem.indexing.packed import PackedRows
-from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, PackedChunkRow, SymbolRow, UnresolvedRow
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
@@ -33,16 +33,24 @@ class Rows(NamedTuple):
 
     files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]
-    chunks: list[ChunkRow] | PackedRows[ChunkRow]
+    chunks: list[ChunkRow] | PackedRows[PackedChunkRow]
     edges: list[EdgeRow] | PackedRows[EdgeRow]
     unresolved: list[UnresolvedRow] | PackedRows[UnresolvedRow]
     externals: dict[str, ExternalRow]  # that the edges lead to, by id
+
+    @property
+    def loose_chunks(self) -> list[ChunkRow]:
+        """The chunks of rows that are compared; those of a first load are packed and never compared."""
+        if isinstance(self.chunks, PackedRows):
+            raise AssertionError("rows of a first load are not compared")
+        return self.chunks
 
     @classmethod
     def empty(cls, *, packed: bool) -> Rows:
         """No rows yet; packed ones are kept as bytes."""
         if packed:
-            return cls(PackedRows(FileRow), PackedRows(SymbolRow), PackedRows(ChunkRow), PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
+            chunks = PackedRows(PackedChunkRow)
+            return cls(PackedRows(FileRow), PackedRows(SymbolRow), chunks, PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
         return cls([], [], [], [], [], {})
 
 
@@ -116,7 +124,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
-    removed_chunks, chunks = _by_id(old.chunks, new.chunks)
+    removed_chunks, chunks = _by_id(old.loose_chunks, new.loose_chunks)
     removed_unresolved, unresolved = _by_id(old.unresolved, new.unresolved)
     old_edges = {row[:3]: row for row in old.edges}
     new_edges = {row[:3]: row._replace(confidence=round(row.confidence, CONFIDENCE_DIGITS)) for row in new.edges}
@@ -129,7 +137,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     sides = Sides(
         (_only(old.files, removed_files), _added(old.files, files)),
         (_only(old.symbols, removed_symbols), _added(old.symbols, symbols)),
-        (old.chunks, new.chunks),
+        (old.loose_chunks, new.loose_chunks),
     )
     return GraphDelta(
         removed_files=removed_files,

@@ -31,7 +31,7 @@ from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, IndexPro
 from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
-from graphmem.parsing.packing import collector_paused, extraction_key, unpack_chunks
+from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
@@ -201,7 +201,7 @@ class Indexer:
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
     ) -> dict[str, ParsedFile]:
         """Facts and chunks of some files."""
-        with meter.stage("parse"):
+        with meter.stage("parse"), collector_paused():
             parsed: dict[str, ParsedFile] = {}
             on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
@@ -345,7 +345,7 @@ class Indexer:
                     new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites))
                     if isinstance(new.chunks, PackedRows):
                         packed = parsed[path].packed
-                        new.chunks.extend_packed(packed.chunks, packed.chunk_count, unpack_chunks)
+                        new.chunks.extend_packed(packed.chunks, packed.chunk_count, packed_chunks)
                     else:
                         new.chunks.extend(parsed[path].chunks)
                 else:

@@ -58,7 +58,7 @@ class Recent:
         for site in rows.unresolved:
             new[site.path].unresolved.append(site)
         chunks: dict[str, list[ChunkRow]] = defaultdict(list)
-        for chunk in rows.chunks:
+        for chunk in rows.loose_chunks:
             chunks[chunk.path].append(chunk)
         for path, one in new.items():
             kept = chunks[path] if path in parsed else before[path].chunks if path in before else None

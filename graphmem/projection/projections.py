@@ -388,7 +388,7 @@ class Projections:
                     self._graph, self._words = graph, None
                     self._words_note = "the word index is being built"
                 self._graph_settled.set()
-            chunks = self._store.chunks()
+            chunks = self._store.packed_chunks()
             if self._store.generation() == generation:
                 break
         else:

@@ -1,7 +1,7 @@
 """The `words` projection: chunks searchable by word, in one SQLite file beside the database.
 
 An FTS5 table without contents over normalised text, ranked by BM25, and a table `entries` with what stands behind each
-row, its text compressed, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows
+row, its text as the store keeps it, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows
 and changes in the same transaction; a reader sees the generation it was opened for until it is dropped, whatever is
 written meanwhile. Symbols have no rows of their own: measured, they added nothing to what their code and the names in
 the graph find, and a third to the size (docs/decisions/0003-projections.md).
@@ -15,18 +15,18 @@ import sqlite3
 import threading
 import time
 import weakref
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from graphmem._deflate import deflated, inflated
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
 
-FORMAT: Final = 1  # raise it when the tables or the normaliser change: the file is then built again
+FORMAT: Final = 2  # raise it when the tables or the normaliser change: the file is then built again
 
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows one query may score: about 12 ms
@@ -41,7 +41,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE entries (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, path INTEGER NOT NULL, symbol TEXT NOT NULL,
-    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, text BLOB NOT NULL
+    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, packed BLOB NOT NULL
 );
 CREATE VIRTUAL TABLE words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
 """
@@ -62,7 +62,12 @@ class Entry(NamedTuple):
     start_line: int
     end_line: int
     text_hash: str
-    text: str
+    packed: bytes  # prefix and text, deflated; empty when it was not asked for
+
+    @property
+    def text(self) -> str:
+        """The text; "" when it was not asked for."""
+        return inflated(self.packed)[1] if self.packed else ""
 
 
 class WordHit(NamedTuple):
@@ -111,7 +116,7 @@ class WordIndex:
         Args:
             folder: where `words-*.sqlite` lies.
             generation: of the store the rows come from.
-            chunks: Arrow table of ChunkRow.
+            chunks: Arrow table of PackedChunkRow.
             progress: told how many rows are in, every few thousand.
 
         Raises:
@@ -253,11 +258,11 @@ class WordIndex:
         """What stands behind some rows, without the texts if they are not wanted; ids that are not here are left out."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Entry] = {}
-        sql = _SELECT if texts else _SELECT.replace("e.text ", "'' ")
+        sql = _SELECT if texts else _SELECT.replace("e.packed ", "x'' ")
         with self._reading(None) as db:
             for batch in _batches(wanted, 500):
                 for row in db.execute(f"{sql} WHERE e.id IN ({_marks(batch)})", batch):
-                    found[row[1]] = _entry(row[1:])
+                    found[row[1]] = Entry._make(row[1:])
         return found
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -353,7 +358,7 @@ class WordIndex:
 
 
 _SELECT: Final = (
-    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.text "
+    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.packed "
     "FROM entries e JOIN paths p ON p.number = e.path"
 )
 
@@ -476,19 +481,13 @@ def _one_edit(a: str, b: str) -> bool:
     return a[i + 1 :] == b[i:] if len(a) > len(b) else a[i:] == b[i + 1 :]
 
 
-def _entry(row: Sequence[Any]) -> Entry:
-    text = row[8]
-    if isinstance(text, bytes):
-        text = zlib.decompress(text).decode("utf-8", "surrogatepass")
-    return Entry._make((*row[:8], text))
-
-
 def _of_chunk(row: Any) -> Entry:
-    return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, row.text)
+    packed = deflated(row.prefix, row.text)
+    return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, packed)
 
 
 def _of_table(table: Any) -> Iterator[list[Entry]]:
-    names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "text"]
+    names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "packed"]
     for batch in table.select(names).to_batches(max_chunksize=_BATCH):
         yield [Entry._make(row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
 
@@ -502,8 +501,7 @@ def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
         number.update(db.execute(f"SELECT path, number FROM paths WHERE path IN ({_marks(part)})", part))  # noqa: S608
     kept, words = [], []
     for rowid, entry in enumerate(entries, first):
-        text = zlib.compress(entry.text.encode("utf-8", "surrogatepass"), 1)
-        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:8], text))
+        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:]))
         words.append((rowid, *_searched(entry)))
     db.executemany(f"INSERT INTO entries VALUES ({_marks(kept[0])})" if kept else "", kept)  # noqa: S608
     db.executemany("INSERT INTO words(rowid, title, text, path) VALUES (?, ?, ?, ?)", words)
@@ -513,7 +511,7 @@ def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
     """Take rows out of the tables; FTS5 wants exactly the text that went in."""
     for part in _batches(ids, 500):
         rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
-        old = [(row[0], *_searched(_entry(row[1:]))) for row in rows]
+        old = [(row[0], *_searched(Entry._make(row[1:]))) for row in rows]
         db.executemany("INSERT INTO words(words, rowid, title, text, path) VALUES ('delete', ?, ?, ?, ?)", old)
         db.executemany("DELETE FROM entries WHERE rowid = ?", [(row[0],) for row in rows])
 

@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphmem._deflate import deflated, inflated
 from graphmem.errors import BadInputError, DatabaseDamagedError
-from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, PackedChunkRow, SymbolRow, UnresolvedRow
 from graphmem.store.tables import NodeTable
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow)
@@ -31,7 +32,6 @@ ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
 TIMESTAMP: Final = pa.timestamp("us")
 _ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
 _PREFIX: Final = ChunkRow._fields.index("prefix")
-_DEFLATE_LEVEL: Final = 1  # levels above it save another 3 % for as much time again
 SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
 
 
@@ -49,7 +49,7 @@ def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Tab
 
 def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTuple]) -> pa.RecordBatch:
     columns: list[Any] = list(zip(*rows, strict=True))
-    if label is NodeTable.CHUNK:
+    if label is NodeTable.CHUNK and not isinstance(rows[0], PackedChunkRow):
         prefixes = columns.pop(_PREFIX)
         columns[_PREFIX] = checked(label, "text", _packed_texts, prefixes, columns[_PREFIX])  # the text came next
     arrays = [checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
@@ -57,14 +57,7 @@ def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTup
 
 
 def _packed_texts(prefixes: Sequence[str], texts: Sequence[str]) -> list[bytes]:
-    both = zip(prefixes, texts, strict=True)
-    return [zlib.compress(f"{len(prefix)} {prefix}{text}".encode(), _DEFLATE_LEVEL) for prefix, text in both]
-
-
-def _unpacked_text(packed: bytes) -> tuple[str, str]:
-    """(prefix, text) of one that `_packed_texts` made."""
-    length, _, both = zlib.decompress(packed).decode().partition(" ")
-    return both[: int(length)], both[int(length) :]
+    return [deflated(prefix, text) for prefix, text in zip(prefixes, texts, strict=True)]
 
 
 def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
@@ -159,7 +152,7 @@ def full_texts(table: pa.Table) -> pa.Table:
     """
     at = table.column_names.index("text")
     try:
-        pairs = [_unpacked_text(packed.as_py()) for packed in table["text"]]
+        pairs = [inflated(packed) for packed in table["text"].to_pylist()]
     except (zlib.error, ValueError) as error:
         raise DatabaseDamagedError(f"a chunk's text cannot be read back ({error}); index again", path="", reason=str(error)) from error
     prefixes, texts = ([pair[side] for pair in pairs] for side in (0, 1))

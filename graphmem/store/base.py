@@ -126,6 +126,9 @@ class GraphStore(Protocol):
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
         """Chunk rows with text, all or those ids, sorted by id."""
 
+    def packed_chunks(self) -> pa.Table:
+        """Columns of PackedChunkRow, all rows, sorted by id."""
+
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Edges whose source lies in these files."""
 

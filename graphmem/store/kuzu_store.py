@@ -31,7 +31,7 @@ from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, KNOWLEDGE, 
 from graphmem.store.read_knowledge import read_knowledge
 from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES, Content
-from graphmem.store.snapshot import chunk_table, graph_tables
+from graphmem.store.snapshot import chunk_table, graph_tables, packed_chunk_table
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import CommitError, Transaction
 from graphmem.store.write_knowledge import apply_knowledge, check_delta
@@ -195,6 +195,10 @@ class KuzuStore:
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
         """Chunk rows with text, all or those ids, sorted by id."""
         return chunk_table(self._ask, ids)
+
+    def packed_chunks(self) -> pa.Table:
+        """All chunk rows, sorted by id, prefix and text deflated in `packed`."""
+        return packed_chunk_table(self._ask)
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Edges whose source lies in these files, by (kind, src, dst)."""

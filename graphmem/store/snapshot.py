@@ -111,5 +111,11 @@ def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
     return _sorted(full_texts(table))
 
 
+def packed_chunk_table(ask: Ask) -> pa.Table:
+    """Every chunk, prefix and text as they are kept."""
+    table = ask("all_chunks")
+    return _sorted(table.rename_columns(["packed" if name == "text" else name for name in table.column_names]))
+
+
 def _sorted(table: pa.Table) -> pa.Table:
     return table.sort_by("id").combine_chunks()

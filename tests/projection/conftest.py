@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from graphmem._deflate import deflated
 from graphmem.model import (
     ChunkRow,
     EdgeKind,
@@ -16,6 +18,7 @@ from graphmem.model import (
     ExternalRow,
     FileRow,
     GraphDelta,
+    PackedChunkRow,
     SymbolKind,
     SymbolRow,
     UnresolvedRow,
@@ -26,7 +29,7 @@ from graphmem.model import (
 )
 from graphmem.store.base import GraphTables
 
-ARROW = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
+ARROW = {"bytes": pa.binary(), "str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 KINDS = [str(kind) for kind in SymbolKind if kind != SymbolKind.MODULE]
 RULES = [f"rule_{i}" for i in range(12)]
 CODE = {("symbol", "symbol"), ("symbol", "external")}
@@ -42,6 +45,12 @@ def table(row_type: type, rows: list) -> pa.Table:
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(row_type._fields)
     kinds = [kind.__forward_arg__ for kind in row_type.__annotations__.values()]
     return pa.table({name: pa.array(column, ARROW[kind]) for name, kind, column in zip(row_type._fields, kinds, columns, strict=True)})
+
+
+def packed_table(chunks: Iterable[ChunkRow]) -> pa.Table:
+    """Chunks by id as the store gives them to the word index."""
+    rows = [PackedChunkRow(*row[:7], deflated(row.prefix, row.text), row.text_hash) for row in sorted(chunks)]
+    return table(PackedChunkRow, rows)
 
 
 class World:
@@ -182,10 +191,16 @@ class World:
         )
 
     def chunk_table(self, ids: list[str] | None = None) -> pa.Table:
-        return table(ChunkRow, sorted(row for row in self.chunks.values() if ids is None or row.id in ids))
+        return packed_table(row for row in self.chunks.values() if ids is None or row.id in ids)
 
 
 @pytest.fixture(scope="session")
 def world():
     """World(seed, size): a graph made of random files."""
     return World
+
+
+@pytest.fixture(scope="session")
+def as_packed():
+    """packed_table(chunks)."""
+    return packed_table

@@ -43,7 +43,7 @@ def check(store, projections, folder):
     tables = store.tables()
     assert shot.generation == shot.words.generation == tables.generation == store.generation()
     assert shot.graph.arrays.difference(GraphView.from_tables(tables).arrays) == ""
-    fresh = WordIndex.build(folder / f"fresh-{tables.generation}", tables.generation, store.chunks())
+    fresh = WordIndex.build(folder / f"fresh-{tables.generation}", tables.generation, store.packed_chunks())
     assert shot.words.chunk_keys() == fresh.chunk_keys()
     for query in QUERIES:
         mine, theirs = ([(hit.id, f"{hit.score:.9g}") for hit in index.search(query, 500).hits] for index in (shot.words, fresh))

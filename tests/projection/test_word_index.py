@@ -34,19 +34,11 @@ def rows(*texts, kind="code", path="a.py"):
     return [ChunkRow(f"{i:04}", path, "", kind, "", 1, 2, "", text, f"h{i}") for i, text in enumerate(texts)]
 
 
-def of_rows(world_tables, folder, chunks):
-    return WordIndex.build(folder, 1, world_tables(ChunkRow, chunks))
+def of_rows(as_packed, folder, chunks):
+    return WordIndex.build(folder, 1, as_packed(chunks))
 
 
-@pytest.fixture(scope="session")
-def as_table():
-    """A table of rows."""
-    from graphmem.projection.patch import rows_table
-
-    return rows_table
-
-
-def test_scores_are_bm25_with_weighted_columns(as_table, tmp_path):
+def test_scores_are_bm25_with_weighted_columns(as_packed, tmp_path):
     r = random.Random(5)
     vocabulary = ["alpha", "beta", "gamma", "delta", "zeta", "omega"]
     chunks = [
@@ -65,7 +57,7 @@ def test_scores_are_bm25_with_weighted_columns(as_table, tmp_path):
         for i in range(40)
     ]
     chunks += [ChunkRow(f"9{i:03}", "", "", "code", "", 1, 2, "", "filler words only", "") for i in range(200)]
-    index = of_rows(as_table, tmp_path, chunks)
+    index = of_rows(as_packed, tmp_path, chunks)
     documents = {row.id: (row.title.split(), row.text.split()) for row in chunks}
     average = sum(len(title) + len(text) for title, text in documents.values()) / len(documents)
     asked = ["alpha", "omega"]
@@ -209,10 +201,10 @@ def test_a_build_that_fails_leaves_nothing_behind(world, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_files_and_directories_narrow_the_answer(as_table, tmp_path):
+def test_files_and_directories_narrow_the_answer(as_packed, tmp_path):
     paths = ["a/b.py", "a/b.pyi", "a/b/c.py", "a/bc.py", "a/b/d/e.py", "ab/b.py"]
     chunks = [ChunkRow(f"{i}", path, "", "prose" if i % 2 else "code", "", 1, 1, "", "needle", f"h{i}") for i, path in enumerate(paths)]
-    index = of_rows(as_table, tmp_path, chunks)
+    index = of_rows(as_packed, tmp_path, chunks)
 
     def found(**filters):
         return sorted(paths[int(hit.id)] for hit in index.search("needle", 10, **filters).hits)
@@ -226,19 +218,19 @@ def test_files_and_directories_narrow_the_answer(as_table, tmp_path):
     assert index.chunks_of_hashes(["h0", "h2", "h9"], paths=["a/b"]) == {"h2": ["2"]}
 
 
-def test_stop_words_count_only_when_there_is_nothing_else(as_table, tmp_path):
-    index = of_rows(as_table, tmp_path, rows("how to be", "save it", "to be or not"))
+def test_stop_words_count_only_when_there_is_nothing_else(as_packed, tmp_path):
+    index = of_rows(as_packed, tmp_path, rows("how to be", "save it", "to be or not"))
     assert [hit.id for hit in index.search("how to save", 9).hits] == ["0001"]
     assert {hit.id for hit in index.search("to be", 9).hits} == {"0000", "0002"}
 
 
-def test_words_are_found_in_their_other_forms(as_table, tmp_path):
-    index = of_rows(as_table, tmp_path, rows("parsing tokens", "the token parser", "unrelated"))
+def test_words_are_found_in_their_other_forms(as_packed, tmp_path):
+    index = of_rows(as_packed, tmp_path, rows("parsing tokens", "the token parser", "unrelated"))
     assert {hit.id for hit in index.search("parse token", 9, forgiving=False).hits} == {"0000", "0001"}
 
 
-def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_table, tmp_path):
-    index = of_rows(as_table, tmp_path, rows("session cookie", "middleware chain", "authenticate user"))
+def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_packed, tmp_path):
+    index = of_rows(as_packed, tmp_path, rows("session cookie", "middleware chain", "authenticate user"))
     answer = index.search("sesion", 9)
     assert ([hit.id for hit in answer.hits], answer.replaced) == (["0000"], {"sesion": ["session"]})
     assert [hit.id for hit in index.search("authen", 9).hits] == ["0002"]
@@ -247,9 +239,9 @@ def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_table, tm
     assert index.search("zzzzzz", 9) == ([], [], {})
 
 
-def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_table, tmp_path, monkeypatch):
+def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_packed, tmp_path, monkeypatch):
     monkeypatch.setattr(words_module, "_POSTINGS", 50)
-    index = of_rows(as_table, tmp_path, rows(*(["common often rare"] + ["common often"] * 29 + ["common"] * 60)))
+    index = of_rows(as_packed, tmp_path, rows(*(["common often rare"] + ["common often"] * 29 + ["common"] * 60)))
     answer = index.search("common often rare", 1000)
     assert answer.left_out == ["common"]
     assert len(answer.hits) == 30
@@ -258,16 +250,16 @@ def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_tabl
     assert (len(alone.hits), alone.left_out) == (90, [])
 
 
-def test_a_search_stops_at_its_deadline(as_table, tmp_path, monkeypatch):
+def test_a_search_stops_at_its_deadline(as_packed, tmp_path, monkeypatch):
     monkeypatch.setattr(words_module, "_STEPS", 50)
-    index = of_rows(as_table, tmp_path, rows(*["common often"] * 3000))
+    index = of_rows(as_packed, tmp_path, rows(*["common often"] * 3000))
     with pytest.raises(DeadlineError):
         index.search("common often", 10, deadline=time.monotonic() - 1)
     assert len(index.search("common often", 10, deadline=time.monotonic() + 60).hits) == 10
 
 
-def test_what_a_person_types_never_fails(as_table, tmp_path):
-    index = of_rows(as_table, tmp_path, rows('say "hello" AND NOT bye*', "x" * 70))
+def test_what_a_person_types_never_fails(as_packed, tmp_path):
+    index = of_rows(as_packed, tmp_path, rows('say "hello" AND NOT bye*', "x" * 70))
     for query in (
         '"',
         "AND",
@@ -289,9 +281,9 @@ def test_what_a_person_types_never_fails(as_table, tmp_path):
     assert [hit.id for hit in index.search('"hello"', 5).hits] == ["0000"]
 
 
-def test_a_row_that_changes_twice_in_a_delta_counts_once(as_table, tmp_path):
+def test_a_row_that_changes_twice_in_a_delta_counts_once(as_packed, tmp_path):
     chunks = rows("one", "two")
-    index = of_rows(as_table, tmp_path, chunks)
+    index = of_rows(as_packed, tmp_path, chunks)
     delta = GraphDelta.empty()
     delta.chunks.extend([chunks[0]._replace(text="three"), chunks[0]._replace(text="four")])
     delta.removed_chunks.extend(["0001", "never there"])
