@@ -61,6 +61,8 @@ class Settings:
     workers: int = _setting(0, "processes that parse; 0: one for each processor", low=0, high=256)
     max_file_kb: int = _setting(1_024, "files larger than this are recorded and skipped, KiB", low=1, high=1_048_576)
     include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
+    git_history: bool = _setting(True, "read the commits of the project: which files move together, how often and by how many they change")
+    git_lessons: bool = _setting(True, "keep what fixes explain in their messages as candidate memories, a few at most")
     embedder: str = _setting("auto", "what turns text into vectors", choices=("auto", "sentence-transformers", "hashed", "none"))
     model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
     reranker: str = _setting("", "name or path of a cross-encoder that reads the best hits again; empty: none")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ENDS: Final = frozenset({"done", "failed"})
 _WORDS: Final = {
+    "history": "reading history",
     "discover": "finding files",
     "parse": "parsing",
     "resolve": "resolving names",

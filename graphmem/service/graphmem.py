@@ -515,6 +515,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
         }
 
+            "history": self._history_report(),
     def _judged(self, view: GraphView) -> frozenset[str]:
         """Tests that impact judges by their last run."""
         return self._evidence.judged(view, self._store.meta().get("project", ""))
@@ -558,6 +559,8 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
                 begun = self._stale.now()
                 summary = indexer.run(
                     full=full,
+                root = Path(repo).resolve() if repo is not None else self._root()
+                history = self._read_history(root, tell, stop, self._settings)
                     paths=paths,
                     on_progress=tell,
                     on_changed=lambda changed: self._stale.mark(changed, begun),
@@ -571,6 +574,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
         self._book.follow_index()
         return summary
 
+        self._learn_from_commits(root, history)
     def watch(self) -> None:
         """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
 

@@ -7,16 +7,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.memory import validate
-from graphmem.observe import coaccess
+from graphmem.observe import coaccess, git_history, git_lessons, git_log
 from graphmem.observe.history import MAX_FILES, History
 from graphmem.observe.history_log import AGENT, Change, HistoryLog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from graphmem.memory.book import MemoryBook
+    from graphmem.model import IndexProgress
+    from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
 LOG: Final = "history.sqlite"
@@ -33,6 +36,8 @@ class HistoryVerbs:
     _history_log: HistoryLog | None = None
     _history: History | None = None
     _history_turn = threading.Lock()
+    _history_notes: Sequence[str] = ()
+    _book: MemoryBook
 
     def record_co_access(
         self,
@@ -100,7 +105,7 @@ class HistoryVerbs:
             seen = coaccess.evidence(history, paths, [one.node for one in ranked])
             hits = [_hit(history, one, its) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)
-            notes = [f"history does not know {path}" for path in paths if history.known(path) is None]
+            notes = [*self._history_notes, *(f"history does not know {path}" for path in paths if history.known(path) is None)]
             return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
 
     def file_history(self, paths: Sequence[str] | None = None) -> list[FileHistory]:
@@ -117,6 +122,49 @@ class HistoryVerbs:
                 for one in history.files(CHURN_HALF_LIFE_S)
                 if wanted is None or one.path in wanted
             ]
+
+    def _read_history(
+        self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool], settings: Settings
+    ) -> git_history.Reading | None:
+        """Take in the commits that are new. What keeps it from that is a note of the answers, no reason not to index.
+
+        Raises:
+            IndexCancelledError: `cancelled` said yes.
+        """
+        if not settings.git_history:
+            self._history_notes = ["the setting git_history is off: there is no history but that of sessions"]
+            return None
+        most = git_lessons.MOST_ASKED if settings.git_lessons else 0
+        try:
+            reading = git_history.read(
+                root, self._log(), is_lesson=git_lessons.may_teach, most_lessons=most, on_progress=tell, cancelled=cancelled
+            )
+        except (GitError, HistoryError) as error:
+            self._history_notes = [f"the history was not read: {error.message}"]
+            return None
+        self._history_notes = reading.notes
+        return reading
+
+    def _learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
+        """Keep what new commits teach, as candidates. Comes after the index run, so that the files they name are there to be linked."""
+        if reading is None or not reading.lessons:
+            return
+        history = self._known_history()
+        try:
+            messages = git_log.bodies(root, [one.sha for one in reading.lessons])
+        except GitError as error:
+            self._history_notes = [*self._history_notes, f"the messages of commits were not read: {error.message}"]
+            return
+        with history.lock:
+            living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
+        items = git_lessons.lessons(reading.lessons, messages, living)
+        if items:
+            self._book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
+
+    def _history_report(self) -> dict[str, Any]:
+        """For `doctor`: what the history is made of."""
+        log = self._log()
+        return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": list(self._history_notes)}
 
     def _log(self) -> HistoryLog:
         with self._history_turn:
