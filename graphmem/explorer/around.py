@@ -32,7 +32,7 @@ def neighbourhood(
         depth: steps to each side, 1 to 4.
         kinds: edges to follow and to show.
         min_confidence: of the edges, in [0, 1].
-        limit: nodes in all; of a step those with the most confident edge stay.
+        limit: nodes in all; of a step those that are no tests and have the most confident edge stay.
 
     Returns:
         Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and how many
@@ -60,7 +60,9 @@ def neighbourhood(
                     other = int(view.src[row] if way > 0 else view.dst[row])
                     if other not in side:
                         found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
-            order = sorted(found, key=lambda node: (-found[node], view.path(node), int(view.start_line[node]), node))
+            order = sorted(
+                found, key=lambda node: (bool(view.is_test[node]), -found[node], view.path(node), int(view.start_line[node]), node)
+            )
             room = max(0, limit - len(side))
             left_out += max(0, len(order) - room)
             frontier[way] = order[:room]
@@ -75,7 +77,7 @@ def neighbourhood(
     ]
     edges.sort()
     sides = [side[node] for node in nodes]
-    x, y = _columns(sides, [(a, b) for a, b, _ in edges], [view.path(node) for node in nodes])
+    x, y = _columns(sides, [(a, b) for a, b, _ in edges], [f"{int(view.is_test[node])} {view.path(node)}" for node in nodes])
     infos = view.infos(nodes)
     return {
         "nodes": {
@@ -100,8 +102,8 @@ def neighbourhood(
     }, left_out
 
 
-def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], paths: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Places: a column a step, in it those near their neighbours; ties by path and order.
+def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Places: a column a step, in it those near their neighbours; ties by `order`.
 
     Source:
         Sugiyama, Tagawa, Toda 1981, the barycentre method.
@@ -115,13 +117,13 @@ def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], paths: Sequ
         near.setdefault(b, []).append(a)
     height = np.zeros(len(sides))
     for held in members.values():
-        held.sort(key=lambda i: (paths[i], i))
+        held.sort(key=lambda i: (order[i], i))
         height[held] = np.arange(len(held)) - (len(held) - 1) / 2
     for _ in range(SWEEPS):
         for column in sorted(members, key=lambda one: (abs(one), one)):
             held = members[column]
             wanted = {i: float(np.mean([height[j] for j in near[i] if sides[j] != column] or [height[i]])) for i in held if i in near}
-            held.sort(key=lambda i: (wanted.get(i, height[i]), paths[i], i))
+            held.sort(key=lambda i: (wanted.get(i, height[i]), order[i], i))
             height[held] = np.arange(len(held)) - (len(held) - 1) / 2
     x, y = [0.0] * len(sides), [0.0] * len(sides)
     for way in (1, -1):

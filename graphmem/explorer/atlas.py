@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph import GraphView
 
-MANY_FILES: Final = 12  # a folder with fewer is one module, whatever lies in it
-MAX_MODULES: Final = 60  # folders are opened, the largest first, until there would be more
 SURE: Final = 0.8  # an edge of this confidence or more is drawn as certain; the explorer says so
 _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS else -1
 
@@ -30,7 +28,8 @@ class Atlas:
     """Where everything lies; lengths are in units of the map, y grows downwards.
 
     Attributes (k modules, f files; files are sorted by path):
-        modules: name of each, ascending.
+        modules: name of each, ascending; "" for files that belong to none.
+        layers: int64, shape (k,): see `draw`.
         module_x, module_y, module_r: float64, shape (k,).
         paths: of the files.
         path_numbers: int64, shape (f,): their positions in the view's paths.
@@ -45,6 +44,7 @@ class Atlas:
 
     generation: int
     modules: list[str]
+    layers: npt.NDArray[np.int64]
     module_x: F64
     module_y: F64
     module_r: F64
@@ -60,43 +60,13 @@ class Atlas:
     edges: npt.NDArray[np.int64]
 
 
-def folders(paths: Sequence[str]) -> dict[str, str]:
-    """A module for each path: folders, opened from the root down while one is large and there are not too many.
-
-    Args:
-        paths: of files, with '/'.
-
-    Returns:
-        The folder each path is shown under; "" is the root.
-    """
-    inside: dict[str, list[str]] = {"": list(paths)}
-    opened = True
-    while opened and len(inside) < MAX_MODULES:
-        opened = False
-        for folder in sorted(inside, key=lambda name: (-len(inside[name]), name)):
-            held = inside[folder]
-            if len(held) <= MANY_FILES:
-                break
-            below: dict[str, list[str]] = {}
-            depth = len(folder) + 1 if folder else 0
-            for path in held:
-                first, slash, _ = path[depth:].partition("/")
-                below.setdefault(path[:depth] + first if slash else folder, []).append(path)
-            if set(below) != {folder} and len(inside) + len(below) - 1 <= MAX_MODULES:
-                del inside[folder]
-                for name, some in below.items():
-                    inside.setdefault(name, []).extend(some)
-                opened = True
-                break
-    return {path: folder for folder, held in inside.items() for path in held}
-
-
-def draw(view: GraphView, module_of_path: Mapping[str, str]) -> Atlas:
+def draw(view: GraphView, module_of_path: Mapping[str, str], layer_of: Mapping[str, int]) -> Atlas:
     """The map of a view.
 
     Args:
         view: the graph.
         module_of_path: name of the module of each file; files it leaves out are put under "".
+        layer_of: layer of each module by its name; higher ones, which depend on the lower, are drawn above them.
 
     Cost: about 60 ms for 600 files, 0.5 s for 3,000.
     """
@@ -131,10 +101,13 @@ def draw(view: GraphView, module_of_path: Mapping[str, str]) -> Atlas:
     weight = np.bincount(back, weights=edges[:, 3], minlength=len(keys)) if len(edges) else np.zeros(0)
     src, dst = keys // max(len(modules), 1), keys % max(len(modules), 1)
     other = src != dst
-    module_x, module_y = drawn_together(module_r, src[other], dst[other], weight[other])
+    layers = np.array([layer_of.get(name, 0) for name in modules], dtype=np.int64)
+    depth = 1.0 - 2.0 * layers / max(int(layers.max(initial=0)), 1)
+    module_x, module_y = drawn_together(module_r, depth, src[other], dst[other], weight[other])
     return Atlas(
         view.generation,
         modules,
+        layers,
         module_x,
         module_y,
         module_r,
@@ -186,6 +159,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
         "kinds": list(EDGE_KINDS),
         "modules": {
             "name": atlas.modules,
+            "layer": atlas.layers.tolist(),
             "x": _short(atlas.module_x),
             "y": _short(atlas.module_y),
             "r": _short(atlas.module_r),

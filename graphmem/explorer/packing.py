@@ -20,6 +20,7 @@ F64 = npt.NDArray[np.float64]
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 ROUNDS: Final = 300  # of the spring layout; a map of some hundred modules has settled long before
 SEPARATING_ROUNDS: Final = 200
+WIDER: Final = 1.5  # windows are
 TOUCH: Final = 1e-6  # circles that overlap by less touch
 
 
@@ -151,16 +152,17 @@ def _nearness(one: _Circle) -> float:
     return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
 
 
-def drawn_together(radii: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], weight: F64) -> tuple[F64, F64]:
-    """Circles near those they are bound to, apart from the others; who depends lies above who is depended upon.
+def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], weight: F64) -> tuple[F64, F64]:
+    """Circles near those they are bound to, apart from the others, each at its depth, the whole wider than high.
 
-    Springs along the edges as strong as the logarithm of their weight, repulsion between all, a pull to a height that says
-    how much of a circle's traffic comes in; then overlaps are pushed apart.
+    Springs along the edges as strong as the logarithm of their weight, repulsion between all, a pull to the depth; then
+    overlaps are pushed apart.
 
     Args:
         radii: float64, shape (n,), each > 0.
-        src: who depends, as positions of circles, shape (m,).
-        dst: who is depended upon, likewise.
+        depth: float64, shape (n,), -1 for the top to 1 for the bottom.
+        src: one end of each edge, as positions of circles, shape (m,).
+        dst: the other end, likewise.
         weight: how many, float64, shape (m,), each >= 1.
 
     Returns:
@@ -174,14 +176,13 @@ def drawn_together(radii: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], wei
         return np.zeros(n), np.zeros(n)
     strength = np.zeros((n, n))
     np.add.at(strength, (src, dst), np.log1p(weight))
-    coming, going = strength.sum(axis=0), strength.sum(axis=1)
     strength = strength + strength.T
     scale = float(np.sqrt((radii * radii).sum()))
-    low = (coming - going) / np.maximum(coming + going, 1e-9)  # -1: only depends; 1: is only depended upon
     order = np.lexsort((np.arange(n), -radii))
     x, y = np.zeros(n), np.zeros(n)
     x[order], y[order] = sunflower(n, scale)
-    height = low * scale
+    height = depth * scale
+    y[order] = 0.5 * y[order] + 0.5 * height[order]
     apart = radii[:, None] + radii[None, :]
     pull = strength / max(float(strength.max()), 1e-9)
     for round_ in range(ROUNDS):
@@ -190,13 +191,13 @@ def drawn_together(radii: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], wei
         gap = distance - apart
         force = (apart * apart) / (distance * distance) - pull * np.maximum(gap, 0) / scale
         np.fill_diagonal(force, 0)
-        fx = (force * dx / distance).sum(axis=1) - 0.06 * x / scale * n**0.5
-        fy = (force * dy / distance).sum(axis=1) - 0.12 * (y - height) / scale * n**0.5
+        fx = (force * dx / distance).sum(axis=1) - 0.03 * x / scale * n**0.5
+        fy = (force * dy / distance).sum(axis=1) - 0.6 * (y - height) / scale * n**0.5
         step = scale * 0.1 * (1 - round_ / ROUNDS)
         length = np.maximum(np.hypot(fx, fy), 1e-9)
         x += fx / length * np.minimum(length * scale * 0.02, step)
         y += fy / length * np.minimum(length * scale * 0.02, step)
-    return _separated(x, y, radii)
+    return _separated(WIDER * x, y, radii)
 
 
 def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:

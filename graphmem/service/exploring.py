@@ -10,13 +10,14 @@ from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Picture
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.explorer import around
-from graphmem.explorer.atlas import Atlas, columns, draw, folders, symbol_columns
+from graphmem.explorer.atlas import Atlas, columns, draw, symbol_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from graphmem.answers import IndexState
     from graphmem.projection.graph import GraphView
+    from graphmem.service.semantic import Semantics
 
 MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
 MAX_SYMBOLS: Final = 5_000  # of one picture
@@ -26,6 +27,7 @@ class ExplorerVerbs:
     """Part of `GraphMem`."""
 
     _view: Callable[[], GraphView]
+    _semantics: Callable[[], Semantics]
     state: Callable[[], IndexState]
     _atlas: Atlas | None = None
     _atlas_turn = threading.Lock()
@@ -103,5 +105,10 @@ class ExplorerVerbs:
         view = self._view()
         with self._atlas_turn:
             if self._atlas is None or self._atlas.generation != view.generation:
-                self._atlas = draw(view, folders(view.paths))
+                here = self._semantics()
+                with here.lock:
+                    found = here.modules
+                    names = {path: group.name for group in found.groups for path in group.paths}
+                    layers = {group.name: found.layer[i] for i, group in enumerate(found.groups)}
+                self._atlas = draw(view, names, layers)
             return view, self._atlas

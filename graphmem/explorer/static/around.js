@@ -44,7 +44,8 @@ export class AroundScene {
       context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
       context.strokeStyle = palette.kinds[edges.kind[e]] ?? palette.line;
       context.setLineDash(edges.confidence[e] >= 0.8 ? [] : [5, 4]);
-      context.globalAlpha = chosen === null ? 0.5 : mine ? 0.95 : 0.12;
+      const middle = nodes.side[a] === 0 || nodes.side[b] === 0;
+      context.globalAlpha = mine ? 0.95 : (chosen === null ? 1 : 0.4) * (middle ? 0.6 : 0.16);
       context.lineWidth = mine ? 2 : 1.2;
       context.stroke();
       if (e % 100 === 99) yield 300;

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
-import { certainty, choice, details, failure, go, link, note, table, to } from "./parts.js";
+import { certainty, choice, details, failure, go, link, note, refOf, table, to } from "./parts.js";
 import { KINDS } from "./map.js";
 import { atlas, mapView } from "./mapview.js";
 import { showPanel } from "./panel.js";
@@ -67,7 +67,7 @@ async function showMap(picture, panel, below, { focus }, signal) {
     const { level, index } = map.scene.chosen;
     if (level === "module") return fill(panel, modulePanel(map.scene, index, panel));
   }
-  inspect(focus, (symbol) => map.reveal(symbol.path));
+  inspect(focus, (symbol) => map.reveal(symbol.path, symbol.qualname ? refOf(symbol) : null));
 }
 
 function modulePanel(scene, index, panel) {
@@ -98,7 +98,7 @@ async function showAround(picture, panel, below, parameters, signal) {
   const chosen = new Set(kinds ? kinds.split(",") : KINDS);
   let answer;
   try {
-    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 150 }, signal)).neighbourhood;
+    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 120 }, signal)).neighbourhood;
   } catch (error) {
     if (error.name === "AbortError") return;
     fill(picture, failure(error, (ref) => to("graph", { around: ref })));
@@ -141,7 +141,8 @@ async function showAround(picture, panel, below, parameters, signal) {
   const centred = () => {
     const whole = stage.cameraFor(...scene.bounds(), 1);
     if (whole.k >= 0.55) return stage.moveTo(whole);
-    stage.moveTo({ x: 0, y: 0, k: 0.75 }); // readable in the middle rather than whole and tiny
+    const [x0, , x1] = scene.bounds();
+    stage.moveTo({ x: Math.sign(x0 + x1) * Math.min(280, Math.abs(x0 + x1) / 2), y: 0, k: 0.8 }); // readable rather than whole and tiny
   };
   centred();
   signal.addEventListener("abort", () => stage.stop());

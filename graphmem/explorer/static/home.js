@@ -17,13 +17,14 @@ export async function show(page, parameters, signal) {
   const recent = h("div");
   const health = h("div");
   const central = h("div");
-  const semantics = h("div.grid");
+  const [hot, cycles, flows, dead] = [h("div"), h("div"), h("div"), h("div")];
   fill(
     page,
     h("div.heading", null, heading, summary),
     h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
-    semantics,
-    h("div.grid", null, card(w.central, w.central_hint, central), card(w.entries, w.entries_hint, entries), card(w.recent, w.recent_hint, recent), card(w.health, null, health)),
+    h("div.grid", null,
+      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, cycles), card(w.flows, w.flows_hint, flows),
+      card(w.recent, w.recent_hint, recent), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
   const projectAsked = ask("Project", {}, signal).then(({ project }) => {
     const state = project.indexState;
@@ -35,7 +36,6 @@ export async function show(page, parameters, signal) {
   into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.indexState, reviewQueue));
   into(recent, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
     memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
-  homeSemantics(semantics, entries, signal);
   try {
     await projectAsked;
     const answer = await mapAsked;
@@ -53,6 +53,7 @@ export async function show(page, parameters, signal) {
     fill(place, map.element);
     map.start();
     fill(tables, map.tables());
+    homeSemantics({ hot, cycles, entries, flows, dead }, signal); // after the picture, so that it is there first
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
     fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));

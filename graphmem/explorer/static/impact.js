@@ -5,15 +5,15 @@ import { fill, h } from "./dom.js";
 import { card, certainty, chip, choice, copy, details, field, go, into, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
-const LIMIT = 400;
+const LIMIT = 1000;
 const SURE = 0.8;
 
 export async function show(page, parameters, signal) {
   const { of = "", depth = "3", least = "0.3" } = parameters;
   const w = words.impact;
   const result = h("div");
-  const depths = choice([1, 2, 3, 4, 5].map((n) => [String(n), words.depth(n)]), depth, { name: "depth" });
-  const bounds = choice([["0.8", words.certainty(0.8)], ["0.5", words.certainty(0.5)], ["0.3", "30%"], ["0.1", "10%"]], least, { name: "least" });
+  const depths = choice([1, 2, 3, 4, 5].map((n) => [String(n), String(n)]), depth, { name: "depth" });
+  const bounds = choice(["0.8", "0.5", "0.3", "0.1"].map((one) => [one, words.impact.at_least(one)]), least, { name: "least" });
   const run = (ref) => go(to("impact", { of: ref, depth: depths.value, least: bounds.value }));
   const input = symbolField("impact-of", { label: w.of, value: of, placeholder: "Graph.add_edge", chosen: run, labelled: true });
   const submit = (event) => (event.preventDefault(), run(input.querySelector("input").value.trim()));
@@ -79,7 +79,7 @@ function zone(title, name, report, nothing) {
   );
 }
 
-const moduleOf = (symbol) => (symbol.path ? symbol.path.split("/").slice(0, -1).join("/") || words.map.root : "external");
+const moduleOf = (symbol) => (symbol.path ? symbol.path.split("/").slice(0, -1).join("/") || words.map.root : words.impact.external);
 
 function groups(hits) {
   const found = new Map();
@@ -88,8 +88,9 @@ function groups(hits) {
     if (!found.has(name)) found.set(name, []);
     found.get(name).push(hit);
   }
-  const ordered = [...found].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
-  return ordered.map(([name, some], i) => details(name, some.length, i === 0 && some.length <= 12, listing(some.map(entry), 15)));
+  const outside = (one) => (one[0] === words.impact.external ? 1 : 0);
+  const ordered = [...found].sort((a, b) => outside(a) - outside(b) || b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
+  return ordered.map(([name, some], i) => details(name, some.length, i === 0 || ordered.length <= 3, listing(some.map(entry), 15)));
 }
 
 function entry(hit) {

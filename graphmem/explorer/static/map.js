@@ -104,11 +104,12 @@ export class MapScene {
     const m = this.modules;
     const near = Math.min(1, Math.max(0, (this.typical * k - FILES_FROM * 0.7) / (FILES_FROM * 0.6))); // 0: modules only, 1: files
 
+    if (settings.edges && near < 1) yield* this.paintModuleEdges(context, sx, sy, k, 1 - near);
     for (let i = 0; i < m.x.length; i++) {
       context.beginPath();
       context.arc(sx(m.x[i]), sy(m.y[i]), m.r[i] * k, 0, 7);
-      context.fillStyle = palette.heat[this.moduleHeat[i]];
-      context.globalAlpha = 0.92 - 0.78 * near;
+      context.fillStyle = near < 0.99 ? palette.heat[this.moduleHeat[i]] : palette.card;
+      context.globalAlpha = 1 - 0.45 * near;
       context.fill();
       context.globalAlpha = 1;
       context.lineWidth = 1;
@@ -118,9 +119,11 @@ export class MapScene {
     }
     yield m.x.length % PORTION;
 
-    if (settings.edges && near < 1) yield* this.paintEdges(context, this.moduleEdges, m, sx, sy, k, 0.55 * (1 - near), window);
-
     if (level !== "modules" || near > 0) {
+      if (settings.edges && level === "files" && near > 0.5) {
+        const lively = this.chosen ? 0.08 : 0.16;
+        yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => settings.tests || !this.isTest(i));
+      }
       const visible = this.filesIn(camera, window);
       const shade = [[], [], [], [], []];
       for (const i of visible) if (settings.tests || !this.isTest(i)) shade[this.fileHeat[i]].push(i);
@@ -136,14 +139,36 @@ export class MapScene {
         }
       }
       context.globalAlpha = 1;
-      if (settings.edges && level === "files" && near > 0.5) {
-        const lively = this.chosen ? 0.1 : 0.16;
-        yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => settings.tests || !this.isTest(i));
-      }
       if (level === "symbols") yield* this.paintSymbols(context, sx, sy, k, window);
     }
     if (this.chosen) yield* this.paintChosen(context, sx, sy, k, window);
     yield* this.paintLabels(labels, camera, window, level, near, sx, sy);
+  }
+
+  /** One curve for each pair of modules, the strongest only; against the layers in a colour of its own. */
+  *paintModuleEdges(context, sx, sy, k, alpha) {
+    const { modules: m, moduleEdges: edges } = this;
+    const pairs = new Map();
+    for (let e = 0; e < edges.src.length; e++) {
+      if (!this.shows(edges.kind[e], edges.certain[e] > 0)) continue;
+      const key = edges.src[e] * m.x.length + edges.dst[e];
+      pairs.set(key, (pairs.get(key) ?? 0) + edges.count[e]);
+    }
+    const order = [...pairs].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, Math.max(24, Math.round(m.x.length * 2.5)));
+    const most = Math.log(1 + (order[0]?.[1] ?? 1));
+    for (const [key, count] of order.reverse()) {
+      const [a, b] = [Math.floor(key / m.x.length), key % m.x.length];
+      const upward = m.layer[a] <= m.layer[b];
+      const strength = Math.log(1 + count) / most;
+      context.strokeStyle = upward ? this.palette.upward : this.palette.quiet;
+      context.globalAlpha = alpha * (0.12 + 0.5 * strength ** 2);
+      context.lineWidth = 0.7 + 3.5 * strength ** 2;
+      context.beginPath();
+      arc(context, sx(m.x[a]), sy(m.y[a]), sx(m.x[b]), sy(m.y[b]));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+    yield order.length * 3;
   }
 
   *paintEdges(context, edges, ends, sx, sy, k, alpha, { width, height }, may = () => true) {
@@ -246,10 +271,11 @@ export class MapScene {
         touched.push(there);
         arc(context, sx(ends.x[edges.src[e]]), sy(ends.y[edges.src[e]]), sx(ends.x[edges.dst[e]]), sy(ends.y[edges.dst[e]]));
       }
-      context.globalAlpha = 0.75;
+      context.globalAlpha = Math.min(0.8, 0.12 + 14 / (touched.length + 1));
+      context.lineWidth = touched.length > 40 ? 1 : 1.8;
       context.stroke();
       context.globalAlpha = 1;
-      context.lineWidth = 2;
+      context.lineWidth = touched.length > 40 ? 1.3 : 2;
       for (const there of touched) {
         context.beginPath();
         context.arc(sx(ends.x[there]), sy(ends.y[there]), Math.max(4, (ends.r ? ends.r[there] * k : symbolRadius(k)) + 1), 0, 7);

@@ -31,6 +31,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   let stage = null;
   let asked = new Set();
   let waiting = null;
+  let sought = null; // a symbol to choose as soon as it is there
 
   const tell = () => {
     const parts = [words.map.level_is(words.map.level[scene.level(stage.camera)])];
@@ -45,13 +46,15 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     waiting = new AbortController();
     try {
       const got = (await ask("AtlasSymbols", { paths: wanted.map((file) => files.path[file]), limit: 5000 }, waiting.signal)).atlasSymbols;
-      const chosen = scene.chosen?.level === "symbol" ? scene.symbols?.symbols.ref[scene.chosen.index] : null;
+      const chosen = sought ?? (scene.chosen?.level === "symbol" ? scene.symbols?.symbols.ref[scene.chosen.index] : null);
       scene.symbols = got.columns;
       scene.symbolsLeftOut = got.leftOut;
       asked = new Set(wanted);
-      if (scene.chosen?.level === "symbol") {
+      if (chosen) {
         const at = scene.symbols.symbols.ref.indexOf(chosen);
-        scene.chosen = at < 0 ? null : { level: "symbol", index: at };
+        if (at >= 0) scene.chosen = { level: "symbol", index: at };
+        else if (scene.chosen?.level === "symbol") scene.chosen = null;
+        if (at >= 0) sought = null;
       }
       stage.repaint();
       tell();
@@ -138,15 +141,17 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     start,
     stage: () => stage,
     tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing))),
-    /** Show a file or module by its name, and choose it. */
-    reveal(path) {
+    /** Show a file or module by its name, and choose it; or a symbol in it. */
+    reveal(path, symbol = null) {
       const file = scene.fileAt.get(path);
       const module = modules.name.indexOf(path);
       const thing = file !== undefined ? { level: "file", index: file } : module >= 0 ? { level: "module", index: module } : null;
       if (!thing) return false;
       scene.chosen = thing;
       const ends = thing.level === "file" ? files : modules;
-      const [x, y, r] = [ends.x[thing.index], ends.y[thing.index], ends.r[thing.index] * (thing.level === "file" ? 6 : 1.2)];
+      sought = symbol;
+      const room = symbol ? 1.15 : thing.level === "file" ? 6 : 1.2;
+      const [x, y, r] = [ends.x[thing.index], ends.y[thing.index], ends.r[thing.index] * room];
       const camera = stage.cameraFor(x - r, y - r, x + r, y + r);
       if (calm()) stage.moveTo(camera);
       else stage.glide(camera);

@@ -2,7 +2,7 @@
 
 import { ask, askIfThere } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
@@ -25,7 +25,6 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
   const exact = refOf(symbol);
   const memories = h("div");
   const together = h("div");
-  const history = h("div");
   fill(
     place,
     closer(close),
@@ -44,11 +43,9 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
     RELATIONS.map((name) => relation(w[name], symbol[name], OPEN.has(name))),
     memories,
     together,
-    history,
   );
   into(memories, ask("Memories", { filter: symbol.kind === "FILE" ? { files: [symbol.path] } : { symbols: [exact] }, first: 20 }, signal), ({ memories: page }) => known(page));
   into(together, coaccessed(symbol.path, signal), (found) => found);
-  into(history, changes(symbol.path, signal), (found) => found);
 }
 
 function closer(close) {
@@ -92,11 +89,4 @@ async function coaccessed(path, signal) {
   return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => link(to("graph", { focus: one.path }), one.path)), 8));
 }
 
-async function changes(path, signal) {
-  if (!path) return null;
-  const found = await askIfThere("FileHistory", { path, first: 8 }, signal);
-  const commits = found?.fileHistory ?? null;
-  if (!commits?.length) return null;
-  return details(words.panel.history, commits.length, false, listing(commits.map((one) => [day(one.at ?? ""), " ", one.subject ?? ""]), 8));
-}
 

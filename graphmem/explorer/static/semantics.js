@@ -1,13 +1,62 @@
-// What the semantic layer tells, where this server has one.
+// What the semantic layer tells on the start page: hot spots, cycles, entry points, flows.
 
-import { askIfThere } from "./api.js";
-import { fill, h } from "./dom.js";
-import { card, chip, failure, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { ask } from "./api.js";
+import { h } from "./dom.js";
+import { card, chip, details, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
-/** Hot spots, cycles and flows of the start page; the entry points go into a place of their own. */
-export async function homeSemantics(place, entries, signal) {
-  fill(place);
-  fill(entries, h("p.hint", null, words.none));
-  void [askIfThere, card, chip, failure, link, listing, nameOf, refOf, symbolLink, to, where, signal];
+const OUTSIDE = ["MAIN", "ROUTE", "COMMAND"]; // what people start; exports and tests are many and of less news
+
+/** Fill the places of the start page. */
+export function homeSemantics({ hot, cycles, entries, flows, dead }, signal) {
+  const w = words.home;
+  into(hot, ask("Hotspots", { limit: 8 }, signal), ({ hotspots: page }) => [
+    page.hotspots.length
+      ? table(
+          w.hot,
+          [words.map.columns.file, w.hot_score, words.map.columns.complexity, words.map.columns.dependents],
+          page.hotspots.map((one) => [link(to("graph", { focus: one.symbol.path }), one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), words.number(one.dependents)]),
+          { numeric: [1, 2, 3] },
+        )
+      : h("p.hint", null, words.none),
+    page.notes.map((note) => h("p.hint", null, `${note}.`)),
+  ]);
+  into(cycles, ask("Cycles", { level: "MODULES", limit: 5 }, signal), ({ cycles: found }) =>
+    found.cycles.length ? found.cycles.map(cycle) : h("p", null, w.no_cycles));
+  into(entries, entryPoints(signal), ({ byKind, some }) => [
+    h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.count)))),
+    some.length ? listing(some.map((one) => [symbolLink(one.symbol), " ", chip(one.kind.toLowerCase(), "entry"), h("div.where", null, where(one.symbol), ` · ${w.reach(one.reach)}`)]), 6) : null,
+  ]);
+  into(flows, ask("Flows", { limit: 6 }, signal), ({ flows: page }) =>
+    page.flows.length
+      ? listing(page.flows.map((one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))))]), 6)
+      : h("p.hint", null, words.none));
+  into(dead, ask("DeadCode", { limit: 8 }, signal), ({ deadCode: page }) => [
+    page.symbols.length ? listing(page.symbols.map((one) => [symbolLink(one.symbol), " ", chip(`${Math.round(100 * one.confidence)}%`), h("div.where", null, where(one.symbol), ` · ${one.why}`)]), 6) : h("p", null, w.no_dead),
+    page.total > page.symbols.length ? h("p.hint", null, words.andMore(page.total - page.symbols.length)) : null,
+  ]);
+}
+
+async function entryPoints(signal) {
+  const { entryPoints: outside } = await ask("EntryPoints", { kinds: OUTSIDE, limit: 20 }, signal);
+  const { entryPoints: all } = await ask("EntryPoints", { limit: 1 }, signal);
+  if (outside.entryPoints.length) return { byKind: all.byKind, some: outside.entryPoints };
+  const { entryPoints: exported } = await ask("EntryPoints", { kinds: ["EXPORT"], limit: 200 }, signal);
+  const some = exported.entryPoints.sort((a, b) => b.reach - a.reach || (refOf(a.symbol) < refOf(b.symbol) ? -1 : 1)).slice(0, 20);
+  return { byKind: all.byKind, some };
+}
+
+function cycle(one) {
+  const w = words.home;
+  const cut = one.cheapest;
+  const member = (name) => link(to("graph", { focus: name }), name);
+  return h(
+    "div",
+    null,
+    h("p", null, w.ring(one.members.length), one.deferred ? ` ${w.deferred}` : ""),
+    h("p.where", null, one.example.map((name, i) => [i ? " → " : "", member(name)]), " → ", member(one.example[0])),
+    h("p", null, w.cut, " ", member(cut.src), " → ", member(cut.dst), ` (${words.many(cut.weight, "connection")})`),
+    details(w.sites, cut.sites.length, false, listing(cut.sites.map((step) => [symbolLink(step.src), ` ${words.map.kind[step.kind] ?? step.kind} `, symbolLink(step.dst), h("div.where", null, `${step.src.path}:${step.line}`)]), 8)),
+    details(w.members, one.members.length, false, listing(one.members.map(member), 30)),
+  );
 }

@@ -269,6 +269,7 @@ export function colours() {
     test: read("test"),
     before: read("before"),
     after: read("after"),
+    upward: read("bad"),
     heat: list("heat", 5),
     kinds: Object.fromEntries(["CALLS", "IMPORTS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"].map((kind) => [kind, read(`kind-${kind.toLowerCase()}`)])),
   };
