@@ -125,6 +125,12 @@ class AmbiguousMemoryError(GraphMemError, LookupError):
     code = "AMBIGUOUS"
 
 
+class SessionNotFoundError(GraphMemError, LookupError):
+    """No session has this id, or several begin so (`id`, `candidates`)."""
+
+    code = "NOT_FOUND"
+
+
 class SecretError(BadInputError):
     """A text that is mostly a secret is not kept (`field`, `kinds`); the secret itself is nowhere in the error."""
 

@@ -31,7 +31,8 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 INFO_KEYS: Final = frozenset(
     {
         "agent", "approved", "branch", "commit_sha", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
-        "planned_steps", "planned_units", "title", "work_unit",
+        "planned_steps", "title", "work_unit",
+        "spec", "spec_number", "subtask", "subtask_id", "task", "feature", "test", "behaviour", "behavior", "epic", "story",
     }
 )  # fmt: skip
 
@@ -159,6 +160,10 @@ class Interpreter:
         """Calls whose results have not come, as acts without one."""
         left, self._pending = self._pending, []
         return [self._tool(one.event, one.call, None) for one in left]
+
+    def drop_pending(self) -> None:
+        """Forget calls whose results have not come: in a fork they are the parent's."""
+        self._pending = []
 
     def _waiting(self, result: Event) -> _Pending | None:
         """The call a result belongs to: by its id, else the oldest of the same tool and arguments, else of the same tool."""

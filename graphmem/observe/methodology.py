@@ -23,6 +23,10 @@ from graphmem.observe.model import PHASES
 GROUP: Final = "graphmem.methodologies"
 NATIVE: Final = "native"
 LABEL_CHARACTERS: Final = 200
+# What a session may tell of its unit of work; a methodology reads those it knows.
+UNIT_KEYS: Final = frozenset(
+    {"work_unit", "spec", "spec_number", "subtask", "subtask_id", "task", "feature", "test", "behaviour", "behavior", "epic", "story"}
+)
 log = logging.getLogger("graphmem.observe")
 
 

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 from graphmem.errors import BadInputError
 
 Plain = str | int | float | bool | None
-FORMAT: Final = 1  # of a record as JSON; a newer one is refused
 
 EVENT_KINDS: Final = (
     "tool_call",
@@ -37,7 +36,10 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Event(NamedTuple):
-    """One thing an agent did, checked, redacted and cut; see `observe.events` for how one comes in."""
+    """One thing that happened, checked and cut; see `observe.events` for how one comes in.
+
+    Nothing of it is kept as it came: `observe.acts` takes the secrets out of what stays.
+    """
 
     session_id: str
     step: int  # from 0, as the agent counts; many events may share one
@@ -237,6 +239,18 @@ def as_json(value: Any) -> Any:
     return value
 
 
+def session_info(given: Mapping[str, Any]) -> SessionInfo:
+    """What a session told of itself, from what `as_json` made of it.
+
+    Raises:
+        BadInputError: it is none.
+    """
+    try:
+        return SessionInfo(**dict(_read(SessionInfo, given)))
+    except (TypeError, ValueError) as error:
+        raise BadInputError(f"this says nothing of a session: {error}; make it with `as_json`", argument="info") from error
+
+
 def session_record(given: Mapping[str, Any]) -> SessionRecord:
     """A record from what `as_json` made of it.
 
@@ -245,7 +259,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
     """
     try:
         parts = dict(_read(SessionRecord, given))
-        parts["info"] = SessionInfo(**dict(_read(SessionInfo, given["info"])))
+        parts["info"] = session_info(given["info"])
         for name, kind in _TUPLES.items():
             parts[name] = tuple(kind(**dict(_read(kind, one))) for one in given.get(name, ()))
         return SessionRecord(**parts)

@@ -1,0 +1,204 @@
+"""The trail of a running session on disk: what it did so far, so that a crash costs nothing and one that never ends is learnt from.
+
+One file a session, one line an act: a checksum, a space, JSON. Lines are appended when events come and forced to the disk at each
+checkpoint; a line counts when its checksum fits, and reading ends at the first that does not, which is where a crash was. Restoring is
+taking the acts in again: the same acts give the same scratchpad. No text of a tool and no secret is in a trail; see `observe.acts`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+from graphmem.observe.acts import Act
+from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_info, session_record
+
+TRAIL: Final = ".trail"
+RECORD: Final = ".record.json"
+FORMAT: Final = 1
+MAX_RECORD_BYTES: Final = 256 << 20
+_DEFAULTS: Final = dict(zip(Act._fields[4:], Act.__new__(Act, 0, 0, 0.0, "")[4:], strict=True))
+_TUPLES: Final = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
+log = logging.getLogger("graphmem.observe")
+
+
+class Line(NamedTuple):
+    """One line of a trail."""
+
+    kind: str  # start | act | fork | rival
+    body: Mapping[str, Any]
+
+
+def file_name(session_id: str) -> str:
+    """The name of a session's files without their ending: readable, safe, and its own."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
+    return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+
+
+class Trail:
+    """The file of one running session.
+
+    Args:
+        path: of the file; its folder is there.
+        size: bytes of it that count; whatever stands behind them is cut off.
+    """
+
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        self.path = path
+        self._lines: list[str] = []
+        self.dirty = False  # written and not yet forced to the disk
+        if size is not None and path.stat().st_size != size:
+            with path.open("r+b") as file:
+                file.truncate(size)
+
+    def start(self, info: SessionInfo, roots: Sequence[str]) -> None:
+        """The first line."""
+        self._add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
+
+    def act(self, act: Act, marks: Sequence[int]) -> None:
+        """One act, and the hashes of the events it was made of."""
+        body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
+        for name, value in zip(Act._fields[4:], act[4:], strict=True):
+            if value != _DEFAULTS[name]:
+                body[name] = dict(value) if isinstance(value, Mapping) else value
+        if marks:
+            body["m"] = list(marks)
+        self._add("act", body)
+
+    def fork(self, parent: Path) -> None:
+        """All the parent has written stands in the fork's trail too: it needs nobody else's to be restored.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        self.write()
+        with self.path.open("ab") as file, parent.open("rb") as source:
+            shutil.copyfileobj(source, file)
+        self._add("fork", {})
+
+    def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
+        """Another session edited the same file."""
+        self._add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
+
+    def _add(self, kind: str, body: Mapping[str, Any]) -> None:
+        text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
+        self._lines.append(text)
+
+    def write(self) -> None:
+        """Hand what was added to the system: it outlives this process.
+
+        Raises:
+            OSError: the disk refuses; nothing of the session in memory is lost.
+        """
+        if not self._lines:
+            return
+        data = b"".join(_sealed(line) for line in self._lines)
+        with self.path.open("ab") as file:
+            file.write(data)
+        self._lines.clear()
+        self.dirty = True
+
+    def force(self) -> None:
+        """A checkpoint: what was written outlives the machine's power."""
+        if not self.dirty:
+            return
+        self.dirty = False
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _sealed(line: str) -> bytes:
+    data = line.encode("utf-8", "replace")
+    return b"%08x " % crc32(data) + data + b"\n"
+
+
+class Reader:
+    """Reads a trail as far as it is whole.
+
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0  # bytes that counted, once it has been read
+
+    def __iter__(self) -> Iterator[Line]:
+        with self.path.open("rb") as file:
+            for raw in file:
+                if not raw.endswith(b"\n") or raw[8:9] != b" ":
+                    return
+                data = raw[9:-1]
+                try:
+                    if int(raw[:8], 16) != crc32(data):
+                        return
+                    kind, body = json.loads(data)
+                except ValueError:
+                    return
+                self.size += len(raw)
+                yield Line(kind, body)
+
+
+def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
+    """An act from its line, and the hashes of its events."""
+    told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
+    return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
+
+
+def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
+    """What the first line of a trail says.
+
+    Raises:
+        BadInputError, KeyError: it is of another format.
+    """
+    if body["format"] != FORMAT:
+        raise KeyError(f"format {body['format']}")
+    return session_info(body["info"]), list(body["roots"])
+
+
+# ---- records of sessions that have ended
+
+
+def keep_record(folder: Path, record: SessionRecord) -> Path:
+    """Write a record beside the trails, whole or not at all.
+
+    Raises:
+        OSError: the disk refuses; the trail is still there.
+    """
+    path = folder / (file_name(record.info.id) + RECORD)
+    data = json.dumps(as_json(record), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    whole = b'{"crc":"%08x","record":' % crc32(data) + data + b"}\n"
+    passing = path.with_suffix(".new")
+    with passing.open("wb") as file:
+        file.write(whole)
+        file.flush()
+        os.fsync(file.fileno())
+    passing.replace(path)
+    return path
+
+
+def read_record(path: Path) -> SessionRecord | None:
+    """A record that is whole; None, with a line in the log, for one that is not."""
+    try:
+        if path.stat().st_size > MAX_RECORD_BYTES:
+            raise ValueError("it is larger than any record")
+        raw = path.read_bytes()
+        head, _, rest = raw.partition(b',"record":')
+        data = rest.rstrip()[:-1]
+        if json.loads(head + b"}")["crc"] != f"{crc32(data):08x}":
+            raise ValueError("its checksum does not fit")
+        return session_record(json.loads(data))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.warning("the record %s cannot be read and is left alone: %s", path.name, error)
+        return None

@@ -1,0 +1,522 @@
+"""All sessions of a project: who runs, what came, whose trail is on disk, whose record waits to be learnt from.
+
+The observer takes events in batches from any thread, never raises for what is in them, and never waits for the disk: trails are written
+with each batch and forced to the disk by a thread of its own at each checkpoint. Sessions that nobody hears of any more are set aside
+(their trail is enough to go on), and finished when they have been quiet for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError, SessionNotFoundError
+from graphmem.memory.clock import Clock, SystemClock
+from graphmem.observe.acts import Act
+from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, act_of, file_name, info_of, keep_record, read_record
+from graphmem.observe.events import ID_CHARACTERS, MAX_BATCH, Checked, checked, in_order
+from graphmem.observe.merge import merged
+from graphmem.observe.model import OUTCOMES, Finding, SessionInfo, SessionRecord
+from graphmem.observe.running import CHECKPOINT_MESSAGES, Running, started_info
+
+MAX_RUNNING: Final = 64  # sessions in memory; others rest in their trails
+MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or not
+QUIET: Final = timedelta(hours=6)  # after which a session that never ended is taken as ended
+QUIET_AT_START: Final = timedelta(hours=1)  # the same when a process starts: whoever wrote the trail is gone
+OVERLAP_S: Final = 1_800.0  # between edits of two agents that are in each other's way
+KEPT_RECORDS: Final = 500  # of sessions that have ended
+MAX_EDITED: Final = 20_000  # files whose last editors are remembered
+_SUCCESSOR: Final = "~"
+log = logging.getLogger("graphmem.observe")
+
+
+class Observed(NamedTuple):
+    """What became of a batch."""
+
+    taken: int
+    ignored: Mapping[str, int]  # by reason: a key of events.REASONS; some of them were taken all the same
+    sessions: tuple[str, ...]  # that it touched, as they are called here
+    finished: tuple[SessionRecord, ...]  # sessions that ended with it, ready to be learnt from
+    units: tuple[tuple[SessionRecord, str], ...]  # units of work validated with it: the record so far, and the unit's label
+
+
+class Started(NamedTuple):
+    """What became of a session's start."""
+
+    info: SessionInfo
+    resumed: bool  # it was running already
+    note: str  # "" or why the id is another
+
+
+class Observer:
+    """The sessions of one project.
+
+    Args:
+        folder: for trails and records; made when it is needed.
+        roots: where the project lies; asked anew for each session.
+        clock: tells the time.
+        quiet_at_start: how long a session must have been quiet for a starting process to finish it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        roots: Callable[[], Iterable[str]] = tuple,
+        clock: Clock | None = None,
+        quiet_at_start: timedelta = QUIET_AT_START,
+    ) -> None:
+        self.folder = folder
+        self.clock: Clock = clock or SystemClock()
+        self._roots = roots
+        self._lock = threading.RLock()
+        self._running: OrderedDict[str, Running] = OrderedDict()  # the longest unheard of first
+        self._trails: dict[str, Trail] = {}
+        self._resting: dict[str, SessionInfo] = {}  # sessions whose trail alone is there
+        self._renamed: dict[str, str] = {}  # id an agent uses -> id of the session that goes on
+        self._edited: OrderedDict[str, deque[tuple[str, float, int, int]]] = OrderedDict()  # file -> its last editors
+        self._heard: dict[str, datetime] = {}
+        self._disk: ThreadPoolExecutor | None = None
+        self._disk_fails = False
+        self._quiet_at_start = quiet_at_start
+        self._found()
+
+    # ---- the verbs
+
+    def start(self, session_id: str, told: Mapping[str, Any]) -> Started:
+        """Begin a session, or go on with it.
+
+        Args:
+            session_id: the agent's own.
+            told: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title, commit_sha, branch, cwd.
+
+        Raises:
+            BadInputError: the id is empty or too long, or the session it is forked from is not known.
+        """
+        if not session_id.strip() or len(session_id) > ID_CHARACTERS:
+            raise BadInputError(f"a session's id has 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80])
+        with self._lock:
+            now = self.clock.now()
+            one = session_id.strip()
+            info = started_info(one, now, told)
+            known = self._get(self._renamed.get(one, one))
+            note = ""
+            if known is not None:
+                same = (not info.agent or not known.info.agent or info.agent == known.info.agent) and (
+                    told.get("kind") in (None, known.info.kind) or not known.events
+                )
+                if same:
+                    return Started(known.info, True, "")
+                note = f"{one} is the id of a running session of another agent ({known.info.agent}); this one goes by the id given here"
+            elif self._has_ended(one):
+                note = f"{one} has ended before; it goes on under the id given here"
+            if note:
+                free = self._free(one)
+                self._renamed[one] = free
+                info = info._replace(id=free)
+            if info.parent:
+                parent = self._get(self._renamed.get(info.parent, info.parent))
+                if parent is None and not self._has_ended(info.parent):
+                    raise BadInputError(
+                        f"there is no session {info.parent!r} to fork from; start it first, or leave the parent out",
+                        argument="parent",
+                        value=info.parent,
+                    )
+                if parent is not None:
+                    return Started(self._fork(parent, info), False, note)
+            self._begin(info, told.get("cwd"))
+            return Started(info, False, note)
+
+    def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
+        """Take a batch in. Whatever is wrong with an event is counted under a reason; nothing raises and nothing waits.
+
+        Args:
+            events: mappings with the fields of `model.Event`, in any order.
+            session_id: of events that name none.
+        """
+        now = self.clock.now()
+        counts: Counter[str] = Counter()
+        looked: list[Checked] = []
+        for place, raw in enumerate(events):
+            if place >= MAX_BATCH:
+                counts["over_batch"] += 1
+                continue
+            one = checked(raw, now, session_id)
+            if one.event is None:
+                counts.update(one.reasons)
+            else:
+                looked.append(one)
+        taken = 0
+        touched: dict[str, None] = {}
+        finished: list[SessionRecord] = []
+        units: list[tuple[SessionRecord, str]] = []
+        with self._lock:
+            for one in in_order(looked):
+                event = one.event
+                if event is None:
+                    continue
+                named = self._renamed.get(event.session_id, event.session_id)
+                running = self._get(named)
+                if running is None:
+                    if event.kind == "session_end":  # of one that has ended, or never began
+                        counts["duplicate" if self._has_ended(named) else "no_session"] += 1
+                        continue
+                    if len(self._running) + len(self._resting) >= MAX_OPEN:
+                        counts["too_many_sessions"] += 1
+                        continue
+                    if self._has_ended(named):
+                        counts["after_end"] += 1
+                        free = self._free(named)
+                        self._renamed[event.session_id] = free
+                        named = free
+                    info = started_info(named, now, event.args if event.kind == "session_start" else {})
+                    running = self._begin(info, event.args.get("cwd") if event.kind == "session_start" else None)
+                touched[named] = None
+                self._heard[named] = now
+                result = running.take(one._replace(event=event._replace(session_id=named)))
+                counts.update(result.reasons)
+                taken += result.taken
+                self._after(running, result.acts)
+                if result.boundary or running.messages_since >= CHECKPOINT_MESSAGES:
+                    self._checkpoint(named)
+                if result.boundary and running.pad.units[-1].outcome in ("validated", "accepted"):
+                    units.append((running.record(""), running.pad.units[-1].label))
+                if result.taken and event.kind == "session_end":
+                    finished += self._finish(named, running, str(event.args.get("outcome") or ""), "ended")
+            for named in touched:
+                self._write(named)
+        if counts:
+            log.info("of %d events %d were taken; %s", taken + sum(counts.values()), taken, dict(counts))
+        return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units))
+
+    def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord | None, list[SessionRecord]]:
+        """End a session.
+
+        Args:
+            session_id: as the agent or this observer calls it.
+            outcome: one of `model.OUTCOMES`.
+
+        Returns:
+            Its record (of an earlier end, when it had ended), and the records that are now ready to be learnt from: none while agents it
+            works with still run.
+
+        Raises:
+            SessionNotFoundError: there is none; BadInputError: the outcome is not one.
+        """
+        if outcome not in OUTCOMES:
+            raise BadInputError(
+                f"{outcome!r} is no outcome; there are {', '.join(one for one in OUTCOMES if one)}", argument="outcome", value=outcome
+            )
+        with self._lock:
+            named = self._renamed.get(session_id, session_id)
+            running = self._get(named)
+            if running is None:
+                return self.record(named), []
+            ready = self._finish(named, running, outcome, "ended")
+            return self.record(named), ready
+
+    def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
+        """End sessions nobody has heard of for so long, from their trails; the records that are ready to be learnt from."""
+        with self._lock:
+            before = self.clock.now() - quiet
+            ready: list[SessionRecord] = []
+            for named in sorted({*self._running, *self._resting}):
+                if self._heard.get(named, before) > before:
+                    continue
+                running = self._get(named)
+                if running is not None:
+                    ready += self._finish(named, running, "", "recovered")
+            return ready
+
+    # ---- what is here
+
+    def open_sessions(self) -> list[tuple[SessionInfo, int, datetime | None]]:
+        """Sessions that have not ended: what is known, events in memory, last heard of; by id."""
+        with self._lock:
+            rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
+            rows += [(info, 0, self._heard.get(named)) for named, info in self._resting.items()]
+            return sorted(rows, key=lambda row: row[0].id)
+
+    def records(self) -> list[SessionRecord]:
+        """Of sessions that have ended, the newest first."""
+        found = [record for path in self._record_paths() if (record := read_record(path)) is not None]
+        return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
+
+    def record(self, session_id: str) -> SessionRecord:
+        """The record of one session, so far or at its end.
+
+        Raises:
+            SessionNotFoundError: there is none.
+        """
+        with self._lock:
+            named = self._renamed.get(session_id, session_id)
+            running = self._get(named)
+            if running is not None:
+                return running.record("")
+            found = read_record(self.folder / (file_name(named) + RECORD)) if self._has_ended(named) else None
+            if found is None:
+                near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
+                raise SessionNotFoundError(
+                    f"there is no session {session_id!r}; `graphmem session list` shows them", id=session_id, suggestions=near
+                )
+            return found
+
+    def early(self, session_id: str) -> list[Finding]:
+        """What stands out in a running session; nothing of one that does not run."""
+        with self._lock:
+            running = self._get(self._renamed.get(session_id, session_id))
+            return running.early() if running is not None else []
+
+    def close(self) -> None:
+        """Bring the trails to the disk. Sessions stay open: the next process goes on with them."""
+        with self._lock:
+            for named, running in list(self._running.items()):
+                for act in running.interpreter.flush():
+                    running.apply(act)
+                    self._after(running, [act])
+                self._write(named)
+                self._checkpoint(named)
+            disk, self._disk = self._disk, None
+        if disk is not None:
+            disk.shutdown(wait=True)
+
+    # ---- beginning and ending
+
+    def _begin(self, info: SessionInfo, cwd: Any = None) -> Running:
+        roots = [*self._roots(), *([cwd] if isinstance(cwd, str) else [])]
+        running = Running(info, roots)
+        self._add(info.id, running)
+        trail = Trail(self._trail_path(info.id))
+        trail.start(info, roots)
+        self._trails[info.id] = trail
+        self._heard[info.id] = self.clock.now()
+        self._write(info.id)
+        return running
+
+    def _fork(self, parent: Running, info: SessionInfo) -> SessionInfo:
+        self._write(parent.info.id)
+        child = parent.fork(info)
+        self._add(info.id, child)
+        trail = Trail(self._trail_path(info.id))
+        trail.start(child.info, [*self._roots()])
+        self._trails[info.id] = trail
+        try:
+            trail.fork(self._trail_path(parent.info.id))
+        except OSError as error:
+            self._no_disk(error)
+        self._heard[info.id] = self.clock.now()
+        self._write(info.id)
+        return child.info
+
+    def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
+        """End one; the records that are ready now: its own, or that of all its companions when it was the last of them."""
+        record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
+        group = record.info.group
+        companions = [one.info.id for one in self._running.values() if group and one.info.group == group and one.info.id != named]
+        companions += [info.id for info in self._resting.values() if group and info.group == group and info.id != named]
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            keep_record(self.folder, record)
+        except OSError as error:
+            self._no_disk(error)
+            return []
+        self._forget(named)
+        self._trail_path(named).unlink(missing_ok=True)
+        if companions:
+            return []
+        if not group:
+            return [record]
+        members = [one for one in self.records() if one.info.group == group and one.info.ending != "merged" and not one.members]
+        return [merged(members)] if members else [record]
+
+    def _after(self, running: Running, acts: Sequence[Act]) -> None:
+        """Write down what came of an event, and see who edits what."""
+        trail = self._trails[running.info.id]
+        for place, act in enumerate(acts):
+            trail.act(act, running.fresh_marks if place == 0 else ())
+            if place == 0:
+                running.fresh_marks = []
+            if act.action == "edit" and act.ok is not False:
+                for path in act.paths:
+                    self._edit(running, path, act)
+
+    def _edit(self, running: Running, path: str, act: Act) -> None:
+        """Two sessions that edit one file while both run are in each other's way; both learn of it."""
+        own = running.info
+        editors = self._edited.get(path)
+        if editors is None:
+            if len(self._edited) >= MAX_EDITED:
+                self._edited.popitem(last=False)
+            editors = self._edited.setdefault(path, deque(maxlen=8))
+        began = own.started_at.timestamp() if own.started_at else act.at
+        for other, at, n, step in editors:
+            rival = self._running.get(other)
+            if other == own.id or rival is None or abs(act.at - at) > OVERLAP_S or at < min(began, act.at) - 1.0:
+                continue
+            for who, whom, mark in ((running, other, (act.n, act.step)), (rival, own.id, (n, step))):
+                seen = who.pad.rivals.setdefault(path, [])
+                if len(seen) < 20 and not any(entry[0] == whom and entry[2] == mark for entry in seen):
+                    apart = abs(act.at - at)
+                    seen.append((whom, apart, mark))
+                    self._trails[who.info.id].rival(path, whom, apart, mark)
+        editors.append((own.id, act.at, act.n, act.step))
+
+    # ---- where sessions are
+
+    def _get(self, named: str) -> Running | None:
+        """A session that has not ended, brought back from its trail when it rested."""
+        running = self._running.get(named)
+        if running is not None:
+            self._running.move_to_end(named)
+            return running
+        if named in self._resting:
+            return self._restore(named)
+        return None
+
+    def _add(self, named: str, running: Running) -> None:
+        self._running[named] = running
+        self._resting.pop(named, None)
+        while len(self._running) > MAX_RUNNING:
+            oldest, resting = next(iter(self._running.items()))
+            self._write(oldest)
+            self._checkpoint(oldest)
+            self._resting[oldest] = resting.info
+            del self._running[oldest]
+            del self._trails[oldest]
+
+    def _forget(self, named: str) -> None:
+        self._running.pop(named, None)
+        self._resting.pop(named, None)
+        self._trails.pop(named, None)
+        self._heard.pop(named, None)
+
+    def _restore(self, named: str) -> Running | None:
+        path = self._trail_path(named)
+        running, size = restored(path)
+        if running is None:
+            self._resting.pop(named, None)
+            return None
+        self._trails[named] = Trail(path, size)
+        self._add(named, running)
+        return running
+
+    def _found(self) -> None:
+        """The trails an earlier process left: their sessions rest, and go on when they are heard of again."""
+        if not self.folder.is_dir():
+            return
+        for path in sorted(self.folder.glob("*" + TRAIL)):
+            first = next(iter(Reader(path)), None)
+            try:
+                if first is None or first.kind != "start":
+                    raise ValueError("its first line is not whole")
+                info, _ = info_of(first.body)
+            except (KeyError, TypeError, ValueError) as error:
+                log.warning("the trail %s is no session's and is set aside: %s", path.name, error)
+                path.replace(path.with_suffix(".damaged"))
+                continue
+            self._resting[info.id] = info
+            heard = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            self._heard[info.id] = heard
+            base, tilde, count = info.id.rpartition(_SUCCESSOR)
+            if tilde and count.isdigit():
+                self._renamed[base] = info.id
+
+    def finish_left(self) -> list[SessionRecord]:
+        """End the sessions an earlier process left and nobody has been heard of since; the records that are ready."""
+        return self.finish_quiet(self._quiet_at_start)
+
+    def _free(self, one: str) -> str:
+        base = one.rpartition(_SUCCESSOR)[0] if one.rpartition(_SUCCESSOR)[2].isdigit() and _SUCCESSOR in one else one
+        count = 2
+        while True:
+            name = f"{base}{_SUCCESSOR}{count}"
+            if name not in self._running and name not in self._resting and not self._has_ended(name):
+                return name
+            count += 1
+
+    def _has_ended(self, named: str) -> bool:
+        return (self.folder / (file_name(named) + RECORD)).exists()
+
+    # ---- the disk
+
+    def _trail_path(self, named: str) -> Path:
+        return self.folder / (file_name(named) + TRAIL)
+
+    def _record_paths(self) -> list[Path]:
+        paths = (
+            sorted(self.folder.glob("*" + RECORD), key=lambda path: (-path.stat().st_mtime_ns, path.name)) if self.folder.is_dir() else []
+        )
+        for old in paths[KEPT_RECORDS:]:
+            old.unlink(missing_ok=True)
+        return paths[:KEPT_RECORDS]
+
+    def _write(self, named: str) -> None:
+        trail = self._trails.get(named)
+        if trail is None:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            trail.write()
+            self._disk_fails = False
+        except OSError as error:
+            self._no_disk(error)
+
+    def _checkpoint(self, named: str) -> None:
+        running, trail = self._running.get(named), self._trails.get(named)
+        if running is None or trail is None:
+            return
+        running.messages_since = 0
+        self._write(named)
+        if self._disk is None:
+            self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
+        self._disk.submit(_forced, trail)
+
+    def _no_disk(self, error: OSError) -> None:
+        """Said once: sessions go on in memory."""
+        if not self._disk_fails:
+            log.warning("sessions cannot be written to %s: %s; they go on in memory and are lost with this process", self.folder, error)
+        self._disk_fails = True
+
+
+def restored(path: Path) -> tuple[Running | None, int]:
+    """A session from its trail, and how many bytes of it count."""
+    reader = Reader(path)
+    running: Running | None = None
+    info: SessionInfo | None = None
+    for line in reader:
+        if line.kind == "start":
+            told, roots = info_of(line.body)
+            info = info or told  # a fork's own start stands before its parent's
+            running = Running(told, roots)
+        elif running is None or info is None:
+            break
+        elif line.kind == "act":
+            act, marks = act_of(line.body)
+            running.marks.update(dict.fromkeys(marks))
+            running.events += len(marks)
+            running.interpreter.count = act.n
+            running.apply(act)
+        elif line.kind == "fork":
+            running = running.fork(info)
+        elif line.kind == "rival":
+            mark = (int(line.body["mark"][0]), int(line.body["mark"][1]))
+            running.pad.rivals.setdefault(line.body["path"], []).append((line.body["other"], float(line.body["apart"]), mark))
+    if running is not None and info is not None and running.info.id != info.id:
+        running = running.fork(info)  # it was forked, and nothing more was written
+    if running is not None:
+        running.messages_since = 0
+    return running, reader.size
+
+
+def _forced(trail: Trail) -> None:
+    try:
+        trail.force()
+    except FileNotFoundError:
+        return  # the session has ended meanwhile: its record is on disk
+    except OSError as error:
+        log.warning("the checkpoint %s could not be forced to the disk: %s", trail.path.name, error)

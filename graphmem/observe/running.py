@@ -1,0 +1,283 @@
+"""One running session: events in, acts counted and shown to the detectors, a record at the end.
+
+Nothing of a session is in the graph while it runs. What an event costs is measured; over its budget is a line in the log, never an error.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from graphmem.observe.acts import Act, Interpreter, Paths
+from graphmem.observe.detect import Detectors
+from graphmem.observe.detect_files import CoAccessed, ConfigTouch, ContextTokenSpike, FileAccess, GlobIgnore, ImportChase, ReadAbandon
+from graphmem.observe.detect_tools import (
+    Backtrack,
+    ErrorRetry,
+    RepeatedGrep,
+    StepOverrun,
+    TestOrder,
+    TimeAnomaly,
+    ToolSequence,
+    with_others,
+)
+from graphmem.observe.detect_words import DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
+from graphmem.observe.events import Checked
+from graphmem.observe.merge import folded, ranked, without
+from graphmem.observe.methodology import UNIT_KEYS, Methodology, methodologies
+from graphmem.observe.model import OUTCOMES, SESSION_KINDS, Finding, SessionInfo, SessionRecord
+from graphmem.observe.scratchpad import Scratchpad, moment
+from graphmem.observe.words import MESSAGE_CHARACTERS
+
+EVENT_BUDGET_S: Final = 0.002  # of processor time; source: specification, 5.1
+FINISH_BUDGET_S: Final = 0.1
+MAX_EVENTS: Final = 100_000  # of one session; what comes after is counted and not looked at
+MARKS: Final = 65_536  # events that are known again when they come twice: the last ones
+CHECKPOINT_MESSAGES: Final = 10
+CLOCK_SLACK_S: Final = 60.0  # that events may be dated before those that came earlier without being noted
+_WARN_EVERY: Final = 1_000  # events between two lines about the budget
+DETECTORS: Final = (
+    FileAccess,
+    CoAccessed,
+    ErrorRetry,
+    Backtrack,
+    ReadAbandon,
+    RepeatedGrep,
+    ToolSequence,
+    TimeAnomaly,
+    SelfCorrection,
+    ExternalReference,
+    GlobIgnore,
+    ImportChase,
+    TestOrder,
+    ConfigTouch,
+    StepOverrun,
+    ParallelConflict,
+    ContextTokenSpike,
+    DeadEnds,
+)
+_TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")
+log = logging.getLogger("graphmem.observe")
+
+
+class Taken(NamedTuple):
+    """What became of one event."""
+
+    taken: bool
+    reasons: tuple[str, ...]
+    acts: Sequence[Act]
+    boundary: bool  # a unit of work ended with it
+
+
+class Running:
+    """A session that has not ended. Not thread-safe: the observer gives it one event at a time.
+
+    Args:
+        info: what is known of it.
+        roots: where the project lies.
+    """
+
+    def __init__(self, info: SessionInfo, roots: Iterable[str] = ()) -> None:
+        self.interpreter = Interpreter(Paths(roots))
+        self.pad = Scratchpad(info)
+        self.detectors = Detectors(DETECTORS, self.pad)
+        self.marks: dict[int, None] = {}
+        self.fresh_marks: list[int] = []  # of events whose acts are not in the trail yet
+        self.events = 0
+        self.messages_since = 0  # the last checkpoint
+        self.forks: list[SessionInfo] = []
+        self.base: SessionRecord | None = None  # of the parent, when this was forked
+        self.slow = 0
+        self._warned_at = -_WARN_EVERY
+
+    @property
+    def info(self) -> SessionInfo:
+        """What is known of it by now."""
+        return self.pad.info
+
+    def take(self, one: Checked) -> Taken:
+        """Take one event in. Nothing that comes raises."""
+        event = one.event
+        if event is None:
+            return self._refused(one.reasons)
+        started = time.thread_time()
+        if one.mark in self.marks:
+            return self._refused(("duplicate",))
+        if self.events >= MAX_EVENTS:
+            return self._refused(("flood",))
+        if len(self.marks) >= MARKS:
+            del self.marks[next(iter(self.marks))]
+        self.marks[one.mark] = None
+        self.fresh_marks.append(one.mark)
+        self.events += 1
+        reasons = list(one.reasons)
+        pad = self.pad
+        if event.step < 0:
+            event = event._replace(step=max(pad.last_step, 0))
+        elif event.step < pad.last_step:
+            reasons.append("late")
+        if one.timed and pad.last_at and event.at.timestamp() < pad.last_at - CLOCK_SLACK_S and event.step >= pad.last_step:
+            reasons.append("clock_back")
+        for reason in reasons:
+            pad.ignored[reason] += 1
+        units = len(pad.units)
+        acts = self.interpreter.take(event)
+        for act in acts:
+            self.apply(act)
+        spent = time.thread_time() - started
+        if spent > EVENT_BUDGET_S:
+            self._over_budget(spent, event.kind)
+        return Taken(True, tuple(reasons), acts, len(pad.units) > units)
+
+    def _refused(self, reasons: tuple[str, ...]) -> Taken:
+        for reason in reasons:
+            self.pad.ignored[reason] += 1
+        return Taken(False, reasons, (), False)
+
+    def _over_budget(self, spent: float, kind: str) -> None:
+        self.slow += 1
+        if self.events - self._warned_at >= _WARN_EVERY:
+            self._warned_at = self.events
+            log.warning(
+                "an event (%s) of session %s took %.1f ms of processor time, over the %.0f ms it may; %d so far",
+                kind,
+                self.info.id,
+                spent * 1e3,
+                EVENT_BUDGET_S * 1e3,
+                self.slow,
+            )
+
+    def apply(self, act: Act) -> None:
+        """Count one act and show it to the detectors; also how a trail is taken in again."""
+        pad = self.pad
+        if act.kind in ("start", "step", "end") and act.info:
+            self._told(act)
+        pad.take(act)
+        self.detectors.see(act, pad)
+        if act.kind in ("say", "user"):
+            self.messages_since += 1
+
+    def _told(self, act: Act) -> None:
+        """What a session says of itself, in the words of its methodology."""
+        info = act.info
+        if isinstance(info.get("methodology"), str) and act.kind == "start":
+            self.pad.info = self.info._replace(methodology=methodologies().of(info["methodology"]).name)
+        if info.get("kind") in SESSION_KINDS and act.kind == "start":
+            self.pad.info = self.info._replace(kind=info["kind"])
+        unit = _unit(self.methodology, info)
+        phase = self.methodology.phase_of(str(info.get("phase", "")))
+        planned = info.get("planned_steps")
+        planned = int(planned) if isinstance(planned, (int, float)) and 0 < planned < 1e6 else None
+        if act.kind != "end" and (unit or phase or planned is not None):
+            self.pad.begin_unit(unit, phase, planned, act)
+        if act.kind == "end" and info.get("outcome") in OUTCOMES:
+            self.pad.info = self.info._replace(outcome=info["outcome"])
+
+    @property
+    def methodology(self) -> Methodology:
+        """The way it works."""
+        return methodologies().of(self.info.methodology)
+
+    def fork(self, info: SessionInfo) -> Running:
+        """A session that starts from all this one knows; its record will hold only what it does itself."""
+        child: Running = copy.deepcopy(self)
+        child.base = self.record("")
+        child.pad.info = info._replace(parent=self.info.id)
+        child.pad.forked_n = self.interpreter.count
+        child.pad.rivals = {}
+        child.interpreter.drop_pending()
+        child.marks, child.fresh_marks, child.messages_since = {}, [], 0
+        return child
+
+    def findings(self) -> list[Finding]:
+        """What was found so far, most urgent first."""
+        return ranked(with_others(folded(list(self.detectors.findings(self.pad)))))
+
+    def early(self) -> list[Finding]:
+        """What stands out already, without waiting for other sessions."""
+        return [one for one in self.findings() if one.early and not one.failed_approach]
+
+    def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
+        """The record of the session as a whole, and the acts that were still open."""
+        started = time.thread_time()
+        last = self.interpreter.flush()
+        for act in last:
+            self.apply(act)
+        pad = self.pad
+        if pad.info.work_unit and pad.unit_steps():
+            pad.end_unit(outcome, _end_of(pad))
+        pad.info = pad.info._replace(outcome=outcome or pad.info.outcome)
+        record = self.record(ending, at)
+        spent = time.thread_time() - started
+        if spent > FINISH_BUDGET_S:
+            told = (pad.info.id, spent * 1e3, FINISH_BUDGET_S * 1e3)
+            log.warning("finishing session %s took %.0f ms of processor time, over the %.0f it may", *told)
+        return record, last
+
+    def record(self, ending: str, at: datetime | None = None) -> SessionRecord:
+        """What is known so far, as a record; changes nothing."""
+        pad = self.pad
+        ended = at or (moment(pad.last_at) if pad.last_at else None)
+        info = pad.info._replace(ending=ending, ended_at=ended if ending else None)
+        if info.started_at is None and pad.first_at:
+            info = info._replace(started_at=moment(pad.first_at))
+        ignored: dict[str, int] = dict(pad.ignored)
+        if let_go := pad.let_go():
+            ignored["let_go"] = let_go
+        pairs = next(one for one in self.detectors.all if isinstance(one, CoAccessed))
+        record = SessionRecord(
+            info=info,
+            events=self.events,
+            messages=pad.messages,
+            tokens=pad.tokens,
+            duration_s=round(pad.duration_s, 3),
+            steps=pad.steps,
+            files=tuple(pad.file_stats()),
+            commands=tuple(pad.command_runs()),
+            decisions=tuple(pad.decisions),
+            errors=tuple(pad.errors_seen()),
+            dead_ends=tuple(pad.dead_ends),
+            co_accesses=tuple(pairs.co_accesses()),
+            findings=tuple(self.findings()),
+            units=tuple(pad.units),
+            tools=dict(sorted(pad.tools.items())),
+            modules=dict(sorted(pad.modules.items())),
+            searches=dict(pad.searches),
+            web_sources=tuple(pad.web_sources),
+            contaminated=bool(pad.web_n),
+            last_message=pad.last_message[: MESSAGE_CHARACTERS * 4],
+            injected=tuple(pad.injected),
+            ignored=dict(sorted(ignored.items())),
+        )
+        return without(record, self.base) if self.base is not None else record
+
+
+def _end_of(pad: Scratchpad) -> Act:
+    return Act(pad.acts, max(pad.last_step, 0), pad.last_at, "end")
+
+
+def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
+    """What a session is at its start, from what was told of it; words that are not known give the defaults."""
+    texts = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
+    way = methodologies().of(str(told.get("methodology") or ""))
+    planned = told.get("planned_steps")
+    kind = told.get("kind")
+    info = SessionInfo(
+        id=session_id,
+        kind=kind if kind in SESSION_KINDS else "terminal",
+        methodology=way.name,
+        work_unit=_unit(way, told),
+        phase=way.phase_of(str(told.get("phase") or "")),
+        started_at=now,
+        planned_steps=int(planned) if isinstance(planned, (int, float)) and 0 < planned < 1e6 else None,
+    )
+    return info._replace(**texts)
+
+
+def _unit(way: Methodology, told: Mapping[str, Any]) -> str:
+    """The label of the unit of work, when anything is told of one."""
+    return way.unit(told).label if any(told.get(name) for name in UNIT_KEYS) else ""
