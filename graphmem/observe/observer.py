@@ -30,6 +30,7 @@ MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or not
 QUIET: Final = timedelta(hours=6)  # after which a session that never ended is taken as ended
 QUIET_AT_START: Final = timedelta(hours=1)  # the same when a process starts: whoever wrote the trail is gone
 OVERLAP_S: Final = 1_800.0  # between edits of two agents that are in each other's way
+ENDED_MARKS: Final = 2_000  # last events of a session that has ended which are known again when they come twice
 KEPT_RECORDS: Final = 500  # of sessions that have ended
 MAX_EDITED: Final = 20_000  # files whose last editors are remembered
 _SUCCESSOR: Final = "~"
@@ -80,6 +81,7 @@ class Observer:
         self._resting: dict[str, SessionInfo] = {}  # sessions whose trail alone is there
         self._renamed: dict[str, str] = {}  # id an agent uses -> id of the session that goes on
         self._edited: OrderedDict[str, deque[tuple[str, float, int, int]]] = OrderedDict()  # file -> its last editors
+        self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of sessions that ended a moment ago
         self._heard: dict[str, datetime] = {}
         self._disk: ThreadPoolExecutor | None = None
         self._disk_fails = False
@@ -170,6 +172,9 @@ class Observer:
                         counts["too_many_sessions"] += 1
                         continue
                     if self._has_ended(named):
+                        if one.mark in self._ended.get(named, ()):
+                            counts["duplicate"] += 1
+                            continue
                         counts["after_end"] += 1
                         free = self._free(named)
                         self._renamed[event.session_id] = free
@@ -262,7 +267,7 @@ class Observer:
             if found is None:
                 near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
                 raise SessionNotFoundError(
-                    f"there is no session {session_id!r}; `graphmem session list` shows them", id=session_id, suggestions=near
+                    f"there is no session {session_id!r}; `graphmem session list` shows them", id=session_id, candidates=near
                 )
             return found
 
@@ -325,6 +330,9 @@ class Observer:
         except OSError as error:
             self._no_disk(error)
             return []
+        self._ended[named] = frozenset(list(running.marks)[-ENDED_MARKS:])
+        while len(self._ended) > MAX_RUNNING:
+            self._ended.popitem(last=False)
         self._forget(named)
         self._trail_path(named).unlink(missing_ok=True)
         if companions:
@@ -487,13 +495,13 @@ def restored(path: Path) -> tuple[Running | None, int]:
     """A session from its trail, and how many bytes of it count."""
     reader = Reader(path)
     running: Running | None = None
-    info: SessionInfo | None = None
+    starts: list[SessionInfo] = []  # a fork's own stands before its parent's
     for line in reader:
         if line.kind == "start":
             told, roots = info_of(line.body)
-            info = info or told  # a fork's own start stands before its parent's
+            starts.append(told)
             running = Running(told, roots)
-        elif running is None or info is None:
+        elif running is None:
             break
         elif line.kind == "act":
             act, marks = act_of(line.body)
@@ -502,13 +510,15 @@ def restored(path: Path) -> tuple[Running | None, int]:
             running.interpreter.count = act.n
             running.apply(act)
         elif line.kind == "fork":
-            running = running.fork(info)
+            starts.pop()
+            running = running.fork(starts[-1])
         elif line.kind == "rival":
             mark = (int(line.body["mark"][0]), int(line.body["mark"][1]))
             running.pad.rivals.setdefault(line.body["path"], []).append((line.body["other"], float(line.body["apart"]), mark))
-    if running is not None and info is not None and running.info.id != info.id:
-        running = running.fork(info)  # it was forked, and nothing more was written
     if running is not None:
+        while len(starts) > 1:  # it was forked, and nothing more was written
+            starts.pop()
+            running = running.fork(starts[-1])
         running.messages_since = 0
     return running, reader.size
 

@@ -223,7 +223,7 @@ class Running:
         pad = self.pad
         ended = at or (moment(pad.last_at) if pad.last_at else None)
         info = pad.info._replace(ending=ending, ended_at=ended if ending else None)
-        if info.started_at is None and pad.first_at:
+        if pad.first_at and (info.started_at is None or info.started_at.timestamp() > pad.first_at):
             info = info._replace(started_at=moment(pad.first_at))
         ignored: dict[str, int] = dict(pad.ignored)
         if let_go := pad.let_go():
