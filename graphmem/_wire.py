@@ -282,4 +282,4 @@ def _first(row: Mapping[str, Any]) -> str:
 
 
 def _second(row: Mapping[str, Any]) -> str:
-    return next(key for key in ("count", "seconds", "reason") if key in row)
+    return next(key for key in ("count", "seconds", "reason", "value") if key in row)

@@ -22,6 +22,7 @@ from graphmem.api.documents import Documents
 from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
 from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
+from graphmem.api.history import HistoryMutations, HistoryQueries
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.injection import ContextMutations, ContextQueries, ContextSubscriptions
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
@@ -46,7 +47,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -224,7 +225,7 @@ class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, Conte
 
 
 @strawberry.type(description="Changes.")
-class Mutation(MemoryMutations, UpkeepMutations, ContextMutations):
+class Mutation(MemoryMutations, UpkeepMutations, ContextMutations, HistoryMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)

@@ -10,15 +10,17 @@ from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
 from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.memory import validate
 from graphmem.observe import coaccess, git_history, git_lessons, git_log
+from graphmem.observe.coaccess_edges import joined
 from graphmem.observe.history import MAX_FILES, History
 from graphmem.observe.history_log import AGENT, Change, HistoryLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from graphmem.memory.book import MemoryBook
     from graphmem.model import IndexProgress
+    from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
@@ -38,6 +40,7 @@ class HistoryVerbs:
     _history_turn = threading.Lock()
     _history_notes: Sequence[str] = ()
     _book: MemoryBook
+    _projections: Projections
 
     def record_co_access(
         self,
@@ -100,10 +103,12 @@ class HistoryVerbs:
         _check("min_sessions", min_sessions, 0, 1_000_000)
         paths = self._history_paths("files", files, 100)
         history = self._known_history()
+        view = self._projections.graph_if_ready()
+        edges = joined(view, paths) if view is not None else {}
         with history.lock:
-            ranked = coaccess.rank(history, paths, depth=depth, min_support=min_sessions)[:k]
+            ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)[:k]
             seen = coaccess.evidence(history, paths, [one.node for one in ranked])
-            hits = [_hit(history, one, its) for one, its in zip(ranked, seen, strict=True)]
+            hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)
             notes = [*self._history_notes, *(f"history does not know {path}" for path in paths if history.known(path) is None)]
             return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
@@ -194,7 +199,7 @@ class HistoryVerbs:
             self._history_log.close()
 
 
-def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence) -> CoAccessHit:
+def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: Mapping[str, Sequence[str]]) -> CoAccessHit:
     return CoAccessHit(
         path=history.nodes[one.node].path,
         score=one.score,
@@ -206,7 +211,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence) -> CoAc
         direction=its.direction,
         delay_s=its.delay_s,
         last_seen=_iso(its.last_at) if its.support else "",
-        explained=[],
+        explained=list(edges.get(history.nodes[one.node].path, ())),
         depth=one.depth,
         via=history.nodes[one.via].path if one.via >= 0 else "",
         parts=one.parts,
