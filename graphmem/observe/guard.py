@@ -82,6 +82,11 @@ class Guard:
         """Whether the session was shown this memory."""
         return memory_id in self._shown
 
+    @staticmethod
+    def is_marked(facts: Mapping[str, Any]) -> bool:
+        """Whether any text among the facts carries memory's mark."""
+        return any(isinstance(value, str) and MARK in value for value in facts.values())
+
     def echoes(self, text: str) -> str:
         """Id of a memory that says what a text says; "" when the words are its own."""
         if MARK in text:

@@ -2,7 +2,7 @@
 
 One SQLite file beside the database. Every row names its session, and every count counts sessions, so that a session that is taken in
 ten times is there once. The journal stays the memories' truth: what is lost with this file is how often things were seen, and the receipts.
-A copy of a session under another id, and a fork with what it brought from its parent, count with the session they come from.
+A fork, with what it brought from its parent, counts with the session it comes from.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Ledger:
         info, digest = record.info, digest_of(record)
         at = (info.ended_at or info.started_at or _latest(record)).timestamp()
         with self._writing() as db:
-            lineage = self._lineage(db, info.id, info.parent, digest)
+            lineage = self._lineage(db, info.id, info.parent)
             self._forget(db, info.id)
             db.execute(
                 "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -164,12 +164,17 @@ class Ledger:
             for (old,) in db.execute("SELECT id FROM session ORDER BY at DESC, id LIMIT -1 OFFSET ?", (KEPT_SESSIONS,)).fetchall():
                 self._forget(db, old)
 
-    def _lineage(self, db: sqlite3.Connection, session: str, parent: str, digest: str) -> str:
-        """The session that this one counts with: the one it was forked from or is a copy of, else itself."""
-        known = db.execute("SELECT lineage FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", (digest, session)).fetchone()
-        if known is None and parent:
-            known = db.execute("SELECT lineage FROM session WHERE id = ?", (parent,)).fetchone() or (parent,)
-        return str(known[0]) if known is not None else session
+    def twin(self, session: str, digest: str) -> str:
+        """Another session that this one is a copy of, event for event; "" for none."""
+        row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
+        return str(row[0]) if row else ""
+
+    def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
+        """The session that this one counts with: the one it was forked from, else itself."""
+        if not parent:
+            return session
+        known = db.execute("SELECT lineage FROM session WHERE id = ?", (parent,)).fetchone()
+        return str(known[0]) if known is not None else parent
 
     def _forget(self, db: sqlite3.Connection, session: str) -> None:
         db.execute("DELETE FROM session WHERE id = ?", (session,))
@@ -241,7 +246,7 @@ class Ledger:
 
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
         """(part, digest of the record, body, undone) of a session, oldest first."""
-        rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY at, part", session)
+        rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
 
     def undo(self, session: str) -> None:
@@ -262,11 +267,9 @@ class Ledger:
         return [str(row[0]) for row in rows]
 
     def summaries(self, since: datetime | None, until: datetime, most: int, offset: int = 0) -> list[dict[str, Any]]:
-        """Summaries of sessions that ended in a time, newest first; each copy once."""
+        """Summaries of sessions that ended in a time, newest first."""
         rows = self._all(
-            "SELECT summary FROM session s WHERE at >= ? AND at <= ? AND NOT EXISTS "
-            "(SELECT 1 FROM session o WHERE o.digest = s.digest AND o.id <> s.id AND (o.at, o.id) < (s.at, s.id)) "
-            "ORDER BY at DESC, id LIMIT ? OFFSET ?",
+            "SELECT summary FROM session WHERE at >= ? AND at <= ? ORDER BY at DESC, id LIMIT ? OFFSET ?",
             since.timestamp() if since is not None else 0.0,
             until.timestamp(),
             most,

@@ -1,7 +1,7 @@
 """From the findings of a session to memories: filters in their order, each with a named reason, and one transaction at the end.
 
 guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding leaves the pipeline with
-a verdict; the receipt lists them all. A session that was taken in before gives its receipt again and changes nothing.
+a verdict; the receipt lists them all. A session that was taken in before, or a copy of one, gives that one's receipt and changes nothing.
 """
 
 from __future__ import annotations
@@ -73,6 +73,9 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
     for known_part, known, body, undone in before:
         if known_part == part and (undone or known == digest):
             return replace(receipt_of(body), undone=undone)
+    twin = ledger.twin(record.info.id, digest)
+    if twin and (of_twin := [(receipt_of(body), undone) for known_part, _, body, undone in ledger.receipts(twin) if known_part == part]):
+        return replace(of_twin[0][0], undone=of_twin[0][1])
     return _Promotion(means, record, part, unit).run(digest, [receipt_of(body) for _, _, body, _ in before])
 
 
@@ -129,20 +132,20 @@ class _Promotion:
     # ---- filters
 
     def _is_echo(self, one: Finding) -> bool:
-        """What the session was shown is no evidence: said again in words, or done because a memory said so."""
+        """What the session was shown, or anybody knows, is no evidence: said again in words, or done because a memory said so."""
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
-        if not memory:
-            known = self.means.ledger.memory_of(one.key)
-            memory = known if known and self.guard.was_shown(known) else ""
-        if memory:
-            row = self.book.index().row(memory)
-            self._end(
-                one,
-                "echo",
-                f"the session was shown, or knew, #{row.short_id}" if row is not None else "it carries memory's mark",
-                row=memory,
-            )
-        return bool(memory)
+        if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
+            memory = known
+        row = self.book.index().row(memory) if memory else None
+        if not memory or (row is not None and self._is_ours(row)):
+            return False
+        if row is None:
+            self._end(one, "echo", "it carries memory's mark")
+        elif self.guard.was_shown(memory) or self.guard.is_marked(one.facts):
+            self._end(one, "echo", f"the session was shown #{row.short_id}", row=memory)
+        else:
+            self._end(one, "known", f"#{row.short_id} says it in these words", row=memory)
+        return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
         """Validation and frequency, then the sentence; None when a verdict was given."""
@@ -182,7 +185,7 @@ class _Promotion:
         for place, case in enumerate(cases):
             one = case.finding
             found = novelty.known(place)
-            if found is not None and self._is_ours(found.row):
+            if found is not None and self._is_ours(found.row) and not self.means.ledger.keys_of([found.row.id]):
                 self._end(one, "learnt", "it was kept before the receipt could be", case, row=found.row.id)
                 continue
             if found is not None and found.taken_back:
@@ -206,9 +209,8 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """True for what this session has taught already, in a run that was cut off before its receipt."""
-        here = any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
-        return here and row.source == SOURCE and not self.means.ledger.keys_of([row.id])
+        """True for what this session has taught already."""
+        return row.source == SOURCE and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
     def _too_weak(self, case: _Case, score: float, preset: gates.Preset) -> str:
         total = sum(gates.points(case.finding, case.seen.sessions, score).values())

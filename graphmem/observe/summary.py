@@ -88,8 +88,9 @@ def markdown(summary: Mapping[str, Any]) -> str:
 
 
 def short(summary: Mapping[str, Any]) -> str:
-    """A summary in one line, for the next session."""
+    """A summary in one line, for the next session; without anybody's words where strangers' may be among them."""
     parts = [_headline(summary)]
+    said = not summary["contaminated"]
     if summary["files"]:
         names = [_file(one) for one in summary["files"][:_SHORT]]
         more = summary["files_edited"] - len(names)
@@ -97,14 +98,14 @@ def short(summary: Mapping[str, Any]) -> str:
     failing = [one for one in summary["commands"] if one["exit"]]
     if failing:
         parts.append("Last failing: " + ", ".join(_command(one) for one in failing[-_SHORT:]) + ".")
-    if summary["decisions"]:
-        said = [f"{'approved' if one['approved'] else 'rejected'} {_quoted(one['text'])}" for one in summary["decisions"][-_SHORT:]]
-        parts.append("Decided: " + "; ".join(said) + ".")
-    if summary["errors_left"]:
+    if summary["decisions"] and said:
+        decided = [f"{'approved' if one['approved'] else 'rejected'} {_quoted(one['text'])}" for one in summary["decisions"][-_SHORT:]]
+        parts.append("Decided: " + "; ".join(decided) + ".")
+    if summary["errors_left"] and said:
         parts.append("Not fixed: " + "; ".join(f"`{_code(one)}`" for one in summary["errors_left"][:_SHORT]) + ".")
-    if summary["dead_ends"]:
+    if summary["dead_ends"] and said:
         parts.append("Given up: " + "; ".join(_quoted(one) for one in summary["dead_ends"][:_SHORT]) + ".")
-    title = f"{summary['title']}: " if summary["title"] else ""
+    title = f"{summary['title']}: " if summary["title"] and said else ""
     return title + " ".join(parts)
 
 

@@ -55,6 +55,7 @@ from graphmem.service.health import HealthVerbs
 from graphmem.service.history import HistoryVerbs
 from graphmem.service.hooking import Hooks
 from graphmem.service.injecting import Injector
+from graphmem.service.learning import LearningVerbs
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
 from graphmem.service.people import PeopleVerbs
@@ -89,7 +90,7 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs, ContextVerbs):
+class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, LearningVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs, ContextVerbs):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -127,6 +128,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
             rules=self.rules,
             root=self._root_or_none,
             on_ready=self._context_news.publish,
+            summaries=lambda: [(one.session, one.short) for one in self.recent_summaries()],
         )
         self._hooks = Hooks(self._injector, None, self._root_or_none)
         self._turn = threading.Lock()  # index runs take turns
@@ -190,6 +192,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
             self._run.join()
         self._book.close()
         self._close_history()
+        self._close_ledger()
         self._projections.close()
         for kept in (self._cache, self._inputs):
             if kept is not None:
@@ -513,9 +516,9 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
+            "history": self._history_report(),
         }
 
-            "history": self._history_report(),
     def _judged(self, view: GraphView) -> frozenset[str]:
         """Tests that impact judges by their last run."""
         return self._evidence.judged(view, self._store.meta().get("project", ""))
@@ -557,10 +560,10 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
                 self._vectors.pause()
                 self._book.flush()  # the run moves the anchors of every memory that was acknowledged before it
                 begun = self._stale.now()
-                summary = indexer.run(
-                    full=full,
                 root = Path(repo).resolve() if repo is not None else self._root()
                 history = self._read_history(root, tell, stop, self._settings)
+                summary = indexer.run(
+                    full=full,
                     paths=paths,
                     on_progress=tell,
                     on_changed=lambda changed: self._stale.mark(changed, begun),
@@ -572,9 +575,9 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, UpkeepVerb
                 raise
         self._vectors.resume()
         self._book.follow_index()
+        self._learn_from_commits(root, history)
         return summary
 
-        self._learn_from_commits(root, history)
     def watch(self) -> None:
         """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
 

@@ -1,0 +1,199 @@
+"""The verbs of learning: what a session teaches when it ends, its receipt and summary, and taking it back."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import Receipt, SessionSummary
+from graphmem.errors import BadInputError, GraphMemError, SessionNotFoundError
+from graphmem.memory.validate import moment, text
+from graphmem.observe import summary as summaries
+from graphmem.observe.ledger import LEDGER, Ledger
+from graphmem.observe.model import SessionRecord, session_record
+from graphmem.observe.promotion import Means, promote, receipt_of
+from graphmem.observe.synthesis import synthesise
+from graphmem.observe.trial import settle, undo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from graphmem.answers import Forgotten
+    from graphmem.language_model import LanguageModel
+    from graphmem.memory.book import MemoryBook
+    from graphmem.settings import Settings
+
+MAX_SUMMARIES: Final = 100
+_TOGETHER: Final = 3  # windows two files share before reading them together counts
+
+_log = logging.getLogger(__name__)
+
+
+class LearningVerbs:
+    """Part of `GraphMem`."""
+
+    _book: MemoryBook
+    _data_dir: Path
+    _settings: Settings
+    _language_model: LanguageModel | None
+    _known_ledger: Ledger | None = None
+    _ledger_turn = threading.Lock()
+
+    if TYPE_CHECKING:
+
+        def record_co_access(
+            self, files: Sequence[str], at: datetime | str | None = None, *, session: str = "", offsets: Sequence[float] = ()
+        ) -> None:
+            """See `HistoryVerbs.record_co_access`."""
+
+    def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
+        """Learn from a session that has ended, or from a unit of work that is done in it; what was learnt from before changes nothing.
+
+        Args:
+            record: of the session, or what `observe.model.as_json` made of it.
+            unit: label of the unit, while the session goes on; None at its end.
+
+        Raises:
+            BadInputError: it is no record.
+            LedgerError, JournalError, DiskFullError: nothing was kept; it can be done again.
+        """
+        if not isinstance(record, SessionRecord):
+            if not isinstance(record, Mapping):
+                raise BadInputError(f"record is of type {type(record).__name__}; give what `as_json` made of one", argument="record")
+            record = session_record(record)
+        ledger = self._ledger()
+        means = Means(self._book, ledger, self._settings.promotion, self._language_model, self._settings.extraction)
+        receipt = promote(means, record, unit)
+        if unit is None and receipt.session == record.info.id and not ledger.is_done("after", record.info.id):
+            self._afterwards(record, ledger)
+        return receipt
+
+    def session_receipts(self, session: str) -> list[Receipt]:
+        """What became of each finding of a session, oldest part first.
+
+        Args:
+            session: its id, or the beginning of it that fits one.
+
+        Raises:
+            SessionNotFoundError: nothing was learnt from such a session, or several begin so (`candidates`).
+        """
+        ledger = self._ledger()
+        known = self._session_id(session)
+        from dataclasses import replace
+
+        return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
+
+    def undo_session(self, session: str, actor: str = "") -> Forgotten:
+        """Take back what a session taught; its findings are not learnt again by themselves.
+
+        What a person has vouched for since, or another session brought as well, stays (`kept`).
+
+        Raises:
+            SessionNotFoundError: as for `session_receipts`.
+        """
+        return undo(self._book, self._ledger(), self._session_id(session), actor)
+
+    def session_summary(self, session: str) -> SessionSummary:
+        """What a session did.
+
+        Raises:
+            SessionNotFoundError: as for `session_receipts`.
+        """
+        known = self._session_id(session)
+        found = self._ledger().summary(known)
+        if found is None:
+            raise SessionNotFoundError(f"the summary of {known} is no longer kept; its memories are", id=known, candidates=[])
+        return _summary(found)
+
+    def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:
+        """Summaries of the sessions that were learnt from, newest first."""
+        if not 1 <= limit <= MAX_SUMMARIES or offset < 0:
+            raise BadInputError(f"limit must be 1 to {MAX_SUMMARIES} and offset not below 0", argument="limit", value=limit)
+        return [_summary(one) for one in self._ledger().summaries(None, self._book.clock.now(), limit, offset)]
+
+    def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
+        """The last two sessions of the last seven days, newest first; to be shown under `observe.summary.OUTDATED`.
+
+        Args:
+            now: aware time or ISO 8601; default the present.
+        """
+        until = self._book.clock.now() if now is None else moment("now", now)
+        since = until - timedelta(days=summaries.RECENT_DAYS)
+        return [_summary(one) for one in self._ledger().summaries(since, until, summaries.RECENT)]
+
+    # ---- inside
+
+    def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
+        """What follows from a session besides its own lessons. One step's failure is logged and stops no other; all may be done again."""
+        steps = (
+            lambda: summaries.write(self._data_dir / summaries.FOLDER, summaries.summarised(record)),
+            lambda: self._moved_together(record),
+            lambda: settle(self._book, ledger),
+            lambda: synthesise(self._book, ledger, self._language_model),
+        )
+        well = True
+        for step in steps:
+            try:
+                step()
+            except (GraphMemError, OSError) as error:
+                well = False
+                _log.warning("after session %s: %s", record.info.id, error)
+        if well:
+            ledger.claim("after", record.info.id, self._book.clock.now())
+
+    def _moved_together(self, record: SessionRecord) -> None:
+        """Tell the history which files belonged together: those edited, and those read together again and again."""
+        pairs = [one for one in record.co_accesses if one.edited or int(one[2]) >= _TOGETHER]  # windows
+        wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}
+        used = [one for one in record.files if one.path in wanted and one.first_at is not None]
+        if len(used) < 2:
+            return
+        used.sort(key=lambda one: (one.first_at, one.path))
+        times = [one.first_at for one in used if one.first_at is not None]
+        self.record_co_access(
+            [one.path for one in used[:1_000]],
+            record.info.ended_at or max(times),
+            session=record.info.id[:200],
+            offsets=[(time - times[0]).total_seconds() for time in times[:1_000]],
+        )
+
+    def _session_id(self, session: str) -> str:
+        wanted = text("session", session, 1_000, lines=False)
+        like = self._ledger().sessions_like(wanted)
+        if wanted in like:
+            return wanted
+        if len(like) == 1 and len(wanted) >= 3:
+            return like[0]
+        several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more of it"
+        none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` shows those that were"
+        raise SessionNotFoundError(several if like else none, id=wanted, candidates=like)
+
+    def _ledger(self) -> Ledger:
+        with self._ledger_turn:
+            if self._known_ledger is None:
+                self._known_ledger = Ledger(self._data_dir / LEDGER)
+            return self._known_ledger
+
+    def _close_ledger(self) -> None:
+        if self._known_ledger is not None:
+            self._known_ledger.close()
+
+
+def _summary(found: Mapping[str, Any]) -> SessionSummary:
+    return SessionSummary(
+        session=found["session"],
+        agent=found["agent"],
+        kind=found["kind"],
+        title=found["title"],
+        status=found["status"],
+        started_at=found["started_at"],
+        ended_at=found["ended_at"],
+        duration_s=found["duration_s"],
+        contaminated=found["contaminated"],
+        short=summaries.short(found),
+        markdown=summaries.markdown(found),
+    )
