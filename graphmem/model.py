@@ -51,6 +51,9 @@ class EdgeSource(StrEnum):
     AGENT = "agent"
 
 
+ENTRY_RULES: Final = ("route", "command", "event", "export")
+"""Rules of edges to what the outside calls: what such an edge leads to is an entry point of that kind."""
+
 MODULE_QUALNAME: Final = "<module>"
 
 
@@ -114,7 +117,7 @@ class SymbolRow(NamedTuple):
     name_column: int  # 0-based, in characters
     body_hash: str  # of the definition's tokens; equal bodies moved or renamed keep it
     modifiers: str  # space separated, sorted: abstract async classmethod exported generator private property static test ...
-    entry_point: str  # "" or its kind: main, route, command, test, fixture, export
+    entry_point: str  # "" or its kind: main, route, command, event, task, test, fixture, export
     complexity: int  # 1 + branching points; 0 for what has no body
     is_test: bool
 

@@ -206,7 +206,7 @@ class Symbol(Node):
     end_line: int = field("1-based, inclusive")
     signature: str = field("as a reader would quote it; empty where there is none")
     is_test: bool
-    entry_point: str = field("main, route, command, test, fixture, export or empty")
+    entry_point: str = field("main, route, command, event, task, test, fixture, export or empty")
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 
     callers: SymbolEdgeConnection = _relation("callers", "Who calls it.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.evidence.inbox import Inbox
 from graphmem.evidence.observations import NO_SITE, SOURCE_OF_RULE, End, Place
 from graphmem.evidence.sidecar import Kept, Sidecar
-from graphmem.model import Diagnostic, EdgeKind, EdgeRow, UnresolvedRow, symbol_id
+from graphmem.model import ENTRY_RULES, Diagnostic, EdgeKind, EdgeRow, UnresolvedRow, symbol_id
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SIDECAR: Final = "evidence.sqlite"
+_SAYS_MORE: Final = frozenset({"wrapped", *ENTRY_RULES})  # rules that say more of an edge than that it is true
 _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
@@ -174,7 +175,7 @@ def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: 
     joined = ",".join(map(str, sorted(every)))
     if known is not None and not is_first:
         return known._replace(line=first, lines=joined)
-    if known is not None and known.rule == "wrapped":  # however it became known, a path of dependencies does not go through it
+    if known is not None and known.rule in _SAYS_MORE:
         return EdgeRow(*key, RULES[rule].confidence, SOURCE_OF_RULE[rule], known.rule, first, joined)
     return EdgeRow(*key, RULES[rule].confidence, SOURCE_OF_RULE[rule], rule, first, joined)
 

@@ -75,6 +75,7 @@ class LanguageSpec:
     private_prefix: str = ""
     words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver), where it is one
     methods_apart: bool = False  # methods may stand outside of their type, in other files too
+    frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
     line_comment: str = ""  # what a comment to the end of the line begins with, where comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages
     decorator_modifiers: Mapping[str, str] = field(default_factory=dict)

@@ -60,6 +60,19 @@ class ModulePaths:
                 if config.base is not None or config.paths:
                     self._configs.setdefault(folder, []).append(config)
 
+    def entry_files(self) -> Mapping[str, str]:
+        """Path → command or export, of what package.json files name as commands or as what others load; not all exist."""
+        found: dict[str, str] = {}
+        for path in sorted(self._documents):
+            document = self._documents[path]
+            folder, _, name = path.rpartition("/")
+            if name == "package.json" and isinstance(document, dict):
+                for kind, target in _named_files(document):
+                    for place in _sources(folder, target):
+                        for candidate in candidates(place, "x.ts"):
+                            found.setdefault(candidate, kind)
+        return found
+
     def places(self, importer: str, specifier: str) -> Iterator[str]:
         """Paths without a promise that they exist, best first; with or without a file's ending.
 
@@ -146,6 +159,22 @@ class ModulePaths:
             yield from _sources(folder, f"src/{below}")
             return
         yield from _entries(folder, document)
+
+
+def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(command or export, path) of what a package.json names."""
+    commands = document.get("bin")
+    for target in commands.values() if isinstance(commands, dict) else (commands,):
+        if isinstance(target, str):
+            yield "command", target
+    for field in _MAIN_FIELDS:
+        if isinstance(document.get(field), str):
+            yield "export", document[field]
+    exports = document.get("exports")
+    for value in exports.values() if isinstance(exports, dict) else (exports,):
+        for target in _targets(value, "*"):
+            if "*" not in target:
+                yield "export", target
 
 
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:

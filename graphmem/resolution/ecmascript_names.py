@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
@@ -14,7 +14,7 @@ from graphmem.resolution.project import CLASS_KINDS
 from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, join, join_all, one
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Import
+    from graphmem.parsing.facts import FileFacts, Import
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
     from graphmem.resolution.project import FileEntry
@@ -33,6 +33,12 @@ class EcmascriptNames(Rules):
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
         self._paths = ModulePaths(layout)
+        self._entry_files = self._paths.entry_files()
+
+    def scripts(self, facts: FileFacts) -> Mapping[str, str]:
+        """Files that a package.json names: commands, and what others load."""
+        kind = self._entry_files.get(facts.path)
+        return {"": kind} if kind else {}
 
     def module_names(self, path: str) -> Sequence[str]:
         """The path without its ending; a folder's name for its index file."""

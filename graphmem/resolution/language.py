@@ -299,6 +299,10 @@ class Rules:
         """The class whose members a scope sees without a prefix, where it is one or stands apart from one."""
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
+    def scripts(self, facts: FileFacts) -> Mapping[str, str]:
+        """Names in a file that configuration files call commands or plug-ins, with the kind of entry point; "" is the file itself."""
+        return {}
+
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Functions of the project the language runs when it comes to the definition of a class."""
         return ()

@@ -14,6 +14,7 @@ from graphmem.model import symbol_id
 from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.fingerprint import Fingerprints, Key
+from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.mentions import class_names, is_class_name
 from graphmem.resolution.solver import Memo, Solver
 
@@ -72,6 +73,7 @@ class FileEntry:
         self.memo: Memo = {}
         self.tops: dict[str, int] = {}  # name -> input, as `Project.key` gives it
         self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
+        self.frameworks = frameworks_of(language_spec(facts.language).frameworks)
         self.terms = facts.terms
         self.definitions = facts.definitions
         self.around = rules.scopes_around(facts.definitions)  # of each definition the scope in which its names are looked up next
@@ -114,28 +116,33 @@ class FileEntry:
         self._index_calls()
 
     def _index_calls(self) -> None:
-        terms = self.terms
+        terms, connecting = self.terms, self.frameworks.connecting
         for position, reference in enumerate(self.facts.references):
             if reference.kind == "call":
                 callee = terms[terms[reference.term][1]]
                 if callee[0] in (NAME, ATTR):
                     self.calls.setdefault(callee[-1], []).append(position)
+                if callee[0] == ATTR and callee[2] in connecting:
+                    for event in self.frameworks.events_of_call(terms, terms[reference.term]):
+                        self.calls.setdefault(event, []).append(position)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
-                name = self._decorator_name(decorator)
-                if name:
+                for name in self._decorator_names(decorator):
                     self.calls.setdefault(name, []).append(-1 - position)
 
-    def _decorator_name(self, decorator: int) -> str:
-        """The bare name a decorator is found by; after a "@" that of the function which gives the decorator."""
+    def _decorator_names(self, decorator: int) -> Iterator[str]:
+        """The names a decorator is found by: the bare one, after a "@" that of what gives it, after a "!" those of events."""
         term = self.terms[decorator]
-        if term[0] == CALL:
-            term = self.terms[term[1]]
-            return f"@{term[-1]}" if term[0] in (NAME, ATTR) else ""
-        return str(term[-1]) if term[0] in (NAME, ATTR) else ""
+        named = self.terms[term[1]] if term[0] == CALL else term
+        if named[0] in (NAME, ATTR):
+            yield f"@{named[-1]}" if term[0] == CALL else str(named[-1])
+        yield from self.frameworks.events_of_decorator(self.terms, term)
 
     def call_sites(self, name: str) -> Iterator[CallSite]:
-        """Where something of that bare name is called, or applied as a decorator; with a "@" where what it gives is applied."""
+        """Where something of that bare name is called, or applied as a decorator; with a "@" where what it gives is applied.
+
+        With a "!" where a function is connected with an event of that name.
+        """
         for position in self.calls.get(name, ()):
             if position >= 0:
                 reference = self.facts.references[position]
@@ -143,7 +150,7 @@ class FileEntry:
                 continue
             definition = self.definitions[-1 - position]
             for decorator in definition.decorators:
-                if self._decorator_name(decorator) == name:
+                if name in self._decorator_names(decorator):
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.resolution.language import Rules
@@ -18,7 +18,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Import
+    from graphmem.parsing.facts import FileFacts, Import
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
     from graphmem.resolution.project import FileEntry
@@ -37,6 +37,14 @@ class PythonModules(Rules):
         found = self._names.get(path)
         if found is None:
             found = self._names[path] = _module_names(path, self.layout.python_roots, self.layout.root_package)
+        return found
+
+    def scripts(self, facts: FileFacts) -> Mapping[str, str]:
+        """Commands and plug-ins of configuration files in a folder above the file."""
+        found: dict[str, str] = {}
+        for script in self.layout.scripts:
+            if script.module in self.module_names(facts.path) and facts.path.startswith(f"{script.folder}/" if script.folder else ""):
+                found.setdefault(script.function, script.kind)
         return found
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:

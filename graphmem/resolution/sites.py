@@ -8,6 +8,7 @@ from typing import Final
 from graphmem.model import EdgeKind, file_id
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
 from graphmem.resolution.evidence import Evidence, FileResolution
+from graphmem.resolution.handing import Handing
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.names import Place
@@ -52,6 +53,7 @@ class _Resolving:
         self.terms = entry.terms
         self.targets = Targets(inference, hierarchy, entry)
         self.evidence = Evidence(self.project.name, entry.path)
+        self.handing = Handing(inference, entry, self.evidence)
         self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
         self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
@@ -72,6 +74,7 @@ class _Resolving:
             resolve = _SITES.get(reference.kind)
             if resolve is not None:  # `inherit` and `type` are said by definitions and bindings
                 resolve(self, reference)
+        self.handing.scripts()
         return self.evidence.rows()
 
     # structure
@@ -131,6 +134,8 @@ class _Resolving:
             self.type_use(symbol, definition.parent, term, definition.name_line)
         for used in entry.rules.implicit_calls(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "fixture", definition.name_line)
+        for used in self.handing.injected(symbol):
+            self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
         """Classes named by an annotation."""
@@ -178,6 +183,7 @@ class _Resolving:
         if rules.has_overloads:
             targets = self.targets.chosen(reference, targets)
         self.add_calls(reference, targets)
+        self.handing.hand_over(reference, targets)
         if term[2]:
             for target in targets:
                 if target.outside is not None:
@@ -212,17 +218,18 @@ class _Resolving:
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
         base = self.value(reference, receiver)
+        elsewhere = self.handing.run_by(reference, receiver, name)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
         elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
-        if not found:
+        if not found and not elsewhere:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)
             missing = known and not value
             self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
-        return found
+        return found + elsewhere
 
     def is_anything(self, base: Type) -> bool:
         """True for what an unknown function of a library gave."""

@@ -17,11 +17,12 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
+    scripts = entry.rules.scripts(facts)
     rows: list[SymbolRow] = []
     tests: list[bool] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
         written = tuple(dotted(facts.terms, decorator) for decorator in definition.decorators)
-        entry_point = _entry_point(spec, facts, definition, written)
+        entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition, written)
         is_test = in_tests and _is_test(spec, definition)
         if is_test and not entry_point and definition.kind in FUNCTION_KINDS:
             entry_point = "test"

@@ -26,7 +26,7 @@ from typing import Any, get_type_hints
 import pyarrow as pa
 import pytest
 
-from graphmem.model import EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, file_id
+from graphmem.model import ENTRY_RULES, EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, file_id
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
 from graphmem.projection.graph import GraphView
@@ -67,10 +67,11 @@ class Resolved:
     symbols: dict[str, SymbolRow]
 
     def calls(self, path: str, line: int) -> dict[Place, str]:
-        """Definitions of the project that a line calls, by (path, line of the name), with the rule."""
+        """Definitions of the project that a line calls or hands to a framework, by (path, line of the name), with the rule."""
         found: dict[Place, str] = {}
         for edge in self.results[path].edges:
-            if edge.kind == "CALLS" and edge.dst in self.symbols and str(line) in edge.lines.split(","):
+            is_called = edge.kind == "CALLS" or (edge.kind == "REFERENCES" and edge.rule in ENTRY_RULES)
+            if is_called and edge.dst in self.symbols and str(line) in edge.lines.split(","):
                 target = self.symbols[edge.dst]
                 found[target.path, target.name_line] = edge.rule
         return found
@@ -214,6 +215,12 @@ def check_annotated(fixture: Annotated) -> list[str]:
 def annotated():
     """`annotated(path)`: check one fixture file, return its problems."""
     return lambda path: check_annotated(read_annotated(path))
+
+
+@pytest.fixture
+def annotated_files():
+    """`annotated_files(path)`: the files of a fixture, without annotations."""
+    return lambda path: read_annotated(path).files
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Annotated sources: after `// ->` stand all calls of a line that lead into the project, and by which rule.
 
+What a line hands to a framework counts as well.
+
 A line without an arrow must lead nowhere, so every line is also a test for false edges.
 """
 
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.model import ENTRY_RULES
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
 from graphmem.resolution.layout import read_layout
@@ -44,7 +47,8 @@ def resolved(files: dict[str, str]) -> Calls:
     found: Calls = defaultdict(set)
     for path in sorted(facts):
         for edge in resolver.resolve(path).edges:
-            if edge.kind == "CALLS" and edge.dst in names:
+            is_called = edge.kind == "CALLS" or (edge.kind == "REFERENCES" and edge.rule in ENTRY_RULES)
+            if is_called and edge.dst in names:
                 for line in edge.lines.split(","):
                     found[path, int(line)].add((names[edge.dst], edge.rule))
     return dict(found)

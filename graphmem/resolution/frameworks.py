@@ -1,0 +1,205 @@
+"""What frameworks do with functions, as data: `frameworks.toml` in the folders of `grammars/`.
+
+Five tables, each a list; `grammars/README.md` explains them. This module only reads them and finds the places in
+one file that connect a function with an event; what a place means is asked of inference in `handing`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import translate
+from functools import cache, cached_property
+from re import Pattern
+from re import compile as compile_pattern
+from typing import Any, Final
+
+from graphmem._resources import data_root
+from graphmem.errors import GrammarError
+from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, STRING, TUPLE, Term
+from graphmem.resolution.rules import RULES
+
+EVENT: Final = "!"
+"""What stands in front of the name of an event in the index of call sites."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandsOver:
+    """A call that hands functions to a framework, which calls them later: `path("x/", view)`."""
+
+    rule: str  # of the edges, and the kind of entry point the functions are
+    functions: tuple[int | str, ...]  # arguments: a position, a name, "2:" for all from a position on, "**" for all named ones
+    calls: tuple[str, ...] = ()  # patterns of what is called, package and name
+    methods: tuple[str, ...] = ()  # or names of methods of what is not of the project
+    begins: str = ""  # what the text of the first argument begins with, where `methods` say too little
+    members: tuple[str, ...] = ()  # methods of a class that is handed over which the framework calls
+    texts: bool = False  # a text may name the function, or a module: "package.module.function"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Sending calls what was connected: `saved.connect(f)` or `@receiver(saved)`, and `saved.send()`.
+
+    Or by a text: `bus.on("saved", f)` and `bus.emit("saved")`.
+    """
+
+    connects: tuple[str, ...]  # methods of the event that take a function; as decorators they take the one below them
+    sends: tuple[str, ...]  # methods of the event that call them
+    decorators: tuple[str, ...] = ()  # names of functions that take events and give such a decorator
+    function: int = 0  # position of the function in what connects
+    is_text: bool = False  # the first argument names the event, and what connects and sends belongs to what has many
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A function decorated so runs when one of these methods of it is called: `task.delay()`."""
+
+    decorators: tuple[str, ...]  # patterns of the decorator as written, without arguments
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """The framework calls a function to have the value of a parameter: `x=Depends(f)`, `x: Annotated[T, Depends(f)]`."""
+
+    calls: tuple[str, ...]  # patterns of what is called, package and name
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A method that makes of a class the function that is handed over: `Index.as_view()`."""
+
+    methods: tuple[str, ...]
+
+
+class Frameworks:
+    """The tables of one language. Not changed once read."""
+
+    def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
+        kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "view": View}
+        unknown = sorted(set(raw) - set(kinds))
+        if unknown:
+            raise GrammarError(f"{origin} has unknown tables {', '.join(unknown)}; known are {', '.join(kinds)}", path=origin, line=0)
+        rows = {name: [_row(kind, row, origin) for row in raw.get(name, ())] for name, kind in kinds.items()}
+        self.hands_over: Sequence[HandsOver] = rows["hands_over"]
+        self.events: Sequence[Event] = rows["event"]
+        self.queues: Sequence[Queue] = rows["queue"]
+        self.injections: Sequence[Injection] = rows["injection"]
+        self.views = frozenset(method for row in rows["view"] for method in row.methods)
+        for row in self.hands_over:
+            if row.rule not in RULES:
+                raise GrammarError(f"{origin}: {row.rule!r} is no rule of resolution", path=origin, line=0)
+        self._patterns = [(_any_of(row.calls), row) for row in self.hands_over if row.calls]
+        self._known: dict[str, tuple[HandsOver, ...]] = {}
+
+    @cached_property
+    def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
+        """The rows a method of something unknown may be, by its name."""
+        found: dict[str, list[HandsOver]] = {}
+        for row in self.hands_over:
+            for method in row.methods:
+                found.setdefault(method, []).append(row)
+        return found
+
+    @cached_property
+    def connecting(self) -> Mapping[str, Event]:
+        """Events by the methods that connect."""
+        return {method: event for event in self.events for method in event.connects}
+
+    @cached_property
+    def sending(self) -> Mapping[str, Event]:
+        """Events by the methods that send."""
+        return {method: event for event in self.events for method in event.sends}
+
+    @cached_property
+    def decorating(self) -> Mapping[str, Event]:
+        """Events by the functions that give decorators which connect."""
+        return {name: event for event in self.events for name in event.decorators}
+
+    @cached_property
+    def queueing(self) -> Mapping[str, Sequence[Queue]]:
+        """Queues by the methods of a task that run it."""
+        return {method: [row for row in self.queues if method in row.methods] for queue in self.queues for method in queue.methods}
+
+    @cached_property
+    def injecting(self) -> Pattern[str]:
+        """Matches what asks for an injected value."""
+        return _any_of(tuple(call for row in self.injections for call in row.calls))
+
+    def called(self, package: str, dotted: str) -> Sequence[HandsOver]:
+        """The rows that a call of something outside the project is."""
+        name = f"{package}.{dotted}" if dotted else package
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
+        return found
+
+    def events_of_call(self, terms: Sequence[Term], call: Term) -> Iterator[str]:
+        """Names of the events a call connects a function with: `saved.connect(f)`, `bus.on("saved", f)`."""
+        callee = terms[call[1]]
+        event = self.connecting.get(callee[2]) if callee[0] == ATTR else None
+        if event is not None and len(call[2]) > event.function:
+            yield from _names(terms, call[2][:1] if event.is_text else (callee[1],), texts=event.is_text)
+
+    def events_of_decorator(self, terms: Sequence[Term], decorator: Term) -> Iterator[str]:
+        """The same for a decorator: `@saved.connect`, `@receiver(saved)`, `@saved.connect_via(sender)`, `@bus.on("saved")`."""
+        if decorator[0] == ATTR:
+            event = self.connecting.get(decorator[2])
+            if event is not None and not event.is_text:
+                yield from _names(terms, (decorator[1],))
+        elif decorator[0] == CALL:
+            callee = terms[decorator[1]]
+            name = callee[-1] if callee[0] in (NAME, ATTR) else ""
+            if name in self.decorating:
+                yield from _names(terms, decorator[2])
+            elif callee[0] == ATTR and name in self.connecting:
+                event = self.connecting[name]
+                yield from _names(terms, decorator[2][:1] if event.is_text else (callee[1],), texts=event.is_text)
+
+
+def event_terms(terms: Sequence[Term], given: Sequence[int]) -> Iterator[int]:
+    """The terms that stand for events among these, those in lists too."""
+    for index in given:
+        if terms[index][0] in (LIST, TUPLE):
+            yield from terms[index][1]
+        else:
+            yield index
+
+
+def _names(terms: Sequence[Term], given: Sequence[int], *, texts: bool = False) -> Iterator[str]:
+    wanted = (STRING,) if texts else (NAME, ATTR)
+    for index in event_terms(terms, given):
+        if terms[index][0] in wanted:
+            yield f"{EVENT}{terms[index][1] if texts else terms[index][-1]}"
+
+
+def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
+    known = {field.name for field in fields(kind)}
+    unknown = sorted(set(raw) - known - {"framework"})
+    if unknown:
+        raise GrammarError(
+            f"{origin}: {', '.join(unknown)} is no key of {kind.__name__}; there are {', '.join(sorted(known))}", path=origin, line=0
+        )
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items() if key != "framework"})
+
+
+def _any_of(patterns: Sequence[str]) -> Pattern[str]:
+    return compile_pattern("|".join(map(translate, patterns)) or r"(?!)")
+
+
+@cache
+def frameworks_of(folder: str) -> Frameworks:
+    """The tables in a folder of `grammars/`; empty ones for "".
+
+    Raises:
+        GrammarError: the file is not valid; the message says what.
+    """
+    origin = f"grammars/{folder}/frameworks.toml"
+    if not folder:
+        return Frameworks({}, origin)
+    try:
+        raw = tomllib.loads((data_root() / origin).read_text(encoding="utf-8"))
+        return Frameworks(raw, origin)
+    except (OSError, tomllib.TOMLDecodeError, TypeError) as error:
+        raise GrammarError(f"{origin}: {error}", path=origin, line=0) from error

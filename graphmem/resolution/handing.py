@@ -1,0 +1,293 @@
+"""Functions in the hands of frameworks: the edges that the tables of `frameworks` give one file.
+
+Whoever hands a function over refers to it, by the rule that says for what; such a function is an entry point. Who sends
+a signal, queues a task or has a value injected calls the function. Everything is read through inference, so that what an
+edge was made from is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference
+from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
+from graphmem.resolution.names import Place
+from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
+from graphmem.resolution.symbols import dotted
+from graphmem.resolution.targets import Target
+from graphmem.resolution.types import BOX, CLASS, EXT, FUNC, INST, MODULE, OBJ, PARTIAL, TUP, Type, ordered
+
+if TYPE_CHECKING:
+    from graphmem.resolution.evidence import Evidence
+    from graphmem.resolution.inference import Inference
+
+Identity = tuple[object, ...]
+
+
+class Handing:
+    """What the frameworks' tables say of the sites of one file."""
+
+    def __init__(self, inference: Inference, entry: FileEntry, evidence: Evidence) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.entry = entry
+        self.evidence = evidence
+        self.tables = entry.frameworks
+
+    # handed over
+
+    def hand_over(self, reference: Reference, targets: Sequence[Target]) -> None:
+        """Edges to the functions a call gives to a framework."""
+        if any(target.symbol is not None for target in targets):
+            return
+        terms = self.entry.terms
+        call = terms[reference.term]
+        if not call[2] and not call[3]:
+            return
+        rows = [row for target in targets if target.outside is not None for row in self.tables.called(*target.outside)]
+        callee = terms[call[1]]
+        if not rows and callee[0] == ATTR:
+            first = terms[call[2][0]] if call[2] else ()
+            text = first[1] if first and first[0] == STRING else None
+            possible = self.tables.by_method.get(callee[2], ())
+            rows += [row for row in possible if not row.begins or (text is not None and text.startswith(row.begins))]
+        for row in rows:
+            for term in _given(row, call[2], call[3]):
+                for symbol in self._functions(reference, term, row):
+                    self._refer(reference.scope, symbol, row.rule, reference.line)
+
+    def _refer(self, scope: int, symbol: Symbol, rule: str, line: int) -> None:
+        src = self.entry.symbols[scope]
+        if symbol is not src:
+            self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
+
+    def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
+        """The functions and classes an argument stands for, those in lists and objects too."""
+        terms = self.entry.terms
+        found = terms[term]
+        if found[0] == CALL and terms[found[1]][0] == ATTR and terms[found[1]][2] in self.tables.views:
+            term = terms[found[1]][1]
+        if found[0] == STRING:
+            if row.texts:
+                yield from self._named(str(found[1]))
+            return
+        yield from self._of_value(self._value(reference, term), row)
+
+    def _value(self, reference: Reference, term: int) -> Type:
+        return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
+
+    def _of_value(self, value: Type, row: HandsOver) -> Iterator[Symbol]:
+        for atom in ordered(value):
+            if atom[0] == FUNC:
+                yield atom[1]
+            elif atom[0] == CLASS:
+                yield atom[1]
+                for name in row.members:
+                    owner = self.inference.owner(atom[1], name)
+                    if isinstance(owner, Symbol):
+                        yield from self.inference.functions(owner, name)
+            elif atom[0] == MODULE and row.texts:
+                yield self.project.files[atom[1]].symbols[0]
+            elif atom[0] == PARTIAL:
+                yield from self._of_value(self.inference.expanded(atom[1]), row)
+            else:
+                parts = (
+                    atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else [part for _, part in atom[1]] if atom[0] == OBJ else ()
+                )
+                for part in parts:
+                    yield from self._of_value(self.inference.expanded(part), row)
+
+    def _named(self, text: str) -> Iterator[Symbol]:
+        """What a dotted text names: a module, or a function or class in one."""
+        module, _, name = text.rpartition(".")
+        for path in self.project.modules(text):
+            yield self.project.files[path].symbols[0]
+        for path in self.project.modules(module) if module else ():
+            for place in self.inference.module_places(path, name) or ():
+                for atom in ordered(self.inference.slot(place)):
+                    if atom[0] in (FUNC, CLASS):
+                        yield atom[1]
+
+    def scripts(self) -> None:
+        """Functions that configuration files name as commands or plug-ins by a module which only passes them on."""
+        path = self.entry.path
+        for name, rule in self.entry.rules.scripts(self.entry.facts).items():
+            if not name:
+                continue
+            first, *rest = name.split(".")
+            value = self.inference.expanded(self.inference.module_member((MODULE, path), first))
+            for part in rest:
+                value = self.inference.expanded(self.inference.attribute(value, part))
+            for atom in ordered(value):
+                if atom[0] in (FUNC, CLASS) and atom[1].path != path:
+                    self.evidence.edge(EdgeKind.REFERENCES, self.entry.symbols[0].id, atom[1].id, rule, 0)
+
+    # run at other places
+
+    def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+        """The functions that run because a signal is sent or a task is queued."""
+        event = self.tables.sending.get(name)
+        found = list(self._receivers(reference, receiver, event)) if event is not None else []
+        rows = self.tables.queueing.get(name)
+        if rows:
+            for atom in ordered(self._value(reference, receiver)):
+                if atom[0] == FUNC and any(self._is_decorated(atom[1], row.decorators) for row in rows):
+                    found.append(Target(atom[1], None, "task"))
+        return found
+
+    def _is_decorated(self, symbol: Symbol, patterns: Sequence[str]) -> bool:
+        entry = self.project.entry(symbol)
+        written = [dotted(entry.terms, decorator) for decorator in entry.definitions[symbol.index].decorators]
+        return any(fnmatchcase(text, pattern) for text in written for pattern in patterns)
+
+    def _receivers(self, reference: Reference, receiver: int, event: Event) -> Iterator[Target]:
+        terms = self.entry.terms
+        name = self._name_of(self.entry, terms[reference.term][2], receiver, event)
+        if not name:
+            return
+        sites, are_all = self.project.call_sites(EVENT + name)
+        if not sites:
+            return
+        sent = self._identities(self.entry, reference.scope, receiver, reference.line, event)
+        for site in sites:
+            other = self.project.files[site.path]
+            if other.in_tests and not self.entry.in_tests:  # what tests connect is for themselves
+                continue
+            self.project.touch("passed", site.path, other.definitions[site.scope].qualname, EVENT + name)
+            for symbol in self._connected(other, site, name, sent, event):
+                yield Target(symbol, None, "signal")
+        if not are_all:
+            self.evidence.give_up(self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates")
+
+    def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
+        """What an event is called where it is sent or connected: the last name of the object, or the text."""
+        if event.is_text:
+            return str(entry.terms[given[0]][1]) if given and entry.terms[given[0]][0] == STRING else ""
+        term = entry.terms[receiver]
+        return str(term[-1]) if term[0] in (NAME, ATTR) else ""
+
+    def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
+        """The functions a place connects with the very event that is sent."""
+        terms = entry.terms
+        found = terms[site.term]
+        callee = found[1] if found[0] == CALL else site.term
+        if terms[callee][0] == ATTR and terms[callee][2] in event.connects:
+            events: Sequence[int] = (terms[callee][1],)
+        else:
+            events = [index for index in event_terms(terms, found[2]) if terms[index][-1] == name]
+        if not any(self._same(sent, self._identities(entry, site.scope, index, site.line, event)) for index in events):
+            return
+        if site.decorated >= 0:
+            yield entry.symbols[site.decorated]
+            return
+        value = self.inference.expanded(self.inference.term(entry, site.scope, found[2][event.function], site.line))
+        for atom in ordered(value):
+            if atom[0] == FUNC:
+                yield atom[1]
+            elif atom[0] == INST and entry.rules.call_method:
+                owner = self.inference.owner(atom[1], entry.rules.call_method)
+                yield from self.inference.functions(owner, entry.rules.call_method) if isinstance(owner, Symbol) else ()
+
+    def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
+        """True when both are the same variable, or what has the events is of one class, or one of the other's."""
+        if sent & connected:
+            return True
+        mine = [one[1] for one in sent if isinstance(one[1], Symbol) and one[0] == "class"]
+        theirs = [one[1] for one in connected if isinstance(one[1], Symbol) and one[0] == "class"]
+        return any(a in self.inference.project_classes(b) or b in self.inference.project_classes(a) for a in mine for b in theirs)
+
+    def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
+        """What tells an event, or what has events, from others: the variable or the attribute that holds it, or its class."""
+        found = set(self._held(entry, scope, term, line))
+        if event.is_text:
+            value = self.inference.expanded(self.inference.term(entry, scope, term, line))
+            found |= {("class", atom[1]) for atom in value if atom[0] in (INST, CLASS)}
+        return found
+
+    def _held(self, entry: FileEntry, scope: int, term: int, line: int) -> Iterator[Identity]:
+        inference = self.inference
+        found = entry.terms[term]
+        if found[0] == NAME:
+            for place in inference.lookup(entry, scope, found[1], line) or ():
+                yield from self._origin(place, frozenset())
+        elif found[0] == ATTR:
+            for atom in ordered(inference.expanded(inference.term(entry, scope, found[1], line))):
+                if atom[0] == MODULE:
+                    for place in inference.module_places(atom[1], found[2]) or ():
+                        yield from self._origin(place, frozenset())
+                elif atom[0] in (INST, CLASS):
+                    owner = inference.owner(atom[1], found[2])
+                    if isinstance(owner, Symbol):
+                        yield ("member", owner, found[2])
+                elif atom[0] == EXT:
+                    yield ("outside", atom[1], f"{atom[2]}.{found[2]}" if atom[2] else found[2])
+
+    def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
+        """The variable a name stands for, through the files that pass it on."""
+        entry, scope, slot = place
+        if slot.kind == "binding":
+            target = entry.terms[entry.facts.bindings[slot.index].target]
+            if target[0] == NAME:
+                yield ("variable", entry.path, entry.definitions[scope].qualname, target[1])
+        elif slot.kind == "import" and entry.path not in seen:
+            found = entry.facts.imports[slot.index]
+            for atom in ordered(entry.rules.import_targets(self.inference, entry, found)):
+                if atom[0] == MODULE and found.name:
+                    for other in self.inference.module_places(atom[1], found.name) or ():
+                        yield from self._origin(other, seen | {entry.path})
+                elif atom[0] == EXT and found.name:
+                    yield ("outside", atom[1], f"{atom[2]}.{found.name}" if atom[2] else found.name)
+
+    def injected(self, symbol: Symbol) -> Iterator[Symbol]:
+        """The functions a framework calls for the parameters of a function."""
+        if not self.tables.injections or symbol.kind not in FUNCTION_KINDS:
+            return
+        entry = self.entry
+        definition = entry.definitions[symbol.index]
+        for parameter in definition.parameters:
+            for term in (parameter.default, *self._metadata(parameter.annotation)):
+                if term >= 0 and entry.terms[term][0] == CALL:
+                    yield from self._asked(symbol, definition.parent, term, definition.start_line)
+
+    def _metadata(self, annotation: int) -> Sequence[int]:
+        """The terms after the type in `Annotated[type, …]`."""
+        terms = self.entry.terms
+        if annotation < 0 or terms[annotation][0] != INDEX or terms[terms[annotation][2]][0] not in (TUPLE, LIST):
+            return ()
+        named = terms[terms[annotation][1]]
+        return tuple(terms[terms[annotation][2]][1])[1:] if named[0] in (NAME, ATTR) and named[-1] == "Annotated" else ()
+
+    def _asked(self, symbol: Symbol, scope: int, term: int, line: int) -> Iterator[Symbol]:
+        inference, entry = self.inference, self.entry
+        call = entry.terms[term]
+        given = call[2][0] if call[2] else next((value for name, value in call[3] if name == "dependency"), -1)
+        if given < 0:
+            return
+        for atom in inference.expanded(inference.term(entry, scope, call[1], line)):
+            if atom[0] == EXT and self.tables.injecting.fullmatch(f"{atom[1]}.{atom[2]}"):
+                for target in ordered(inference.expanded(inference.term(entry, scope, given, line))):
+                    if target[0] == FUNC and target[1] is not symbol:
+                        yield target[1]
+                    elif target[0] == CLASS:
+                        for name in entry.rules.constructors:
+                            owner = inference.owner(target[1], name)
+                            yield from inference.functions(owner, name) if isinstance(owner, Symbol) else ()
+                    elif target[0] == INST and entry.rules.call_method:
+                        owner = inference.owner(target[1], entry.rules.call_method)
+                        yield from inference.functions(owner, entry.rules.call_method) if isinstance(owner, Symbol) else ()
+
+
+def _given(row: HandsOver, positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
+    """The arguments of a call that a row says are functions."""
+    for which in row.functions:
+        if isinstance(which, int):
+            yield from positional[which : which + 1]
+        elif which == "**":
+            yield from (term for _, term in named)
+        elif which.endswith(":"):
+            yield from positional[int(which[:-1]) :]
+        else:
+            yield from (term for name, term in named if name == which)

@@ -1,0 +1,198 @@
+"""What frameworks do with functions: tables, entry points, and edges that stay true while files change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphmem._resources import data_root
+from graphmem.errors import GrammarError
+from graphmem.model import ENTRY_RULES
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import languages
+from graphmem.resolution.frameworks import Frameworks, frameworks_of
+from graphmem.resolution.layout import Script, read_layout
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.rules import RULES
+
+FIXTURES = ["handed_over", "signals", "wrappers"]
+
+
+def rows_of(resolver, paths):
+    return {path: resolver.resolve(path) for path in sorted(paths)}
+
+
+def entry_points(resolve, files):
+    return {f"{row.path}:{row.qualname}": row.entry_point for row in resolve(files).symbols.values() if row.entry_point}
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_after_any_line_goes_and_comes_back_the_edges_are_those_of_a_fresh_start(name, annotated_files):
+    texts = annotated_files(Path(__file__).parent / "python" / f"{name}.txt")
+    facts = {path: extract(path, text.encode(), "python", "") for path, text in texts.items()}
+    kept = Resolver("p")
+    current = rows_of(kept, kept.update(facts, ()))
+    for path, text in texts.items():
+        lines = text.splitlines(keepends=True)
+        for number in range(len(lines)):
+            shorter = extract(path, "".join(lines[:number] + lines[number + 1 :]).encode(), "python", "")
+            current |= rows_of(kept, kept.update({path: shorter}, ()))
+            fresh = Resolver("p")
+            assert current == rows_of(fresh, fresh.update(facts | {path: shorter}, ())), f"{path} without line {number + 1}"
+            current |= rows_of(kept, kept.update({path: facts[path]}, ()))
+    fresh = Resolver("p")
+    assert current == rows_of(fresh, fresh.update(facts, ()))
+
+
+def test_every_language_names_tables_that_are_there_and_rules_that_exist():
+    folders = {spec.frameworks for spec in languages().values()} - {""}
+    assert folders == {path.parent.name for path in Path(str(data_root() / "grammars")).glob("*/frameworks.toml")}
+    for folder in folders:
+        assert {row.rule for row in frameworks_of(folder).hands_over} <= set(ENTRY_RULES)
+    assert set(ENTRY_RULES) <= set(RULES)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"hand_over": []}, "unknown tables hand_over"),
+        ({"hands_over": [{"rule": "route", "function": [1]}]}, "function is no key"),
+        ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "'rout' is no rule"),
+    ],
+)
+def test_a_table_that_is_not_right_says_what_is_wrong(raw, said):
+    with pytest.raises(GrammarError, match=said):
+        Frameworks(raw, "grammars/x/frameworks.toml")
+
+
+def test_what_a_framework_calls_is_an_entry_point_of_its_kind(graph_of, annotated_files):
+    view = graph_of(annotated_files(Path(__file__).parent / "python" / "handed_over.txt"))
+    kinds = {info.ref: info.entry_point for info in view.infos(range(view.n))}
+    assert kinds["shop/views.py:index"] == kinds["shop/views.py:Basket.get"] == "route"
+    assert (kinds["commands.py:run"], kinds["commands.py:stop"]) == ("command", "event")
+    assert kinds["shop/views.py:unused"] == kinds["shop/views.py:Basket.helper"] == ""
+    node = view.index_of[next(info.id for info in view.infos(range(view.n)) if info.ref == "aio.py:get_user")]
+    assert view.is_entry_point[node]
+    assert view.entry_point(node) == "route"
+
+
+def test_scripts_and_plug_ins_are_read_from_every_kind_of_configuration_file():
+    layout, failures = read_layout(
+        {
+            "pyproject.toml": """
+[project.scripts]
+one = "pkg.cli:main"
+[project.gui-scripts]
+two = "pkg.gui:Window.run [extra]"
+[project.entry-points.pytest11]
+three = "pkg.plugin"
+[tool.poetry.scripts]
+four = { reference = "pkg.four:main", type = "console" }
+""",
+            "old/setup.cfg": """
+[options.entry_points]
+console_scripts =
+    five = old.cli:main
+    six=old.cli:other
+flask.commands =
+    x = old.x:cli
+""",
+            "older/setup.py": """
+from setuptools import setup
+setup(name="older", entry_points={
+    "console_scripts": ["seven = older.cli:main", 'eight=older.cli:second'],
+    "plugins": "nine = older.plugin:Plugin",
+})
+raise SystemExit("never run")
+""",
+        }
+    )
+    assert not failures
+    assert set(layout.scripts) == {
+        Script("", "pkg.cli", "main", "command"),
+        Script("", "pkg.gui", "Window.run", "command"),
+        Script("", "pkg.plugin", "", "export"),
+        Script("", "pkg.four", "main", "command"),
+        Script("old", "old.cli", "main", "command"),
+        Script("old", "old.cli", "other", "command"),
+        Script("old", "old.x", "cli", "export"),
+        Script("older", "older.cli", "main", "command"),
+        Script("older", "older.cli", "second", "command"),
+        Script("older", "older.plugin", "Plugin", "export"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[project]\nscripts = 3\nentry-points = []\n",
+        "[project.scripts]\na = 1\nb = 'not a target'\nc = ''\n[tool]\npoetry = 1\n",
+        "[project.entry-points]\nx = 'y'\n",
+    ],
+)
+def test_scripts_of_another_shape_are_passed_over(text):
+    layout, failures = read_layout({"pyproject.toml": text})
+    assert (layout.scripts, failures) == ((), {})
+
+
+def test_a_setup_cfg_that_cannot_be_read_is_a_failure_of_that_file_alone():
+    layout, failures = read_layout({"setup.cfg": "no section\n", "pyproject.toml": "[project.scripts]\na = 'b:c'\n"})
+    assert list(failures) == ["setup.cfg"]
+    assert layout.scripts == (Script("", "b", "c", "command"),)
+
+
+def test_scripts_mark_the_function_and_lead_on_from_a_package_that_only_passes_it_on(resolve):
+    files = {
+        "pyproject.toml": "[project.scripts]\none = 'pkg:main'\ntwo = 'pkg.cli:other'\nthree = 'pkg.gone:x'\n",
+        "src/pkg/__init__.py": "from .cli import main\n",
+        "src/pkg/cli.py": "def main(): ...\ndef other(): ...\ndef helper(): ...\n",
+        "src/pkg/__main__.py": "from .cli import main\nmain()\n",
+        "elsewhere/pkg/cli.py": "def helper(): ...\n",
+    }
+    assert entry_points(resolve, files) == {"src/pkg/cli.py:other": "command", "src/pkg/__main__.py:<module>": "main"}
+    found = resolve(files)
+    assert ("src/pkg/__init__.py:<module>", "src/pkg/cli.py:main") in found.edges("REFERENCES")
+    assert {edge.rule for edge in found.results["src/pkg/__init__.py"].edges if edge.kind == "REFERENCES"} == {"command"}
+
+
+def test_files_a_package_json_names_are_entry_points(resolve):
+    files = {
+        "package.json": '{"name": "x", "bin": {"x": "./bin/x.js"}, "main": "dist/index.js", '
+        '"exports": {"./more": {"import": "./dist/more.mjs"}}}',
+        "bin/x.js": "require('../src/index')\n",
+        "src/index.ts": "export function f() {}\n",
+        "src/more.ts": "export function g() {}\n",
+        "src/other.ts": "export function h() {}\n",
+    }
+    assert entry_points(resolve, files) == {
+        "bin/x.js:<module>": "command",
+        "src/index.ts:<module>": "export",
+        "src/more.ts:<module>": "export",
+    }
+
+
+@pytest.mark.parametrize("text", ['{"bin": 3, "main": [], "exports": [1, null]}', '{"exports": {"./*": "./src/*.js"}}', "[]", "3"])
+def test_a_package_json_of_another_shape_names_nothing(resolve, text):
+    assert entry_points(resolve, {"package.json": text, "src/a.js": "function f() {}\n"}) == {}
+
+
+def test_decorators_of_frameworks_make_entry_points(resolve):
+    text = """
+@app.errorhandler(404)
+def lost(error): ...
+@shared_task
+def mail(): ...
+@receiver(saved)
+def on_saved(): ...
+@app.get("/x")
+def read(): ...
+@property
+def get(self): ...
+"""
+    assert entry_points(resolve, {"a.py": text}) == {
+        "a.py:lost": "event",
+        "a.py:mail": "task",
+        "a.py:on_saved": "event",
+        "a.py:read": "route",
+    }
