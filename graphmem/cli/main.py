@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, impact, index, manage, mcp, memory, people, serve, upkeep
+from graphmem.cli.commands import ask, context, impact, index, install, manage, mcp, memory, people, serve, upkeep
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -38,6 +38,13 @@ app.add_typer(memory.app)
 app.command()(people.rules)
 app.command("sync-file")(people.sync_file)
 app.command("import")(people.import_)
+app.command()(context.context)
+app.command()(context.plan)
+app.command()(context.trust)
+memory.app.command()(context.budget)
+app.command()(install.install)
+app.command()(install.uninstall)
+app.command()(install.hook)
 app.command()(manage.export)
 app.command()(manage.doctor)
 app.command()(upkeep.backup)

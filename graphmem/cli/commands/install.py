@@ -1,0 +1,138 @@
+"""`graphmem install`, `uninstall` and `hook`: coding agents told to call graphmem, and what they call."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import Door, directory, door
+from graphmem.errors import BadInputError
+from graphmem.settings import find_project, models_dir
+
+if TYPE_CHECKING:
+    from graphmem.hooks.install import Change, Vault
+    from graphmem.hooks.targets import Target
+
+Agents = Annotated[
+    list[str] | None, typer.Argument(metavar="[AGENT]...", help="claude-code, cursor, codex, gemini, opencode; see also --all.")
+]
+User = Annotated[bool, typer.Option("--user", help="In your home folder, for all projects, instead of in this project.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change, as a diff.")]
+All = Annotated[bool, typer.Option("--all", help="Every agent that is known.")]
+Root = Annotated[Path | None, typer.Option("--project", "-C", metavar="DIR", help="The project; default: the one around here.")]
+
+
+def install(
+    agents: Agents = None,
+    *,
+    every: All = False,
+    user: User = False,
+    dry_run: DryRun = False,
+    command: Annotated[
+        str, typer.Option("--command", metavar="PROGRAM", help="How agents start graphmem; default: graphmem if it is on PATH.")
+    ] = "",
+    project: Root = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write graphmem's hooks and MCP server into coding agents' settings.
+
+    Nothing is touched that somebody else wrote, and `graphmem uninstall` gives back the files as they were.
+    """
+    with door(as_json=as_json, quiet=quiet) as here:
+        from graphmem.hooks.install import plan_install
+
+        targets, vault = _targets(agents, every=every, user=user, project=project, command=command)
+        changes = plan_install(targets, vault)
+        if not command and not user and shutil.which("graphmem") is None:
+            here.output.note(f"graphmem is not on PATH: these files, which may be shared, will name {sys.executable}; see --command")
+        _finish(here, changes, vault, installing=True, dry_run=dry_run)
+
+
+def uninstall(
+    agents: Agents = None,
+    *,
+    user: User = False,
+    dry_run: DryRun = False,
+    project: Root = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Take graphmem out of coding agents' settings again; without AGENT out of all."""
+    with door(as_json=as_json, quiet=quiet) as here:
+        from graphmem.hooks.install import plan_uninstall
+
+        targets, vault = _targets(agents, every=not agents, user=user, project=project, command="")
+        _finish(here, plan_uninstall(targets, vault), vault, installing=False, dry_run=dry_run)
+
+
+def hook(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, cursor, codex, gemini or opencode.")],
+) -> None:
+    """Take an agent's hook from standard input: tell the running server, print what it wants the agent to know.
+
+    Called by agents, see `graphmem install`. Ends with 0 whatever happens, and prints nothing when there is no server.
+    """
+    from graphmem.hooks.entry import run
+
+    run([agent])
+
+
+def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path | None, command: str) -> tuple[list[Target], Vault]:
+    from graphmem.hooks.agents import NAMES
+    from graphmem.hooks.install import Vault
+    from graphmem.hooks.targets import targets
+
+    names = list(NAMES) if every else list(dict.fromkeys(agents or ()))
+    if not names:
+        raise BadInputError(f"say which agent: {', '.join(NAMES)}, or --all", argument="AGENT")
+    root = directory(project) if project is not None else find_project(Path.cwd())
+    words = [command] if command else ["graphmem"] if shutil.which("graphmem") else [sys.executable, "-P", "-m", "graphmem"]
+    scope = "user" if user else "project"
+    found = [target for name in names for target in targets(name, scope, root, Path.home(), words)]
+    return found, Vault(models_dir(os.environ).parent / "install")
+
+
+def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool, dry_run: bool) -> None:
+    from graphmem.hooks.install import apply
+
+    if not dry_run:
+        apply(changes, vault, installing=installing)
+    if here.output.as_json:
+        here.output.json(
+            [
+                {
+                    "agent": one.agent,
+                    "path": str(one.path),
+                    "changed": one.changes,
+                    "removed": one.changes and one.after is None,
+                    "diff": one.diff() if dry_run else "",
+                    "notes": list(one.notes),
+                }
+                for one in changes
+            ]
+        )
+        return
+    for one in changes:
+        if dry_run and one.changes:
+            here.output.line(one.diff().rstrip("\n"))
+        elif not here.output.quiet:
+            here.output.line(f"{_what(one, dry_run=dry_run)} {one.path}")
+        for note in one.notes:
+            here.output.note(note)
+    if installing and not dry_run and any(one.changes and one.before is not None for one in changes):
+        here.output.note(f"what these files held before is kept in {vault.folder}")
+
+
+def _what(change: Change, *, dry_run: bool) -> str:
+    if not change.changes:
+        return "unchanged"
+    if dry_run:
+        return "would change"
+    return "removed" if change.after is None else "written" if change.before is None else "changed"

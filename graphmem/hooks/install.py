@@ -1,0 +1,359 @@
+"""Writing graphmem into agents' settings and out again: planned as a whole, shown as a diff, written file by file, each at once.
+
+What was there before is kept, so that taking graphmem out gives back the very bytes as long as nobody changed the file since; after
+that only what is graphmem's is taken out. What somebody else wrote is never touched.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.hooks.jsontext import JsonText
+from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
+
+MAX_BYTES: Final = 8 << 20
+OWN_FOLDERS: Final = frozenset({".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins"})  # removed when nothing is left in them
+BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
+END: Final = "# <<< graphmem <<<"
+_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}\r?\n?", re.DOTALL)
+
+
+class Change(NamedTuple):
+    """What happens to one file."""
+
+    agent: str
+    path: Path
+    before: bytes | None  # None: there is none
+    after: bytes | None  # None: it is removed
+    base: bytes | None = None  # what it holds without graphmem
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything happens."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """As a unified diff; "" when nothing happens."""
+        before, after = (
+            one.decode("utf-8", "replace").splitlines(keepends=True) if one is not None else [] for one in (self.before, self.after)
+        )
+        name = str(self.path)
+        lines = difflib.unified_diff(
+            before, after, name if self.before is not None else "/dev/null", name if self.after is not None else "/dev/null"
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+class Vault:
+    """What files held before graphmem was written into them.
+
+    Args:
+        folder: of the user's data; made when something is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
+        """Whether the file is as we left it, and what it held before us then."""
+        try:
+            record = json.loads(self._record(path).read_text(encoding="utf-8"))
+            if now is None or record["installed"] != _sha(now):
+                return False, None
+            return True, self.backup(path).read_bytes() if record["existed"] else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return False, None
+
+    def made(self, path: Path) -> bool:
+        """Whether the file was made by us."""
+        try:
+            return json.loads(self._record(path).read_text(encoding="utf-8"))["existed"] is False
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
+        """Note what was there before, and what is there now."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if before is not None:
+            _write(self.backup(path), before)
+        record = {"path": str(path), "existed": before is not None, "installed": _sha(installed)}
+        _write(self._record(path), json.dumps(record, indent=1).encode())
+
+    def forget(self, path: Path) -> None:
+        """Graphmem is out of the file; the backup stays."""
+        self._record(path).unlink(missing_ok=True)
+
+    def backup(self, path: Path) -> Path:
+        """Where what was there before is kept."""
+        return self.folder / f"{self._name(path)}-{path.name}.before"
+
+    def _record(self, path: Path) -> Path:
+        return self.folder / f"{self._name(path)}.json"
+
+    def _name(self, path: Path) -> str:
+        return hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
+
+
+def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
+    """What writing graphmem into these files does; nothing is written yet, and nothing is when one of them cannot be.
+
+    Raises:
+        BadInputError: a file that cannot be read or changed; says where and what to do.
+    """
+    changes = []
+    for target in targets:
+        now = _read(target.path)
+        untouched, before = vault.before(_real(target.path), now)
+        base = before if untouched else _without(target, now)[0]
+        after, notes = _with(target, base)
+        changes.append(Change(target.agent, target.path, now, after, base, tuple(notes)))
+    return changes
+
+
+def plan_uninstall(targets: Sequence[Target], vault: Vault) -> list[Change]:
+    """What taking graphmem out of these files does; nothing is written yet.
+
+    Raises:
+        BadInputError: a file that cannot be read.
+    """
+    changes = []
+    for target in targets:
+        now = _read(target.path)
+        path = _real(target.path)
+        untouched, before = vault.before(path, now)
+        if untouched:
+            changes.append(Change(target.agent, target.path, now, before))
+            continue
+        after, ours = _without(target, now)
+        if ours and vault.made(path) and after is not None and _is_bare(target, after):
+            after = None
+        changes.append(Change(target.agent, target.path, now, after))
+    return changes
+
+
+def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
+    """Write the changes, each file at once; when one cannot be written, those before it are put back.
+
+    Raises:
+        BadInputError: a file cannot be written; everything is as it was.
+    """
+    done: list[Change] = []
+    try:
+        for change in changes:
+            path = _real(change.path)
+            if installing and change.after is not None:
+                vault.keep(path, change.base, change.after)
+            if change.changes:
+                done.append(change)
+                _put(path, change.after)
+    except OSError as error:
+        for change in reversed(done):
+            _put(_real(change.path), change.before)
+        raise BadInputError(
+            f"{error.filename or change.path} cannot be written: {error.strerror}; nothing was changed",
+            argument="path",
+            path=str(change.path),
+        ) from error
+    if not installing:
+        for change in changes:
+            vault.forget(_real(change.path))
+
+
+def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
+    if target.kind == "file":
+        if base is not None and base.decode("utf-8", "replace") != target.content:
+            raise BadInputError(
+                f"{target.path} is there and was not written by graphmem; move it away and ask again",
+                argument="path",
+                path=str(target.path),
+            )
+        return target.content.encode(), []
+    text = _text(target, base)
+    if target.kind == "toml":
+        return _with_block(target, text)
+    document = _document(target, text)
+    notes: list[str] = []
+    for entry in target.defaults:
+        if document.get((*entry.path, entry.key)) is None and (base is None or not text.strip("\ufeff \t\r\n") or entry.key == "version"):
+            document.add_member(entry.path, entry.key, entry.value)
+    try:
+        for entry in target.entries:
+            there = document.get((*entry.path, entry.key))
+            if there is None:
+                document.add_member(entry.path, entry.key, entry.value)
+            elif there != entry.value:
+                notes.append(f"{target.path} has a server named {entry.key} of its own, which stays as it is")
+        for element in target.elements:
+            document.add_element(element.path, element.value)
+    except BadInputError as error:
+        raise _refused(target, error) from error
+    return document.text.encode("utf-8"), notes
+
+
+def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
+    """The file without what is ours, and whether there was anything."""
+    if now is None:
+        return None, False
+    if target.kind == "file":
+        first = target.content.partition("\n")[0].encode()
+        return (None, True) if now.startswith(first) else (now, False)
+    text = _text(target, now)
+    if target.kind == "toml":
+        rest, count = _BLOCK.subn("", text)
+        return rest.encode("utf-8"), bool(count)
+    document = _document(target, text)
+    ours = False
+    for path in dict.fromkeys(element.path for element in target.elements):
+        ours |= _drop_elements(document, path)
+    for entry in target.entries:
+        if is_our_server(document.get((*entry.path, entry.key))):
+            document.remove_member(entry.path, entry.key)
+            _drop_empty(document, entry.path)
+            ours = True
+    return (document.text.encode("utf-8") if ours else now), ours
+
+
+def _drop_elements(document: JsonText, path: tuple[str, ...]) -> bool:
+    """Take our elements out of a list; a list, and what it stood in, that is empty by that goes as well."""
+    found = document.get(path)
+    places = [index for index, one in enumerate(found) if is_our_element(one)] if isinstance(found, list) else []
+    for index in reversed(places):
+        document.remove(path, index)
+    if places:
+        _drop_empty(document, path)
+    return bool(places)
+
+
+def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
+    while path and document.get(path) in ([], {}):
+        document.remove_member(path[:-1], path[-1])
+        path = path[:-1]
+
+
+def _is_bare(target: Target, after: bytes) -> bool:
+    """Whether nothing is left but what we put there for the file's own sake."""
+    text = after.decode("utf-8")
+    if target.kind == "toml":
+        return not text.strip()
+    left: Any = _document(target, text).get(())
+    return all(any(entry.key == key and entry.value == value for entry in target.defaults) for key, value in left.items())
+
+
+def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
+    known = _toml(target, text)
+    block, notes = target.block, []
+    if isinstance(known.get("mcp_servers"), dict) and SERVER in known["mcp_servers"]:
+        block = block[: block.index(f"[mcp_servers.{SERVER}]")].rstrip("\n")
+        notes.append(f"{target.path} has a server named {SERVER} of its own, which stays as it is")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lead = "" if not text or text.endswith("\n") else newline
+    gap = newline if text else ""
+    written = text + lead + gap + newline.join([BEGIN, *block.split("\n"), END]) + newline
+    try:
+        tomllib.loads(written.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInputError(
+            f"{target.path} has its hooks in a form that cannot be added to ({error}); write them as [[hooks.Event]] tables and ask again",
+            argument="path",
+            path=str(target.path),
+        ) from error
+    return written.encode("utf-8"), notes
+
+
+def _toml(target: Target, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInputError(
+            f"{target.path} is no TOML: {error}; correct it and ask again", argument="path", path=str(target.path)
+        ) from error
+
+
+def _document(target: Target, text: str) -> JsonText:
+    try:
+        return JsonText(text, comments=target.comments)
+    except BadInputError as error:
+        raise _refused(target, error) from error
+
+
+def _refused(target: Target, error: BadInputError) -> BadInputError:
+    return BadInputError(
+        f"{target.path} is not what it should be, {error.message}; correct it and ask again", **{**error.facts, "path": str(target.path)}
+    )
+
+
+def _text(target: Target, data: bytes | None) -> str:
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInputError(
+            f"{target.path} is no UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8 and ask again",
+            argument="path",
+            path=str(target.path),
+        ) from error
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        if path.is_dir():
+            raise BadInputError(f"{path} is a folder; a file is expected there, move it away", argument="path", path=str(path))
+        if not path.exists():
+            return None
+        if path.stat().st_size > MAX_BYTES:
+            raise BadInputError(f"{path} has more than {MAX_BYTES:,} bytes, which no settings have", argument="path", path=str(path))
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"{path} cannot be read: {error.strerror}; check it", argument="path", path=str(path)) from error
+
+
+def _real(path: Path) -> Path:
+    """Where a file really is: a link is followed, so that it stays one."""
+    return path.resolve() if path.is_symlink() else path
+
+
+def _put(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink(missing_ok=True)
+        for folder in (path.parent, path.parent.parent):  # .opencode/plugins
+            if folder.name not in OWN_FOLDERS or any(folder.iterdir()):
+                return
+            folder.rmdir()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """The file is complete at every moment and keeps its mode."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is None:
+            mask = os.umask(0)
+            os.umask(mask)
+            mode = 0o666 & ~mask
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,167 @@
+"""Which files of which agent graphmem is written into, and what: a table, from the agents' public documentation (docs/hooks.md)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.hooks.agents import NAMES
+
+SCOPES: Final = ("project", "user")
+SERVER: Final = "graphmem"  # name of the MCP server entry
+HOOK_SECONDS: Final = 5  # after which an agent may give up on a hook; graphmem itself gives up long before
+PLUGIN: Final = "opencode_plugin.js"
+
+_OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAMES)})\b")
+
+
+class Element(NamedTuple):
+    """An element of an array that is ours."""
+
+    path: tuple[str, ...]
+    value: Any
+
+
+class Entry(NamedTuple):
+    """A member of an object."""
+
+    path: tuple[str, ...]
+    key: str
+    value: Any
+
+
+class Target(NamedTuple):
+    """One file of one agent."""
+
+    agent: str
+    kind: str  # json | toml | file
+    path: Path
+    comments: bool = False  # the format has them
+    elements: tuple[Element, ...] = ()
+    entries: tuple[Entry, ...] = ()  # ours: taken out again
+    defaults: tuple[Entry, ...] = ()  # what the file needs; left there
+    block: str = ""  # of TOML
+    content: str = ""  # of a file that is ours alone
+
+
+def is_our_command(command: Any) -> bool:
+    """Whether a command line calls a hook of graphmem."""
+    return isinstance(command, str) and _OURS.search(command) is not None
+
+
+def is_our_element(value: Any) -> bool:
+    """Whether an element of a list of hooks is ours alone: everything it runs is."""
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("hooks")
+    if isinstance(inner, list):
+        return bool(inner) and all(isinstance(one, dict) and is_our_command(one.get("command")) for one in inner)
+    return is_our_command(value.get("command"))
+
+
+def is_our_server(value: Any) -> bool:
+    """Whether an MCP server entry starts graphmem's."""
+    if not isinstance(value, dict):
+        return False
+    command = value.get("command")
+    words = [*(command if isinstance(command, list) else [command]), *(value.get("args") or ())]
+    words = [one for one in words if isinstance(one, str)]
+    return len(words) > 1 and words[-1] == "mcp" and any(Path(one).name.removesuffix(".exe") == "graphmem" for one in words)
+
+
+def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
+    """The files of an agent.
+
+    Args:
+        agent: one of agents.NAMES.
+        scope: project (the project's folder) or user (the home folder).
+        root: of the project.
+        home: of the user.
+        command: words that start graphmem.
+
+    Raises:
+        BadInputError: an agent or scope that is not known.
+    """
+    if scope not in SCOPES:
+        raise BadInputError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}", argument="scope", value=scope)
+    if agent not in NAMES:
+        raise BadInputError(f"{agent!r} is no agent that is known; there are {', '.join(NAMES)}", argument="agent", value=agent)
+    base = home if scope == "user" else root
+    hook = shlex.join([*command, "hook", agent])
+    program, *first = command
+    server = {"command": program, "args": [*first, "mcp"]}
+    events: tuple[str, ...]
+    group: dict[str, Any]
+    if agent == "claude-code":
+        group = {"hooks": [{"type": "command", "command": hook, "timeout": HOOK_SECONDS}]}
+        events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd")
+        servers = base / (".claude.json" if scope == "user" else ".mcp.json")
+        return [
+            Target(agent, "json", base / ".claude" / "settings.json", elements=_elements(events, group)),
+            Target(agent, "json", servers, entries=(Entry(("mcpServers",), SERVER, server),)),
+        ]
+    if agent == "cursor":
+        events = (
+            "sessionStart",
+            "beforeSubmitPrompt",
+            "postToolUse",
+            "postToolUseFailure",
+            "afterAgentResponse",
+            "preCompact",
+            "sessionEnd",
+        )
+        elements = _elements(events, {"command": hook, "timeout": HOOK_SECONDS})
+        return [
+            Target(agent, "json", base / ".cursor" / "hooks.json", elements=elements, defaults=(Entry((), "version", 1),)),
+            Target(agent, "json", base / ".cursor" / "mcp.json", entries=(Entry(("mcpServers",), SERVER, server),)),
+        ]
+    if agent == "gemini":
+        group = {
+            "matcher": "*",
+            "hooks": [{"name": "graphmem", "type": "command", "command": hook, "timeout": HOOK_SECONDS * 1000}],
+        }
+        events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd")
+        entries = (Entry(("mcpServers",), SERVER, server),)
+        file = base / ".gemini" / "settings.json"
+        return [Target(agent, "json", file, comments=True, elements=_elements(events, group), entries=entries)]
+    if agent == "opencode":
+        folder = home / ".config" / "opencode" if scope == "user" else root
+        plugins = folder / "plugins" if scope == "user" else root / ".opencode" / "plugins"
+        local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+        file = next((folder / name for name in ("opencode.json", "opencode.jsonc") if (folder / name).exists()), folder / "opencode.json")
+        return [
+            Target(
+                agent,
+                "json",
+                file,
+                comments=True,
+                entries=(Entry(("mcp",), SERVER, local),),
+                defaults=(Entry((), "$schema", "https://opencode.ai/config.json"),),
+            ),
+            Target(agent, "file", plugins / "graphmem.js", content=_plugin(command)),
+        ]
+    events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+    return [Target(agent, "toml", base / ".codex" / "config.toml", block=_codex_block(hook, events, server))]
+
+
+def _elements(events: Sequence[str], value: Mapping[str, Any]) -> tuple[Element, ...]:
+    return tuple(Element(("hooks", event), dict(value)) for event in events)
+
+
+def _codex_block(hook: str, events: Sequence[str], server: Mapping[str, Any]) -> str:
+    lines: list[str] = []
+    for event in events:
+        lines += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"', f"command = {json.dumps(hook)}"]
+        lines += [f"timeout = {HOOK_SECONDS}", ""]
+    lines += [f"[mcp_servers.{SERVER}]", f"command = {json.dumps(server['command'])}", f"args = {json.dumps(server['args'])}"]
+    return "\n".join(lines)
+
+
+def _plugin(command: Sequence[str]) -> str:
+    text = (Path(__file__).parent / PLUGIN).read_text(encoding="utf-8")
+    return text.replace('const COMMAND = ["graphmem"]', f"const COMMAND = {json.dumps(list(command))}")
