@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, context, impact, index, install, manage, mcp, memory, people, serve, upkeep
+from graphmem.cli.commands import ask, coaccess, context, impact, index, install, manage, mcp, memory, people, serve, session, upkeep
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(serve.serve)
 app.command()(index.index)
 app.command()(impact.impact)
+app.command()(coaccess.coaccess)
 app.command()(ask.search)
 app.command()(ask.symbol)
 app.command()(ask.path)

@@ -1,0 +1,37 @@
+"""Files that move together, for people: how often, how surely, how lately, and whether the code says why."""
+
+from __future__ import annotations
+
+from graphmem.answers import CoAccessAnswer, CoAccessHit
+from graphmem.cli.output import Output, plural
+from graphmem.cli.render import common
+
+
+def coaccess(output: Output, answer: CoAccessAnswer) -> None:
+    """One line a file, best first; then what is missing."""
+    seen = f"{plural(answer.commits, 'commit')}, {plural(answer.sessions, 'session')}"
+    output.line(("moves with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
+    output.line()
+    output.rows([_row(hit) for hit in answer.hits])
+    if not answer.hits:
+        output.line(("nothing is known to", common.UNSURE))
+    if answer.notes:
+        output.line()
+        for note in answer.notes:
+            output.line((note, common.UNSURE))
+
+
+def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:
+    if not hit.support:
+        why = f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited lately, no more is known"
+        return [(hit.path, common.PATH), "", (_explained(hit) or why, common.DIM), "", ""]
+    often = f"{hit.support}×"
+    share = f"{hit.confidence:.0%} of their changes"
+    chance = f"{hit.lift:.1f}× chance"
+    how = {"follows": "after them", "leads": "before them", "mixed": "before or after"}.get(hit.direction, "")
+    rest = ", ".join(filter(None, (f"last {hit.last_seen[:10]}", how, _explained(hit) or "no edge in the code")))
+    return [(hit.path, common.PATH), often, share, chance, (rest, common.DIM)]
+
+
+def _explained(hit: CoAccessHit) -> str:
+    return f"{', '.join(kind.lower() for kind in hit.explained)} in the code" if hit.explained else ""
