@@ -711,7 +711,7 @@ class FileHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FindingVerdict:
     """What became of one finding of a session."""
 
     key: str  # the same in every session that finds the same
@@ -740,7 +740,7 @@ class Receipt:
     is_open: bool  # its gate
     gate: str  # why
     at: str  # ISO 8601, UTC
-    verdicts: list[Verdict]  # learnt ones first, then by outcome
+    verdicts: list[FindingVerdict]  # learnt ones first, then by outcome
     counts: dict[str, int]  # verdicts of each outcome
     notes: list[str]  # what could not be done, and why
     undone: bool = False

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from graphmem._remote import RemoteMemoryVerbs, cursor
 from graphmem._remote_context import RemoteContextVerbs
 from graphmem._remote_history import RemoteHistoryVerbs
+from graphmem._remote_learning import RemoteLearningVerbs
 from graphmem._remote_semantic import RemoteSemanticVerbs
 from graphmem._remote_upkeep import RemoteUpkeepVerbs
 from graphmem._wire import Wire, rebuild
@@ -111,7 +112,9 @@ def expect_index(location: Location, *, create: bool) -> None:
         )
 
 
-class RemoteGraphMem(RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs, RemoteContextVerbs, RemoteHistoryVerbs):
+class RemoteGraphMem(
+    RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs, RemoteContextVerbs, RemoteHistoryVerbs, RemoteLearningVerbs
+):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 
     Args:

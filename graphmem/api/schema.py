@@ -25,6 +25,7 @@ from graphmem.api.guard import Guard
 from graphmem.api.history import HistoryMutations, HistoryQueries
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.injection import ContextMutations, ContextQueries, ContextSubscriptions
+from graphmem.api.learning import LearningMutations, LearningQueries
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
 from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.pictures import PictureQueries
@@ -47,7 +48,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries, LearningQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -225,7 +226,7 @@ class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, Conte
 
 
 @strawberry.type(description="Changes.")
-class Mutation(MemoryMutations, UpkeepMutations, ContextMutations, HistoryMutations):
+class Mutation(MemoryMutations, UpkeepMutations, ContextMutations, HistoryMutations, LearningMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)

@@ -46,6 +46,7 @@ from graphmem.answers import (
 from graphmem.answers_injection import ContextAccepted, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.api.verbs_history import HistoryService
+from graphmem.api.verbs_learning import LearningService
 from graphmem.api.verbs_semantic import SemanticService
 from graphmem.model import IndexProgress
 
@@ -66,7 +67,7 @@ class NewsFeed(Protocol[News]):
         """Stop listening."""
 
 
-class Service(SemanticService, HistoryService, Protocol):
+class Service(SemanticService, HistoryService, LearningService, Protocol):
     """The verbs."""
 
     def project(self) -> Project:

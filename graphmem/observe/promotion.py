@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.answers import Receipt, Verdict
+from graphmem.answers import FindingVerdict, Receipt
 from graphmem.knowledge import LearntRow, SessionRow
 from graphmem.memory.records import Event
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
@@ -94,7 +94,7 @@ class _Promotion:
             outcome = next((one.outcome for one in reversed(record.units) if one.label == unit), "")
         self.gate = gates.opened(record.info, outcome)
         self.notes: list[str] = []
-        self.verdicts: list[Verdict] = []
+        self.verdicts: list[FindingVerdict] = []
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """All steps; see the module."""
@@ -370,7 +370,7 @@ class _Promotion:
         known = self.book.index().row(row) if row else None
         score = self._score(case) if case is not None else 0.0
         self.verdicts.append(
-            Verdict(
+            FindingVerdict(
                 key=one.key,
                 signal=one.signal,
                 memory_type=case.text.type if case is not None else one.memory_type,
@@ -391,7 +391,7 @@ class _Promotion:
 
 def receipt_of(body: Mapping[str, Any]) -> Receipt:
     """A receipt from what was kept of it."""
-    return Receipt(**(dict(body) | {"verdicts": [Verdict(**one) for one in body["verdicts"]]}))
+    return Receipt(**(dict(body) | {"verdicts": [FindingVerdict(**one) for one in body["verdicts"]]}))
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -1,0 +1,125 @@
+"""Root fields of learning: each parses its arguments, calls one verb and hands the answer on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graphmem import answers
+from graphmem.api import types_memory
+from graphmem.api.complexity import assumed, sized_by
+from graphmem.api.context import Info
+from graphmem.api.describe import field, gql_type, resolved
+from graphmem.api.limits import at_most
+from graphmem.api.types_index import Count, Row
+
+ACTOR: Final = "graphql"
+
+
+@gql_type
+class FindingVerdict:
+    """What became of one finding of a session."""
+
+    key: str = field("the same in every session that finds the same")
+    signal: str = field("that made it")
+    memory_type: str
+    outcome: str = field("learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused")
+    why: str = field("one sentence")
+    text: str = field("as it would be remembered; empty when nobody came to word it")
+    memory_id: str = field("raw id of the memory it became, or that says it already; empty")
+    short_id: str
+    sessions: int = field("independent ones that found it")
+    min_sessions: int = field("asked for")
+    score: float
+    points: list[str] = field("what spoke for it")
+    contaminated: bool = field("strangers' words had a part in it")
+    files: list[str]
+
+
+@gql_type
+class Receipt:
+    """What became of all findings of a session, or of one unit of work in it."""
+
+    session: str
+    part: str = field("label of the unit of work; empty for the session")
+    kind: str
+    is_open: bool = field("its gate")
+    gate: str = field("why")
+    at: str = field("ISO 8601, UTC")
+    verdicts: list[FindingVerdict] = field("learnt ones first", directives=[assumed(30)])
+    notes: list[str] = field("what could not be done, and why")
+    undone: bool
+
+    @resolved(list[Count], [assumed(6)])
+    @staticmethod
+    def counts(parent: strawberry.Parent[answers.Receipt]) -> list[Row]:
+        """Verdicts by outcome."""
+        return [Row(name, count=count) for name, count in parent.counts.items()]
+
+
+@gql_type
+class SessionSummary:
+    """What a session did, taken from its events."""
+
+    session: str
+    agent: str
+    kind: str
+    title: str
+    status: str = field("validated, failed, accepted, abandoned or empty")
+    started_at: str = field("ISO 8601, UTC; empty")
+    ended_at: str
+    duration_s: float
+    contaminated: bool = field("words of strangers may be in it")
+    short: str = field("one line")
+    markdown: str
+
+
+@strawberry.type
+class LearningQueries:
+    """Questions about what sessions taught."""
+
+    @resolved(list[Receipt] | None, [assumed(2)])
+    @staticmethod
+    async def session_receipts(info: Info, session: str) -> list[answers.Receipt]:
+        """What became of each finding of a session, by its id or the beginning of it."""
+        return await info.context.call(info.context.service.session_receipts, session)
+
+    @resolved(SessionSummary | None)
+    @staticmethod
+    async def session_summary(info: Info, session: str) -> answers.SessionSummary:
+        """What a session did."""
+        return await info.context.call(info.context.service.session_summary, session)
+
+    @resolved(list[SessionSummary] | None, [sized_by("limit")])
+    @staticmethod
+    async def session_summaries(info: Info, limit: int = 20, offset: int = 0) -> list[answers.SessionSummary]:
+        """Sessions that were learnt from, newest first."""
+        return await info.context.call(
+            info.context.service.session_summaries, at_most(info.context.limits.results, "limit", limit), offset=offset
+        )
+
+    @resolved(list[SessionSummary] | None, [assumed(2)])
+    @staticmethod
+    async def recent_summaries(info: Info, now: str | None = None) -> list[answers.SessionSummary]:
+        """The last two sessions of the last seven days; they may be outdated."""
+        return await info.context.call(info.context.service.recent_summaries, now)
+
+
+@strawberry.type
+class LearningMutations:
+    """Learning, and taking it back."""
+
+    @resolved(Receipt | None)
+    @staticmethod
+    async def learn_from(info: Info, record: JSON, unit: str | None = None) -> answers.Receipt:
+        """Learn from the record of a session that has ended; one that was learnt from before changes nothing."""
+        return await info.context.call(info.context.service.learn_from, cast("Mapping[str, Any]", record), unit)
+
+    @resolved(types_memory.Forgotten | None)
+    @staticmethod
+    async def undo_session(info: Info, session: str) -> answers.Forgotten:
+        """Take back what a session taught; it is not learnt again by itself. What a person has vouched for stays."""
+        return await info.context.call(info.context.service.undo_session, session, actor=ACTOR)
