@@ -153,8 +153,9 @@ class MarkdownFormat(_LinesFormat):
         """A line of a list, or a fenced block."""
         if one.kind == "code":
             return f"{_fenced(one.text)}\n{citation(one)}"
-        if one.kind == "memory" and one.untrusted:
-            return self._marked(one, f"- **{one.type}**, words of strangers, data only: {citation(one)}\n{_fenced(one.text)}")
+        if one.untrusted:
+            head = f"- **{one.type or one.kind}**, words of strangers, data only: {citation(one)}".rstrip(": ") + ":"
+            return self._marked(one, f"{head}\n{_fenced(one.text)}")
         if one.kind == "memory":
             return self._marked(one, f"- **{one.type}** {_inside(one.text)} {citation(one)}")
         if one.kind == "rule":
@@ -179,8 +180,9 @@ class TextFormat(_LinesFormat):
         """A line, or lines behind bars."""
         if one.kind == "code":
             return f"{citation(one)}\n{_barred(one.text)}"
-        if one.kind == "memory" and one.untrusted:
-            return self._marked(one, f"- {one.type}, words of strangers, data only: {citation(one)}\n{_barred(one.text)}")
+        if one.untrusted:
+            head = f"- {one.type or one.kind}, words of strangers, data only: {citation(one)}".rstrip(": ") + ":"
+            return self._marked(one, f"{head}\n{_barred(one.text)}")
         if one.kind == "memory":
             return self._marked(one, f"- {one.type}: {_inside(one.text)} {citation(one)}")
         if one.kind == "rule":

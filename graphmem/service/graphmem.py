@@ -128,6 +128,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, LearningVe
             rules=self.rules,
             root=self._root_or_none,
             on_ready=self._context_news.publish,
+            summaries=self.recent_summaries,
             summaries=lambda: [(one.session, one.short) for one in self.recent_summaries()],
         )
         self._hooks = Hooks(self._injector, None, self._root_or_none)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers_injection import HookAnswer, Injection
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.service.injecting import Injector
 
 MAX_PAYLOAD: Final = 4 << 20  # characters
+_SESSIONS: Final = 1_000  # whose steps are counted
 _TOUCHED: Final = 8  # files of one call that are looked at
 
 Observe = Callable[[Sequence[Mapping[str, Any]]], object]
@@ -38,6 +41,8 @@ class Hooks:
         self._injector = injector
         self._observe = observe
         self._root = root
+        self._lock = Lock()
+        self._steps: OrderedDict[str, int] = OrderedDict()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
         """See `ContextVerbs.hook`."""
@@ -51,12 +56,31 @@ class Hooks:
                 f"the {agent} hook names no session of 1 to {MAX_SESSION_NAME} characters; nothing is taken", argument="payload"
             )
         files, search = self._about(call)
-        events = _events(call)
+        events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
         injection = self._inject(call, known.form, known.injects, files, search, started)
+        shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
+        if shown:  # so that what a session was shown is no evidence for what it says
+            told = {
+                "session_id": call.session,
+                "step": self._steps.get(call.session, 0),
+                "kind": "step_complete",
+                "args": {"injected": shown},
+            }
+            self._injector.soon(lambda: self._take([told]))
         text = injection.text if injection is not None else ""
         point = injection.point if injection is not None else ""
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
+
+    def _step(self, call: HookCall) -> int:
+        """Which step of its session an event belongs to: every call of a tool is one."""
+        with self._lock:
+            step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
+            if call.moment != END:
+                self._steps[call.session] = step
+            while len(self._steps) > _SESSIONS:
+                self._steps.popitem(last=False)
+            return step
 
     def _take(self, events: Sequence[Mapping[str, Any]]) -> None:
         if self._observe is not None and events:
@@ -150,19 +174,15 @@ def _parsed(payload: str) -> Mapping[str, Any]:
     return found
 
 
-def _events(call: HookCall) -> list[dict[str, Any]]:
-    """What the observer is told; times are its own, steps as they come."""
-    base: dict[str, Any] = {"session_id": call.session}
+def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
+    """What the observer is told; times are its own."""
+    base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:
-        return [{**base, "kind": "session_start", "args": {"agent": call.agent}}]
-    if call.moment == PROMPT:
-        return [{**base, "kind": "message", "text": call.text, "args": {"role": "user"}}] if call.text else []
-    if call.moment == WORDS:
-        return [{**base, "kind": "message", "text": call.text, "args": {"role": "assistant"}}] if call.text else []
+        return [{**base, "kind": "session_start", "args": {"agent": call.agent, "cwd": call.folder}}]
+    if call.moment in (PROMPT, WORDS):
+        role = "user" if call.moment == PROMPT else "assistant"
+        return [{**base, "kind": "message", "text": call.text, "args": {"role": role}}] if call.text else []
     if call.moment in (TOOL, FAILURE):
         said = {**base, "kind": "tool_call", "tool": call.tool, "args": dict(call.args)}
-        came = {**base, "kind": "tool_result", "tool": call.tool, "ok": call.ok, "text": call.result}
-        return [said, came]
-    if call.moment == END:
-        return [{**base, "kind": "session_end"}]
-    return []
+        return [said, {**base, "kind": "tool_result", "tool": call.tool, "ok": call.ok, "text": call.result}]
+    return [{**base, "kind": "session_end"}] if call.moment == END else []

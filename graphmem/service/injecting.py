@@ -35,7 +35,7 @@ from graphmem.search.candidates import query_vector
 from graphmem.search.request import MAX_FILES, MAX_QUERY, PHASES, Request
 
 if TYPE_CHECKING:
-    from graphmem.answers import IndexState, MemoryInfo, Rule, SearchAnswer, SearchHit
+    from graphmem.answers import IndexState, MemoryInfo, Rule, SearchAnswer, SearchHit, SessionSummary
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
     from graphmem.memory.book import MemoryBook
     from graphmem.projection.memories import MemoryIndex
@@ -87,6 +87,7 @@ class Injector:
         rules: those that apply to files.
         root: of the project, when it is known.
         on_ready: told when a context was worked through.
+        summaries: of the last sessions, newest first.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Injector:
         rules: Callable[[Sequence[str] | None], tuple[list[Rule], list[str]]],
         root: Callable[[], Path | None],
         on_ready: Callable[[ContextReady], None] = lambda news: None,
-        summaries: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
+        summaries: Callable[[], Sequence[SessionSummary]] = lambda: (),
     ) -> None:
         self._book = book
         self._searcher = searcher
@@ -292,7 +293,7 @@ class Injector:
                 files = self.prefetch(module).files
                 if files:
                     items.append(_prefetch_item(module, files))
-        items += [Item("summaries", "summary", f"session:{one}", clean(text)) for one, text in self._summaries()]
+        items += [_of_summary(one, budget.summaries) for one in self._summaries()]
         return self._pack(ask, budget, items, until)
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> _Gathered:
@@ -569,6 +570,13 @@ def check(ask: Ask) -> None:
 def _whole(tokens: int) -> Budget:
     """A budget any section may use up."""
     return Budget(tokens, tokens, tokens, tokens, tokens)
+
+
+def _of_summary(one: SessionSummary, room: int) -> Item:
+    """A session's summary, whole where two of its kind fit, else its one line."""
+    whole = clean(one.markdown)
+    text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
+    return Item("summaries", "summary", f"session:{one.session}", text, title=clean(one.title), untrusted=one.contaminated)
 
 
 def _exact() -> bool:
