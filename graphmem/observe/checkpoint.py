@@ -23,6 +23,7 @@ from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_
 
 TRAIL: Final = ".trail"
 RECORD: Final = ".record.json"
+UNLEARNT: Final = ".unlearnt"  # stands beside a record until it has been learnt from
 FORMAT: Final = 1
 MAX_RECORD_BYTES: Final = 256 << 20
 _DEFAULTS: Final = dict(zip(Act._fields[4:], Act.__new__(Act, 0, 0, 0.0, "")[4:], strict=True))
@@ -176,7 +177,9 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
     Raises:
         OSError: the disk refuses; the trail is still there.
     """
-    path = folder / (file_name(record.info.id) + RECORD)
+    name = file_name(record.info.id)
+    path = folder / (name + RECORD)
+    (folder / (name + UNLEARNT)).touch()
     data = json.dumps(as_json(record), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     whole = b'{"crc":"%08x","record":' % crc32(data) + data + b"}\n"
     passing = path.with_suffix(".new")

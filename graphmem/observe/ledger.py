@@ -155,7 +155,7 @@ class Ledger:
             db.executemany(
                 "INSERT OR REPLACE INTO error VALUES (?, ?, ?, ?, ?, ?)",
                 [
-                    (one.fingerprint, info.id, one.count, int(one.fixed), one.message, json.dumps(list(one.fix_files)))
+                    (one.fingerprint, info.id, one.times, int(one.fixed), one.message, json.dumps(list(one.fix_files)))
                     for one in record.errors[:MAX_ERRORS]
                 ],
             )

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.observe.acts import Act
-from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, act_of, file_name, info_of, keep_record, read_record
+from graphmem.observe.checkpoint import RECORD, TRAIL, UNLEARNT, Reader, Trail, act_of, file_name, info_of, keep_record, read_record
 from graphmem.observe.events import ID_CHARACTERS, MAX_BATCH, Checked, checked, in_order
 from graphmem.observe.merge import merged
 from graphmem.observe.model import OUTCOMES, Finding, SessionInfo, SessionRecord
@@ -199,7 +199,7 @@ class Observer:
             log.info("of %d events %d were taken; %s", taken + sum(counts.values()), taken, dict(counts))
         return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units))
 
-    def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord | None, list[SessionRecord]]:
+    def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
         """End a session.
 
         Args:
@@ -270,6 +270,22 @@ class Observer:
                     f"there is no session {session_id!r}; `graphmem session list` shows them", id=session_id, candidates=near
                 )
             return found
+
+    def unlearnt(self) -> list[SessionRecord]:
+        """Records nobody has learnt from yet, as they would be handed out: those of one group as one, and none while one of it runs."""
+        with self._lock:
+            left = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
+            found = [record for name in left if (record := read_record(self.folder / (name + RECORD))) is not None]
+            running = {info.group for info, _, _ in self.open_sessions() if info.group}
+            groups: dict[str, list[SessionRecord]] = {}
+            for record in found:
+                groups.setdefault(record.info.group or f"\0{record.info.id}", []).append(record)
+            return [merged(members) for group, members in groups.items() if group not in running]
+
+    def settled(self, record: SessionRecord) -> None:
+        """A record, or one merged of several, has been learnt from."""
+        for one in record.members or (record.info.id,):
+            (self.folder / (file_name(one) + UNLEARNT)).unlink(missing_ok=True)
 
     def early(self, session_id: str) -> list[Finding]:
         """What stands out in a running session; nothing of one that does not run."""
@@ -461,6 +477,7 @@ class Observer:
         )
         for old in paths[KEPT_RECORDS:]:
             old.unlink(missing_ok=True)
+            old.with_name(old.name.removesuffix(RECORD) + UNLEARNT).unlink(missing_ok=True)
         return paths[:KEPT_RECORDS]
 
     def _write(self, named: str) -> None:

@@ -63,6 +63,7 @@ from graphmem.service.place import prepare_data_dir
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
 from graphmem.service.semantic import SemanticVerbs
+from graphmem.service.sessions import SessionVerbs
 from graphmem.service.stale import StaleFiles
 from graphmem.service.upkeep import UpkeepVerbs
 from graphmem.service.vectors import VectorFiller
@@ -90,7 +91,18 @@ PATIENCE_S: Final = 60.0
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
-class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, LearningVerbs, UpkeepVerbs, HealthVerbs, SemanticVerbs, ContextVerbs):
+class GraphMem(
+    MemoryVerbs,
+    PeopleVerbs,
+    ExplorerVerbs,
+    HistoryVerbs,
+    LearningVerbs,
+    UpkeepVerbs,
+    HealthVerbs,
+    SemanticVerbs,
+    ContextVerbs,
+    SessionVerbs,
+):
     """An open index. Use as a context manager, or call `close`.
 
     Example:
@@ -131,13 +143,14 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, LearningVe
             summaries=self.recent_summaries,
             summaries=lambda: [(one.session, one.short) for one in self.recent_summaries()],
         )
-        self._hooks = Hooks(self._injector, None, self._root_or_none)
+        self._hooks = Hooks(self._injector, self.observe, self._root_or_none)
         self._turn = threading.Lock()  # index runs take turns
         self._closing = threading.Event()
         self._begun = time.monotonic()
         self._watcher: Watcher | None = None
         self._indexer: Indexer | None = None
         self._run: threading.Thread | None = None
+        self._sessions_left()
 
     @classmethod
     def open(
@@ -189,6 +202,7 @@ class GraphMem(MemoryVerbs, PeopleVerbs, ExplorerVerbs, HistoryVerbs, LearningVe
         self._memory_news.close()
         self._context_news.close()
         self._injector.close()
+        self._close_sessions()
         if self._run is not None:
             self._run.join()
         self._book.close()

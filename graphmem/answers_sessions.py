@@ -1,0 +1,156 @@
+"""The answers of observing sessions, beside those of `graphmem.answers`. Times are ISO 8601 in UTC, "" for never."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphmem.answers import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session, in a list."""
+
+    id: str
+    kind: str  # build | insights | roadmap | terminal | changelog | spec | pr_review
+    agent: str
+    title: str
+    state: str  # running | ended
+    outcome: str  # validated | failed | accepted | abandoned | ""
+    ending: str  # ended | recovered | merged | ""
+    parent: str
+    group: str
+    methodology: str
+    work_unit: str
+    phase: str
+    branch: str
+    commit_sha: str
+    started_at: str
+    ended_at: str
+    events: int
+    steps: int
+    tokens: int
+    duration_s: float
+    files_edited: int
+    findings: int
+    contaminated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFinding:
+    """What one signal saw in a session; a candidate for a memory, not yet one."""
+
+    signal: str
+    key: str  # the same in every session that finds the same
+    memory_type: str
+    value: float
+    priority: float
+    early: bool
+    min_sessions: int
+    contaminated: bool
+    failed_approach: bool
+    quorum: bool
+    files: list[str]
+    steps: list[int]
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """What a session did with one file."""
+
+    path: str
+    reads: int
+    edits: int
+    lines_added: int
+    lines_removed: int
+    reverted: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCommand:
+    """A command line and how its runs ended."""
+
+    command: str
+    action: str
+    runs: int
+    failures: int
+    last_exit: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SessionError:
+    """An error of a session, and whether it was overcome."""
+
+    message: str
+    times: int
+    fixed: bool
+    fix_files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDeadEnd:
+    """An approach that was given up."""
+
+    approach: str
+    why: str
+    reverted: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """One session, and what was seen of it."""
+
+    session: SessionInfo
+    findings: list[SessionFinding]  # most urgent first
+    files: list[SessionFile]  # that were read or edited, the most edited first
+    commands: list[SessionCommand]
+    errors: list[SessionError]
+    dead_ends: list[SessionDeadEnd]
+    web_sources: list[str]
+    ignored: dict[str, int]  # events not taken, or taken with a remark, by reason
+    cut: dict[str, int]  # of each list: how many more there are than are shown
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A page of sessions, running ones first, then the newest."""
+
+    sessions: list[SessionInfo]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """What became of a session's start."""
+
+    id: str  # its events have to name; another than was asked for when that one was taken
+    resumed: bool
+    kind: str
+    methodology: str
+    work_unit: str
+    phase: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveAnswer:
+    """What became of a batch of events."""
+
+    taken: int
+    ignored: dict[str, int]  # by reason: a key of observe.events.REASONS; some were taken all the same
+    sessions: list[str]  # touched
+    ended: list[str]  # with this batch; what they teach is learnt behind this answer
+    early: list[str]  # keys of what stands out already, of the sessions touched
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """What became of a session at its end."""
+
+    session: SessionInfo
+    receipt: Receipt | None  # what was learnt; None while agents it works with still run, or when nothing was asked to be learnt
+    note: str
