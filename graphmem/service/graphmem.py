@@ -141,7 +141,6 @@ class GraphMem(
             root=self._root_or_none,
             on_ready=self._context_news.publish,
             summaries=self.recent_summaries,
-            summaries=lambda: [(one.session, one.short) for one in self.recent_summaries()],
         )
         self._hooks = Hooks(self._injector, self.observe, self._root_or_none)
         self._turn = threading.Lock()  # index runs take turns
