@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Tell:
         self._descriptor = descriptor
 
     def __call__(self, *words: object) -> None:
+        """Say a word, and what goes with it."""
         os.write(self._descriptor, (json.dumps(words) + "\n").encode())
 
 
@@ -71,7 +72,7 @@ def check_open(memory: Any, known: dict[str, Any], tell: Tell) -> None:
     if generation < known["generation"]:
         wrong.append(f"generation {generation}, {known['generation']} was acknowledged")
     notes = [*memory._store.notes, *memory._book.notes]
-    tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "memories": len(rows)})
+    tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "generation": generation})
 
 
 def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any], seed: int, tell: Tell) -> None:
@@ -173,7 +174,9 @@ def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]],
     return told, told["failed"][0] if "failed" in told else ended
 
 
-def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str], None] = print) -> dict[str, Any]:
+def run(
+    count: int, seed: int, seconds: float, folder: Path, kinds: Sequence[str] = KINDS, say: Callable[[str], None] = print
+) -> dict[str, Any]:
     """Kill `count` processes, or as many as fit into `seconds`; see the module."""
     import graphmem.memory.book
     import graphmem.projection.memories
@@ -185,8 +188,9 @@ def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str]
     index, repo, migrated = folder / "index", folder / "repo", folder / "migrated"
     make_repository(repo)
     known: dict[str, Any] = {"ids": [], "generation": 0}
-    rows = {kind: Counter[str]() for kind in KINDS}
+    rows = {kind: Counter[str]() for kind in kinds}
     faults: list[str] = []
+    told_of = 0
     mended: Counter[str] = Counter()
     begun = time.monotonic()
     first, why = one_kill(lambda tell: first_index(index, repo, tell), lambda told: "generation" in told, 0.0)
@@ -195,16 +199,16 @@ def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str]
     known["generation"] = first["generation"][-1]
     done = 0
     while done < count and time.monotonic() - begun < seconds:
-        kind = KINDS[done % len(KINDS)]
+        kind = kinds[done % len(kinds)]
         where = index
         if kind == "migrate":
             shutil.rmtree(migrated, ignore_errors=True)
             shutil.copytree(index, migrated)
             where = migrated
-        number, state = done, dict(known)
+        number, state, least = done, dict(known), chance.randrange(4)
         told, why = one_kill(
             lambda tell, kind=kind, where=where, number=number, state=state: work(kind, number, where, repo, state, seed + number, tell),
-            lambda told, kind=kind, least=chance.randrange(4): (
+            lambda told, kind=kind, least=least: (
                 "begun" in told if kind == "migrate" else len(told.get("kept", ())) + len(told.get("opened", ())) > least
             ),
             chance.choice((0.0, 0.002, 0.01, 0.05, 0.2)) if kind != "migrate" else chance.random() * 0.8,
@@ -221,6 +225,9 @@ def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str]
             row["missing"] += len(found["missing"]) + len(found["halves"])
             faults += [f"round {number}, {kind}: {said}" for said in (*found["missing"], *found["halves"], *found["wrong"])]
             mended.update(_kind_of_note(note) for note in found["notes"])
+            aside = [note for note in found["notes"] if "put aside" in note or "cut off" in note]
+            if aside:
+                say(f"round {number}, {kind}, generation {found['generation']}: {'; '.join(aside)}")
         if kind == "migrate":  # what is in the copy is in no other; it is opened once more, to the end
             after, why = one_kill(
                 lambda tell, number=number, ids=kept, state=state: check_migrated(migrated, {**state, "ids": [*state["ids"], *ids]}, tell),
@@ -235,6 +242,9 @@ def run(count: int, seed: int, seconds: float, folder: Path, say: Callable[[str]
         else:
             known["ids"] += kept
             known["generation"] = max([known["generation"], *told.get("generation", ())])
+        for fault in faults[told_of:]:
+            say(f"fault: {fault}")
+        told_of = len(faults)
         if done % 50 == 0:
             say(f"{done} kills, {sum(row['acknowledged'] for row in rows.values())} acknowledged, {len(faults)} faults")
     with GraphMem.open(index, settings=settings()) as memory:
@@ -297,10 +307,11 @@ def main(arguments: list[str]) -> int:
     parser = report.parser(__doc__)
     parser.add_argument("--count", type=int, default=1000, help="kills")
     parser.add_argument("--seconds", type=float, default=3600.0, help="end after so long, however many there were")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="which kinds of work, separated by commas")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="graphmem-kills-") as folder:
-        result = run(given.count, given.seed, given.seconds, Path(folder))
+        result = run(given.count, given.seed, given.seconds, Path(folder), given.kinds.split(","))
     report.table(
         ("killed while", "kills", "acknowledged", "missing"),
         [(kind, row.get("kills", 0), row.get("acknowledged", 0), row.get("missing", 0)) for kind, row in result["by_kind"].items()],

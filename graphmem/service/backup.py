@@ -223,7 +223,7 @@ def listed(data_dir: Path) -> list[Path]:
 
 def rotate(data_dir: Path, keep: int) -> list[Path]:
     """Delete all but the newest `keep` of those that were made automatically; returns what is gone."""
-    own = [one for one in listed(data_dir) if one.name.endswith(f"-{AUTO}{SUFFIX}")]
+    own = [one for one in listed(data_dir) if re.search(rf"-{AUTO}(-\d+)?{re.escape(SUFFIX)}$", one.name)]
     gone = own[: max(0, len(own) - keep)]
     for one in gone:
         one.unlink(missing_ok=True)

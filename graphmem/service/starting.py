@@ -6,6 +6,7 @@ database lets one of them live, the others end by themselves, and every client f
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -16,11 +17,14 @@ from graphmem.service import owner
 from graphmem.service.place import prepare_data_dir
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from graphmem.settings import Location
 
 START_SECONDS: Final = 30.0  # until it listens; a first index goes on behind it
 IDLE_SECONDS: Final = 1800.0  # without a question, after which a started owner ends itself
 LOG: Final = "server.log"
+LOG_BYTES: Final = 1 << 20  # a longer one is put aside before the next server starts
 
 
 def find_or_start(location: Location) -> owner.Owner:
@@ -37,7 +41,9 @@ def find_or_start(location: Location) -> owner.Owner:
     log = location.data_dir / LOG
     place = [str(location.root)] if location.root is not None else []
     command = [sys.executable, "-P", "-m", "graphmem", "serve", *place, "--db", str(location.data_dir), "--port", "0", "--quiet"]
-    with log.open("wb") as output:
+    _make_room(log)
+    with log.open("ab") as output:  # several may start one at once; each adds to what the others said
+        said_before = output.tell()
         process = subprocess.Popen(
             [*command, "--end-when-idle", str(IDLE_SECONDS)],
             stdin=subprocess.DEVNULL,
@@ -55,10 +61,27 @@ def find_or_start(location: Location) -> owner.Owner:
         if ended:
             break
         time.sleep(0.05)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if log.exists() else []
+    said = _said_since(log, said_before)
     why = f" ({said[-1]})" if said else ""
     raise OwnerUnreachableError(
         f"the server of this index could not be started{why}; run `graphmem serve` to see why, its log is {log}",
         address="",
         pid=process.pid,
     )
+
+
+def _make_room(log: Path) -> None:
+    """Put a long log aside, in place of the one put aside before it."""
+    with contextlib.suppress(OSError):  # another starter has done it, or the folder is read-only, which the server will say
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_name(log.name + ".1"))
+
+
+def _said_since(log: Path, start: int) -> list[str]:
+    """The last lines of the log that were not there before."""
+    try:
+        with log.open("rb") as file:
+            file.seek(start if start <= log.stat().st_size else 0)
+            return file.read().decode("utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        return []

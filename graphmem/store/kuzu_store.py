@@ -140,6 +140,10 @@ class KuzuStore:
         self.notes = prepare(path, options, self._catalog, lock.previous)
         self._attach(open_current(path, options, self._catalog))
         lock.note_file()
+        # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
+        self._checkpointed = int(self._meta[CHECKPOINT])
+        if lock.previous is not None and files.size_of(beside(path, ".wal")):
+            self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
         remembered = lock.previous.compact if lock.previous is not None else 0
         self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
         self._say_open()
@@ -345,7 +349,8 @@ class KuzuStore:
                         self._database.close()
                     else:
                         if beside(self._file, ".wal").exists():
-                            self._put_meta({CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)})
+                            self._checkpointed += 1
+                            self._put_meta({CHECKPOINT: str(self._checkpointed)})
                         self._connection.rows("CHECKPOINT")
                         self._database.close()
                 if not self._options.read_only:
@@ -417,7 +422,7 @@ class KuzuStore:
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
         """Let a copy with the change take the file's place; reads wait meanwhile."""
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
-        following = str(int(self._meta[CHECKPOINT]) + 1)
+        following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
             write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
             files.put_in_place(beside(self._file, NEXT), self._file)
@@ -448,7 +453,7 @@ class KuzuStore:
         """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
         rows, text_bytes = weight(delta)
         files.check_room(self._file, max(self._file.stat().st_size, rows * ROW_BYTES + text_bytes))
-        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(int(self._meta[CHECKPOINT]) + 1)}
+        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(self._checkpointed + 1)}
         if self._stored_nodes() or self._anything_to_carry():
             self._build(delta, self._connection, changed, keep_code)
             with self._gate.exclusive(BUSY_S), self._reopened({}):
@@ -535,6 +540,8 @@ class KuzuStore:
         except BaseException as error:
             self._failure = error
             raise
+        if not files.size_of(beside(self._file, ".wal")):
+            self._checkpointed = int(self._meta[CHECKPOINT])
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
@@ -567,7 +574,7 @@ class KuzuStore:
         if not beside(self._file, ".wal").exists():
             return
         files.check_room(self._file, 2 * beside(self._file, ".wal").stat().st_size)
-        following = str(int(self._meta[CHECKPOINT]) + 1)
+        following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
             pass
         self._say_open()
@@ -584,7 +591,7 @@ class KuzuStore:
         self._lock.write(
             clean=clean,
             database=self._meta[DATABASE],
-            checkpoint=int(self._meta[CHECKPOINT]),
+            checkpoint=self._checkpointed,
             log=log,
             compact=self._compact_bytes,
             checksum=checksum,

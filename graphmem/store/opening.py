@@ -13,12 +13,13 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, NotIndexedError
+from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, NotIndexedError, StoreBusyError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.catalog import Catalog
 from graphmem.store.files import beside, damaged
 from graphmem.store.migrate import check_tables, migrate, pending, table_names
+from graphmem.store.probe import CANNOT_SAY
 from graphmem.store.rebuild import Content, fill, give_back_memory
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 120.0
+PROBE: Final = ".probe"  # begins what a copy that is tried adds to the database's name
 NEXT: Final = ".next"  # the file that is being built
 GENERATION: Final = "store.generation"
 DATABASE: Final = "store.database"
@@ -225,10 +227,9 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, v
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
     """The last owner did not close it. Engines have died on such files, so a child process goes first, on copies."""
-    copy = beside(path, ".probe")
+    copy = _probe_copy(path)
     left = files.side_files(path)
     try:
-        files.remove(copy)
         shutil.copyfile(path, copy)
         alone = _probe(copy, *options.sizes)
         if not left:
@@ -273,13 +274,21 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     """Whether a file that is smaller than it was left is an older copy that somebody put back, not a torn one."""
-    copy = beside(path, ".probe")
+    copy = _probe_copy(path)
     try:
         shutil.copyfile(path, copy)
         alone = _probe(copy, *options.sizes)
     finally:
         files.remove(copy)
     return alone.works and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
+
+
+def _probe_copy(path: Path) -> Path:
+    """A new name for a copy to be tried. Never an old one: a child of a process that was killed may still have it open."""
+    for old in path.parent.glob(f"{path.name}{PROBE}*"):
+        if not old.name.endswith((".wal", ".shadow")):
+            files.remove(old)
+    return beside(path, f"{PROBE}-{uuid.uuid4().hex[:12]}")
 
 
 class _Probe(NamedTuple):
@@ -293,8 +302,16 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -
     command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), str(buffer_pool_bytes), str(max_db_bytes)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return _Probe(False, f"opening it did not end in {PROBE_SECONDS:g} s", "", 0)
+    except subprocess.TimeoutExpired as error:
+        raise StoreBusyError(
+            f"opening a copy of {copy.name} did not end in {PROBE_SECONDS:g} s; the machine is too busy: try again",
+            path=str(copy),
+            owner=None,
+        ) from error
+    if done.returncode == CANNOT_SAY:
+        raise StoreBusyError(
+            f"whether {copy.name} can be opened could not be found out ({done.stdout.strip()}); try again", path=str(copy), owner=None
+        )
     words = done.stdout.split("\t")
     if done.returncode == 0 and len(words) == 3:
         return _Probe(True, "", words[1], int(words[2]))

@@ -1,17 +1,20 @@
 """Open a copy of a database in a process of its own and say whether that worked: `python -m graphmem.store.probe`.
 
-Prints `ok`, the database's identity and its checkpoint, separated by tabs. Any other end, a signal
-included, means that the file must not be opened by a process that has something to lose.
+Prints `ok`, the database's identity and its checkpoint, separated by tabs. Exit code 75 says that it could not be tried; any
+other end, a signal included, means that the file must not be opened by a process that has something to lose.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Final
 
-from graphmem.errors import GraphMemError
+from graphmem.errors import DiskFullError, GraphMemError, SettingsError, StoreBusyError
 from graphmem.store.engine import Engine
 from graphmem.store.migrate import table_names
+
+CANNOT_SAY: Final = 75  # sysexits.h: try again later
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str) -> int:
@@ -26,6 +29,9 @@ def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str) -> i
         if "Meta" in table_names(connection):
             meta = dict(connection.rows("MATCH (m:Meta) RETURN m.name, m.value").rows)
         database.close()
+    except (StoreBusyError, DiskFullError, SettingsError) as error:  # about this machine, not about the file
+        sys.stdout.write(error.message + "\n")
+        return CANNOT_SAY
     except GraphMemError as error:
         sys.stdout.write(error.message + "\n")
         return 1

@@ -1,0 +1,177 @@
+"""A backup holds everything that cannot be made again, and is opened before anybody is told that there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
+from graphmem.service import backup as backups
+
+
+def graph_of(memory):
+    return list(memory.export())
+
+
+def contents(memory):
+    return {one.id: (one.content, one.status) for one in memory.memories(limit=1000).memories}
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_a_restore_brings_back_code_and_memories_as_they_were(index, repo, portable):
+    graph, known = graph_of(index), contents(index)
+    made = index.backup(portable=portable)
+    assert made.engine == ("any" if portable else "kuzu")
+    assert (made.memories, made.generation) == (3, index.state().generation)
+    index.remember("written after the backup", id="later")
+    index.forget("memory-1", hard=True)
+    (repo / "m0.py").write_text("def f0(value):\n    return value\n")
+    index.index(repo)
+    assert graph_of(index) != graph
+    answer = index.restore(made.path)
+    assert answer.memories == 3
+    assert contents(index) == known
+    assert graph_of(index) == graph
+    assert index.verify_index().sound
+    assert {one.symbol.name for one in index.impact("f0").hits} >= {"f5"}
+
+
+def test_what_was_there_before_a_restore_is_kept(index):
+    made = index.backup()
+    index.remember("written after the backup", id="later")
+    answer = index.restore(made.path)
+    assert "later" not in contents(index)
+    index.restore(answer.before)
+    assert "later" in contents(index)
+
+
+def test_a_restore_goes_on_after_the_index_was_closed(index, open_index):
+    made = index.backup()
+    index.forget("memory-0", hard=True)
+    index.restore(made.path)
+    index.remember("written after the restore", id="after")
+    index.close()
+    again = open_index()
+    assert contents(again).keys() == {"memory-0", "memory-1", "memory-2", "after"}
+    assert again.verify_index().sound
+
+
+def test_a_backup_is_restored_into_a_new_place(index, open_index):
+    made = index.backup(portable=True)
+    other = open_index("elsewhere")
+    other.restore(made.path)
+    assert contents(other) == contents(index)
+    assert graph_of(other) == graph_of(index)
+
+
+def test_everything_that_is_not_derived_is_in_it(index, tmp_path):
+    (tmp_path / "index" / "notes.txt").write_text("kept beside the database")
+    made = index.backup()
+    (tmp_path / "index" / "notes.txt").write_text("changed")
+    names = backups.read_manifest(Path(made.path)).files.keys()
+    assert {"graph.db", "notes.txt"} <= names
+    assert any(name.startswith("memories/journal-") for name in names)
+    assert not any(name.startswith(("words-", "graph.projection", "facts.sqlite", "inputs.sqlite")) for name in names)
+    index.restore(made.path)
+    assert (tmp_path / "index" / "notes.txt").read_text() == "kept beside the database"
+
+
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.95])
+def test_a_flipped_byte_is_found_and_nothing_is_changed(index, at):
+    made = Path(index.backup().path)
+    data = bytearray(made.read_bytes())
+    data[int(len(data) * at)] ^= 0x10
+    made.write_bytes(data)
+    known = contents(index)
+    with pytest.raises((DatabaseDamagedError, BadInputError)):
+        index.restore(made)
+    assert contents(index) == known
+    assert not list(made.parent.glob("*before-restore*"))
+
+
+def test_a_backup_that_was_cut_short_is_no_backup(index):
+    made = Path(index.backup().path)
+    os.truncate(made, made.stat().st_size // 2)
+    with pytest.raises(BadInputError):
+        index.restore(made)
+
+
+def test_names_that_lead_out_of_the_folder_are_refused(index, tmp_path):
+    made = Path(index.backup().path)
+    with zipfile.ZipFile(made) as zipped:
+        manifest = json.loads(zipped.read("manifest.json"))
+    manifest["files"]["../outside"] = [4, "0" * 64]
+    evil = tmp_path / "evil.zip"
+    with zipfile.ZipFile(evil, "w") as zipped:
+        zipped.writestr("manifest.json", json.dumps(manifest))
+        zipped.writestr("../outside", "evil")
+    with pytest.raises(BadInputError, match="outside itself"):
+        index.restore(evil)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_a_file_that_is_larger_than_it_says_is_not_unpacked(index, tmp_path):
+    made = Path(index.backup().path)
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(made) as old, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name) if name != "graph.db" else bytes(1 << 27))
+    with pytest.raises(DatabaseDamagedError, match=r"graph\.db"):
+        index.restore(bomb)
+
+
+def test_the_copy_of_another_engine_is_refused_with_the_way_out(index, tmp_path):
+    made = Path(index.backup().path)
+    manifest = backups.read_manifest(made)
+    with pytest.raises(SettingsError, match="--portable"):
+        backups.expect_engine(manifest, made, "ladybug")
+    backups.expect_engine(manifest._replace(engine=backups.PORTABLE), made, "ladybug")
+
+
+def test_a_backup_of_another_project_is_refused(index, open_index, tmp_path):
+    other = open_index("other")
+    (tmp_path / "strangers").mkdir()
+    (tmp_path / "strangers" / "a.py").write_text("x = 1\n")
+    other.index(tmp_path / "strangers")
+    with pytest.raises(BadInputError, match="another directory"):
+        index.restore(other.backup().path)
+
+
+def test_what_is_no_backup_is_said_to_be_none(index, tmp_path):
+    (tmp_path / "text.zip").write_text("no zip")
+    for path in (tmp_path / "text.zip", tmp_path / "nothing.zip"):
+        with pytest.raises(BadInputError, match="no backup"):
+            index.restore(path)
+
+
+def test_a_file_that_is_there_is_not_written_over(index, tmp_path):
+    (tmp_path / "taken.zip").write_text("mine")
+    with pytest.raises(BadInputError, match="there already"):
+        index.backup(tmp_path / "taken.zip")
+    assert (tmp_path / "taken.zip").read_text() == "mine"
+
+
+def test_automatic_backups_are_made_when_due_and_the_oldest_go(open_index, repo, tmp_path):
+    memory = open_index(backup_hours=1, backup_keep=2)
+    assert memory.backup_when_due() is None  # nothing to lose yet
+    memory.index(repo)
+    made = []
+    for number in range(4):
+        memory.remember(f"something new, number {number}")
+        made.append(memory.backup_when_due())
+        assert memory.backup_when_due() is None  # it was made just now
+        for path in backups.listed(tmp_path / "index"):
+            os.utime(path, (0, number))  # as if it had been made long ago
+    assert all(made)
+    assert [str(path) for path in backups.listed(tmp_path / "index")] == [made[2].path, made[3].path]
+    assert memory.backup_when_due() is None  # nothing has changed since
+
+
+def test_nothing_is_left_behind(index, tmp_path):
+    made = index.backup()
+    index.restore(made.path)
+    assert not [path.name for path in (tmp_path / "index").rglob("*") if path.name.startswith((".restore-", ".backup-"))]
