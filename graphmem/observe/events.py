@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from graphmem.observe.guard import stripped
 from graphmem.observe.model import EVENT_KINDS, Event
 
 TEXT_BYTES: Final = 4_096  # of a text, in UTF-8
+STRIPPED_CHARACTERS: Final = 65_536  # of a text that memory's own words are looked for in; what it injects is far shorter
 ARGUMENT_CHARACTERS: Final = 16_384  # of one argument: edits carry their texts, of which only counts and hashes are kept
 ARGUMENTS: Final = 64  # in one event, and values in one list
 ID_CHARACTERS: Final = 200
@@ -88,6 +90,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
     if isinstance(args, str):
         args = _parsed(args)
     whole = len(text)
+    text = stripped(text) if whole <= STRIPPED_CHARACTERS else text  # what memory said is no evidence; see observe.guard
     text, was_cut = _cut_text(text, both_ends=kind in ("tool_result", "failure"))
     if was_cut:
         reasons.append("text_cut")

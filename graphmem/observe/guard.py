@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.memory.similar import OVERLAP, overlap, words_of
 from graphmem.memory.text import fingerprint
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 MARK: Final = "[^ Memory:"
 _BLOCK: Final = re.compile(r"<project_memory>.*?(?:</project_memory>|\Z)", re.DOTALL)
+_END: Final = "</project_memory>"  # without a beginning: the text was cut before it came here
 _OURS: Final = ("[⚠ CONFLICT] #", "[disputed] #", "## Project memory", "PROJECT MEMORY. ", '{"about": "Notes from this project')
 _INTRODUCTION: Final = "Notes from this project's memory."
 _ITEM: Final = re.compile(r"\s*[-*] ")
@@ -32,9 +32,9 @@ _LOOK: Final = 8  # nearest memories
 
 def stripped(text: str) -> str:
     """A text without what memory put there: its blocks, and every item and line that carries its mark."""
-    if MARK not in text and "<project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
+    if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
-    lines = _BLOCK.sub("", text).split("\n")
+    lines = _BLOCK.sub("", text).rpartition(_END)[2].split("\n")
     drop = [False] * len(lines)
     for number, line in enumerate(lines):
         if MARK in line:
@@ -89,6 +89,8 @@ class Guard:
 
     def echoes(self, text: str) -> str:
         """Id of a memory that says what a text says; "" when the words are its own."""
+        from graphmem.memory.similar import OVERLAP, overlap, words_of  # with numpy, which taking events in does without
+
         if MARK in text:
             return self._marked(text)
         for sentence in _SENTENCE.split(text):

@@ -151,9 +151,8 @@ def _tool_sequence(one: Finding, sessions: int) -> Made:
 
 def _time_anomaly(one: Finding, sessions: int) -> Made:
     facts = one.facts
-    beside = f" It is seen together with {_code(clipped(facts['with'], COMMAND))}." if facts.get("with") else ""
-    slow = f"{_code(facts['what'])} can take about {_about(facts['seconds'])} s where {_about(facts['usual_s'])} s are usual"
-    return f"{slow}: give it time, or a narrower task.{beside}", {}
+    slow = f"{_code(str(facts['what']).partition(':')[2] or facts['what'])} can take about {_about(facts['seconds'])} s"
+    return f"{slow} where {_about(facts['usual_s'])} s are usual: give it time, or a narrower task.", {}
 
 
 def _self_correction(one: Finding, sessions: int) -> Made:

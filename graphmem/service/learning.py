@@ -147,7 +147,7 @@ class LearningVerbs:
 
     def _moved_together(self, record: SessionRecord) -> None:
         """Tell the history which files belonged together: those edited, and those read together again and again."""
-        pairs = [one for one in record.co_accesses if one.edited or int(one[2]) >= _TOGETHER]  # windows
+        pairs = [one for one in record.co_accesses if one.edited or one.windows >= _TOGETHER]
         wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}
         used = [one for one in record.files if one.path in wanted and one.first_at is not None]
         if len(used) < 2:
