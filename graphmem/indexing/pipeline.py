@@ -8,7 +8,6 @@ leaves the previous index as it was.
 
 from __future__ import annotations
 
-import gc
 import json
 import uuid
 from dataclasses import asdict, dataclass
@@ -110,6 +109,17 @@ class Indexer:
             IndexCancelledError: `cancelled` said yes.
             DiskFullError: the disk refused; the previous index is intact.
         """
+        with collector_paused():  # millions of rows and hardly a cycle
+            return self._run(full, paths, on_progress, on_changed, cancelled)
+
+    def _run(
+        self,
+        full: bool,
+        paths: Collection[str] | None,
+        on_progress: Callable[[IndexProgress], None],
+        on_changed: Callable[[Collection[str]], None],
+        cancelled: Callable[[], bool],
+    ) -> IndexSummary:
         meter = Meter()
         with meter.stage("discover"):
             on_progress(IndexProgress("discover", 0, 0, str(self._root)))
@@ -140,10 +150,10 @@ class Indexer:
             self._keep_inputs(run, resolver, affected, look.removed)
         self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
-        del resolver
         if kept is None:
-            gc.collect()  # what is left of a resolver in cycles; it is as large as everything that follows
+            resolver.let_go()  # it is as large as everything that follows
             give_back()
+        del resolver
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
             meta = {
@@ -201,7 +211,7 @@ class Indexer:
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
     ) -> dict[str, ParsedFile]:
         """Facts and chunks of some files."""
-        with meter.stage("parse"), collector_paused():
+        with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
             on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
@@ -325,7 +335,7 @@ class Indexer:
         with meter.stage("compare"):
             old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
             file_rows = {row.path: row for row in old.files}
-        with meter.stage("resolve"), collector_paused():
+        with meter.stage("resolve"):
             new = Rows.empty(packed=mode == "full")
             for done, path in enumerate(paths):
                 if done % 64 == 0:

@@ -24,7 +24,7 @@ from typing import IO, Final, cast
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
-from graphmem.parsing.packing import Packed, ParsedFile, collector_paused, unpack_facts
+from graphmem.parsing.packing import Packed, ParsedFile, unpack_facts
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 
 BATCH: Final = 32
@@ -190,8 +190,7 @@ class _Pool:
             worker.is_ready = message == READY
             return None
         packed = Packed(*marshal.loads(message))  # noqa: S302 - from a process this one started
-        with collector_paused():
-            parsed = ParsedFile(unpack_facts(packed.facts), packed=packed)
+        parsed = ParsedFile(unpack_facts(packed.facts), packed=packed)
         worker.pending.popleft()
         self._feed(worker)
         return parsed
