@@ -30,6 +30,7 @@ from graphmem.answers import (
 )
 
 MANY: Final = 2_000  # items of one request; their texts have to fit the server's bound on a body
+LARGE_TEXT: Final = 100_000  # characters; six times as many bytes as JSON still fit into one request
 LONG_S: Final = 600.0  # for what may touch every memory
 
 
@@ -152,7 +153,10 @@ class RemoteMemoryVerbs:
         return str(self._wire.ask("ExportMemories", timeout_s=LONG_S, format=format.upper())["exportMemories"]["text"])
 
     def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
-        """See `PeopleVerbs.import_memories`. The server bounds what one request may hold."""
+        """See `PeopleVerbs.import_memories`. What is larger than a GraphQL request may be goes by a door of its own."""
+        if len(text) > LARGE_TEXT:
+            found = self._wire.post("/import", {"text": text, "path": path, "format": format}, LONG_S)["importMemories"]
+            return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
         answer = self._wire.ask("ImportMemories", timeout_s=LONG_S, text=text, path=path, format=format)
         return rebuild(ImportAnswer, answer["importMemories"])
 

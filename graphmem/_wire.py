@@ -129,6 +129,16 @@ class Wire:
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
 
+    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """The data of a resource that takes JSON and is no operation; raises what `ask` raises."""
+        with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
+            answer = _json(response.read())
+        if answer is None:
+            raise self._unreachable(f"answered {response.status} {response.reason}")
+        if answer.get("errors"):
+            raise error_of(answer["errors"][0])
+        return dict(answer["data"])
+
     def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
         """The data of each step of a subscription, as server-sent events."""
         with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:

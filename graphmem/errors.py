@@ -92,7 +92,7 @@ class DiskFullError(GraphMemError):
 
 
 class StoreBusyError(GraphMemError):
-    """Another process owns the database, or the writer's queue is full (`path`, `owner`)."""
+    """Another process owns the database, or the writer's queue is full (`path`, `owner`; `retry_after` seconds when waiting helps)."""
 
     code = "CONFLICT"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,12 +18,13 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
-import graphmem
 from graphmem.api import explorer, page
 from graphmem.api.activity import NoteActivity
+from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
 from graphmem.api.context import Door
 from graphmem.api.export import export
 from graphmem.api.failures import payload, shape
+from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.limits import ServerLimits
 from graphmem.api.operations import load_operations
 from graphmem.api.schema import build_schema
@@ -34,7 +34,6 @@ from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 
 GRAPHQL_PATH = "/graphql"
-HEALTH_PATH = "/health"
 EXPORT_PATH = "/export.jsonl"
 MCP_PATH = "/mcp"
 
@@ -101,6 +100,9 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     app = Starlette(
         routes=[
             Route(HEALTH_PATH, health),
+            Route(READY_PATH, ready),
+            Route(METRICS_PATH, exposed),
+            Route(IMPORT_PATH, import_memories, methods=["POST"]),
             Route(EXPORT_PATH, export),
             *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
@@ -110,7 +112,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             *((Route(path, mcp) for path in (MCP_PATH, MCP_PATH + "/")) if mcp is not None else ()),
         ],
         middleware=[
-            Middleware(NoteActivity, door.activity, (HEALTH_PATH,)),
+            Middleware(NoteActivity, door.activity, UNCOUNTED),
             Middleware(SecurityHeaders),
             Middleware(HostCheck, options.allowed_hosts),
             Middleware(OriginCheck, options.allowed_origins),
@@ -121,9 +123,9 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
                 allow_headers=["authorization", "content-type", "accept"],
             ),
             Middleware(
-                TokenCheck, token, (HEALTH_PATH, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
+                TokenCheck, token, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
             ),
-            Middleware(BodyLimit, options.limits.body_bytes),
+            Middleware(BodyLimit, options.limits.body_bytes, {IMPORT_PATH: max(IMPORT_BYTES, options.limits.body_bytes)}),
         ],
         exception_handlers={404: not_found, 405: not_allowed, Exception: internal},
         lifespan=lifespan,
@@ -146,11 +148,6 @@ class GraphQLOrPage:
             return
         response = await page.page(Request(scope)) if scope["method"] in ("GET", "HEAD") else _not_allowed("GET, POST")
         await response(scope, receive, send)
-
-
-async def health(request: Request) -> Response:
-    """That this is graphmem and which process; asks for no token and tells nothing about the project."""
-    return _json({"status": "ok", "name": "graphmem", "version": graphmem.__version__, "pid": os.getpid()})
 
 
 async def not_found(request: Request, error: Exception) -> Response:

@@ -36,9 +36,9 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path", "field", "index", "kinds"),
     "NOT_FOUND": ("ref", "suggestions", "id"),
     "AMBIGUOUS": ("ref", "candidates", "total", "id"),
-    "LIMIT": ("limit", "allowed", "found"),
+    "LIMIT": ("limit", "allowed", "found", "retry_after"),
     "TIMEOUT": ("seconds",),
-    "CONFLICT": ("owner",),
+    "CONFLICT": ("owner", "retry_after"),
 }
 """Facts of an error that go to clients, by code; the others stay in the process."""
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from graphmem.api.limits import ServerLimits
+from graphmem.api.metrics import Meter
 from graphmem.errors import DeadlineError, LimitError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+RETRY_S: Final = 1.0  # what a refused client is told to wait: a full queue is worked off in about that
 
 
 class VerbRunner:
@@ -27,8 +31,14 @@ class VerbRunner:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="graphmem-verb")
+        self.meter = Meter()
         self._pending = 0
         self._lock = threading.Lock()
+
+    @property
+    def pending(self) -> int:
+        """Verbs that wait or run."""
+        return self._pending
 
     async def run(self, deadline: float, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The verb's answer.
@@ -51,9 +61,10 @@ class VerbRunner:
         try:
             job = self._pool.submit(functools.partial(verb, *args, **kwargs))
         except BaseException:
-            self._leave()
+            self._leave(None, 0.0)
             raise
-        job.add_done_callback(lambda _: self._leave())
+        begun = time.perf_counter()
+        job.add_done_callback(lambda done: self._leave(done, begun))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(job), remaining)
         except TimeoutError:
@@ -82,17 +93,21 @@ class VerbRunner:
     def _admit(self) -> None:
         with self._lock:
             if self._pending >= self._limits.pending:
+                self.meter.refused()
                 raise LimitError(
-                    f"The server is busy with {self._pending} calls; try again in a moment",
+                    f"The server is busy with {self._pending} calls; try again in {RETRY_S:g} s",
                     limit="pending",
                     allowed=self._limits.pending,
                     found=self._pending,
+                    retry_after=RETRY_S,
                 )
             self._pending += 1
 
-    def _leave(self) -> None:  # runs in whatever thread finished or cancelled the job
+    def _leave(self, job: Future[Any] | None, begun: float) -> None:  # runs in whatever thread finished or cancelled the job
         with self._lock:
             self._pending -= 1
+        if job is not None and not job.cancelled():
+            self.meter.done(time.perf_counter() - begun, failed=job.exception() is not None)
 
     def _late(self) -> DeadlineError:
         seconds = self._limits.seconds

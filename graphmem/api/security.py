@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import orjson
@@ -65,7 +65,9 @@ def _digest(token: str) -> bytes:
 def refusal(error: GraphMemError) -> Response:
     """A refusal as an HTTP response, in the form of a GraphQL answer."""
     body = {"errors": [{"message": error.message, "extensions": facts_of(error)}]}
-    headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else None
+    headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
+    if "retry_after" in error.facts:
+        headers["retry-after"] = str(max(1, round(float(error.facts["retry_after"]))))
     return Response(orjson.dumps(body), STATUS[error.code], headers, "application/json")
 
 
@@ -165,18 +167,20 @@ class TokenCheck:
 class BodyLimit:
     """Refuses bodies over the limit, by their announced length or while they come in."""
 
-    def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
         self._app = app
-        self._limit = limit_bytes
+        self._usual = limit_bytes
+        self._by_path = dict(by_path or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count HTTP bodies; WebSocket messages are limited by the server's protocol."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        limit = self._by_path.get(scope["path"], self._usual)
         announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdigit() and int(announced) > self._limit:
-            await refuse(self._too_large(int(announced)), scope, receive, send)
+        if announced.isdigit() and int(announced) > limit:
+            await refuse(_too_large(int(announced), limit), scope, receive, send)
             return
         came = 0
 
@@ -185,16 +189,15 @@ class BodyLimit:
             message = await receive()
             if message["type"] == "http.request":
                 came += len(message.get("body", b""))
-                if came > self._limit:
-                    raise self._too_large(came)  # to whoever reads the body; the view answers with it
+                if came > limit:
+                    raise _too_large(came, limit)  # to whoever reads the body; the view answers with it
             return message
 
         await self._app(scope, counted, send)
 
-    def _too_large(self, found: int) -> LimitError:
-        return LimitError(
-            f"The body has {found} bytes or more; at most {self._limit} are allowed", limit="body_bytes", allowed=self._limit, found=found
-        )
+
+def _too_large(found: int, limit: int) -> LimitError:
+    return LimitError(f"The body has {found} bytes or more; at most {limit} are allowed", limit="body_bytes", allowed=limit, found=found)
 
 
 class SecurityHeaders:

@@ -37,7 +37,9 @@ class Readers:
             StoreBusyError: all are taken for longer than `wait_s`.
         """
         if not self._places.acquire(timeout=wait_s):
-            raise StoreBusyError(f"{self._capacity} reads are running; try again", path=str(self._database.path), owner=None)
+            raise StoreBusyError(
+                f"{self._capacity} reads are running; try again", path=str(self._database.path), owner=None, retry_after=1.0
+            )
         try:
             with self._lock:
                 connection = self._free.pop() if self._free else self._database.connect()

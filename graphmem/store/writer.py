@@ -10,11 +10,12 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from graphmem.errors import StoreBusyError, StoreClosedError
 
 _Answer = TypeVar("_Answer")
+RETRY_S: Final = 1.0  # what a refused caller is told to wait
 
 
 class Writer:
@@ -45,7 +46,9 @@ class Writer:
         future: Future[_Answer] = Future()
         with self._changed:
             if not self._changed.wait_for(lambda: self._closed or len(self._jobs) < self._capacity, self._busy_timeout_s):
-                raise StoreBusyError(f"{self._capacity} writes are already waiting; slow down and try again", path="", owner=None)
+                raise StoreBusyError(
+                    f"{self._capacity} writes are already waiting; try again in {RETRY_S:g} s", path="", owner=None, retry_after=RETRY_S
+                )
             if self._closed:
                 raise StoreClosedError("the store is closed; open it again")
             self._jobs.append((future, job))

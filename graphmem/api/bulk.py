@@ -1,0 +1,46 @@
+"""`POST /import`: a document of memories that is larger than one GraphQL request may be. Checked like every other request."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from graphmem.answers import to_json
+from graphmem.api.context import Door
+from graphmem.api.security import refusal
+from graphmem.errors import BadInputError, GraphMemError
+
+IMPORT_PATH: Final = "/import"
+IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the longest kind with their links; more is imported in parts
+ACTOR: Final = "graphql"
+
+
+async def import_memories(request: Request) -> Response:
+    """`{"text", "path", "format"}` as JSON; answers `{"importMemories": …}` or a refusal in the form of GraphQL."""
+    door: Door = request.app.state.door
+    try:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise BadInputError("an import is JSON; send it as application/json", argument="content-type")
+        given = _given(await request.body())
+        answer = await door.runner.run_long(door.service.import_memories, given["text"], given["path"], given["format"], ACTOR)
+    except GraphMemError as error:
+        return refusal(error)
+    except ClientDisconnect:
+        return Response(status_code=499)
+    return Response(orjson.dumps({"data": {"importMemories": to_json(answer)}}), media_type="application/json")
+
+
+def _given(body: bytes) -> dict[str, str]:
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadInputError(f"the body is no JSON ({error}); send text, path and format", argument="body") from error
+    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+        raise BadInputError("the body has no text; send text, path and format", argument="text")
+    given = {name: found.get(name, "") for name in ("text", "path", "format")}
+    if not all(isinstance(value, str) for value in given.values()):
+        raise BadInputError("path and format are texts", argument="path")
+    return given

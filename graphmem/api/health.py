@@ -1,0 +1,50 @@
+"""`/health`, `/ready` and `/metrics`: for whoever watches over the server. The first two ask for no token and say nothing of the code."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+import graphmem
+from graphmem.api import metrics
+from graphmem.api.context import Door
+from graphmem.api.security import refusal
+from graphmem.errors import GraphMemError
+
+HEALTH_PATH: Final = "/health"
+READY_PATH: Final = "/ready"
+METRICS_PATH: Final = "/metrics"
+OPEN: Final = (HEALTH_PATH, READY_PATH)
+UNCOUNTED: Final = (HEALTH_PATH, READY_PATH, METRICS_PATH)  # asking for these keeps no server alive
+
+
+async def health(request: Request) -> Response:
+    """That this is graphmem and which process: it lives."""
+    body = {"status": "ok", "name": "graphmem", "version": graphmem.__version__, "pid": os.getpid()}
+    return Response(orjson.dumps(body), media_type="application/json")
+
+
+async def ready(request: Request) -> Response:
+    """200 when questions about what is stored are answered, 503 until then."""
+    door: Door = request.app.state.door
+    found = await asyncio.to_thread(door.service.health)
+    body = {"ready": found.ready, "status": found.status}
+    return Response(orjson.dumps(body), 200 if found.ready else 503, media_type="application/json")
+
+
+async def exposed(request: Request) -> Response:
+    """Counters and gauges in the text format of Prometheus."""
+    door: Door = request.app.state.door
+
+    def text() -> str:
+        return metrics.exposition(door, door.service.health(), door.service.state())
+
+    try:
+        return Response(await asyncio.to_thread(text), media_type=metrics.CONTENT_TYPE)
+    except GraphMemError as error:
+        return refusal(error)
