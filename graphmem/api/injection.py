@@ -47,6 +47,11 @@ class TrustLevel(StrEnum):
     AUTONOMOUS = "autonomous"
 
 
+def _bounded(info: Info, argument: str, given: list[str] | None) -> list[str]:
+    """A list that may be missing or empty, and not too long."""
+    return no_more_than(info.context.limits.targets, argument, given) if given else []
+
+
 @strawberry.type
 class ContextQueries:
     """Questions about what an agent may be shown."""
@@ -62,7 +67,7 @@ class ContextQueries:
         session: str = "",
     ) -> answers.Injection:
         """What past work says about a task: calibrations, dead ends, causal dependencies, outcomes, recipes."""
-        within = no_more_than(info.context.limits.targets, "modules", modules or [])
+        within = _bounded(info, "modules", modules)
         return await info.context.call(info.context.service.plan_context, task, within, format.value, remaining, session)
 
     @resolved(types_injection.Prefetch | None)
@@ -125,7 +130,7 @@ class ContextMutations:
         START has 500 ms, PROMPT 2 s, TOOL 100 ms, STEP 50 ms, counted from when the request came.
         """
         begun = time.monotonic()
-        paths = no_more_than(info.context.limits.targets, "files", files or [])
+        paths = _bounded(info, "files", files)
         return await info.context.call(
             info.context.service.context, point.value, session, text, paths, phase, format.value, remaining, None, begun
         )
@@ -136,8 +141,8 @@ class ContextMutations:
         info: Info, session: str, messages: list[str] | None = None, files: list[str] | None = None, phase: str = ""
     ) -> answers.ContextAccepted:
         """Say what a conversation is about; answers at once, `contextReady` tells when what is known of it can be taken."""
-        said = no_more_than(info.context.limits.targets, "messages", messages or [])
-        paths = no_more_than(info.context.limits.targets, "files", files or [])
+        said = _bounded(info, "messages", messages)
+        paths = _bounded(info, "files", files)
         return await info.context.call(info.context.service.context_update, session, said, paths, phase)
 
     @resolved(types_injection.Injection | None)

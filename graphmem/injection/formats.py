@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from graphmem.errors import BadInputError
+from graphmem.injection.items import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +120,7 @@ class XmlFormat(Format):
             attributes["untrusted"] = "true"
         if one.disputed:
             attributes["disputed"] = "true"
-        written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items() if value)
+        written = "".join(f" {key}={quoteattr(clean(value))}" for key, value in attributes.items() if value)
         marks = [escape(conflict(own, one.title, other, title)) for own, other, title in one.conflicts]
         cited = citation(one) if one.kind == "memory" else ""
         body = "\n".join([*marks, escape(one.text) + (f" {escape(cited)}" if cited else "")])
