@@ -19,6 +19,7 @@ from graphmem._remote_context import RemoteContextVerbs
 from graphmem._remote_history import RemoteHistoryVerbs
 from graphmem._remote_learning import RemoteLearningVerbs
 from graphmem._remote_semantic import RemoteSemanticVerbs
+from graphmem._remote_sessions import RemoteSessionVerbs
 from graphmem._remote_upkeep import RemoteUpkeepVerbs
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import (
@@ -113,7 +114,13 @@ def expect_index(location: Location, *, create: bool) -> None:
 
 
 class RemoteGraphMem(
-    RemoteMemoryVerbs, RemoteUpkeepVerbs, RemoteSemanticVerbs, RemoteContextVerbs, RemoteHistoryVerbs, RemoteLearningVerbs
+    RemoteMemoryVerbs,
+    RemoteUpkeepVerbs,
+    RemoteSemanticVerbs,
+    RemoteSessionVerbs,
+    RemoteContextVerbs,
+    RemoteHistoryVerbs,
+    RemoteLearningVerbs,
 ):
     """A GraphMem that lives in another process. Thread-safe; verbs and answers are those of `GraphMem`.
 

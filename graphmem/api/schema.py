@@ -31,6 +31,7 @@ from graphmem.api.memories import MemoryMutations, MemoryQueries
 from graphmem.api.pictures import PictureQueries
 from graphmem.api.repository import within_project
 from graphmem.api.semantic import SemanticQueries
+from graphmem.api.sessions import SessionMutations, SessionQueries
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.api.upkeep import UpkeepMutations, UpkeepQueries
 from graphmem.errors import BadInputError, MemoryNotFoundError
@@ -48,7 +49,7 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries, LearningQueries):
+class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries, LearningQueries, SessionQueries):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)
@@ -226,7 +227,7 @@ class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, Conte
 
 
 @strawberry.type(description="Changes.")
-class Mutation(MemoryMutations, UpkeepMutations, ContextMutations, HistoryMutations, LearningMutations):
+class Mutation(MemoryMutations, UpkeepMutations, ContextMutations, HistoryMutations, LearningMutations, SessionMutations):
     """The root of changes."""
 
     @resolved(types_index.IndexRun)

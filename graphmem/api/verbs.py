@@ -48,6 +48,7 @@ from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAl
 from graphmem.api.verbs_history import HistoryService
 from graphmem.api.verbs_learning import LearningService
 from graphmem.api.verbs_semantic import SemanticService
+from graphmem.api.verbs_sessions import SessionService
 from graphmem.model import IndexProgress
 
 Relation = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
@@ -67,7 +68,7 @@ class NewsFeed(Protocol[News]):
         """Stop listening."""
 
 
-class Service(SemanticService, HistoryService, LearningService, Protocol):
+class Service(SemanticService, SessionService, HistoryService, LearningService, Protocol):
     """The verbs."""
 
     def project(self) -> Project:
