@@ -1,6 +1,6 @@
 """Are the calls of TypeScript and JavaScript true? Edges against the TypeScript compiler's own answers.
 
-    python benchmarks/ecmascript_truth.py TREE … [--modules NODE_MODULES]
+    python benchmarks/ecmascript_truth.py TREE … [--modules NODE_MODULES] [--docs docs/resolution.md]
 
 For every call, constructor call, component and accessor of each TREE the compiler's checker is asked for the
 declaration (`ecmascript_truth.cjs`), and the answers are compared with the edges graphmem makes of the same
@@ -12,6 +12,9 @@ with links to the workspace's packages and to the modules.
 recall: of the sites whose declarations lie in the tree, the share that has an edge to one of them, by kind of site.
 precision, by rule: of the edges on lines where the compiler knows the callee of every site of that name, the share that it
 names too; edges by `override` are judged by the name alone, as the compiler names the declared method only.
+
+With --docs the precision of all trees together, with the 95 % interval of Wilson (1927), is written between the markers of
+that page; without a TREE it is that of the results that are kept.
 """
 
 from __future__ import annotations
@@ -27,15 +30,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import report
+from calibration import wilson
 
 from graphmem.parsing.discovery import FoundFile, discover
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
 from graphmem.resolution.layout import is_layout_file, read_layout
 from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.rules import RULES
 
 LANGUAGES = ("javascript", "tsx", "typescript")
 SCRIPT = Path(__file__).with_suffix(".cjs")
+
+KEPT = Path(__file__).parent / "results" / "ecmascript_truth.json"
+BEGIN, END = "<!-- compiler: written by benchmarks/ecmascript_truth.py -->", "<!-- end of compiler -->"
 
 Line = tuple[str, int]
 
@@ -52,10 +60,16 @@ class Edge(NamedTuple):
 
 def main() -> int:
     options = report.parser(__doc__)
-    options.add_argument("trees", nargs="+", type=Path)
+    options.add_argument("trees", nargs="*", type=Path)
     options.add_argument("--modules", type=Path, help="a node_modules folder with typescript; default: npm installs one")
     options.add_argument("--show", type=int, default=0, metavar="N", help="print N missed and N false edges of each tree")
+    options.add_argument("--docs", type=Path, help="page whose table is to be renewed")
     arguments = options.parse_args()
+    if not arguments.trees:
+        if arguments.docs is None:
+            options.error("name a TREE, or a page with --docs")
+        renew(arguments.docs, json.loads(KEPT.read_text(encoding="utf-8"))["trees"])
+        return 0
     if shutil.which("node") is None or (arguments.modules is None and shutil.which("npm") is None):
         print("skipped: the compiler needs node, and npm to install it; neither result nor file is written")
         return 0
@@ -78,7 +92,26 @@ def main() -> int:
     ]
     report.table(["tree", "sites", "inside", "found", "recall"], rows)
     report.publish("ecmascript_truth", {"trees": results}, arguments.out)
+    if arguments.docs:
+        renew(arguments.docs, results)
     return 0
+
+
+def renew(page: Path, trees: dict[str, Any]) -> None:
+    """Write the precision by rule, of all trees together, between the markers of a page."""
+    pooled: dict[str, Counter[str]] = defaultdict(Counter)
+    for tree in trees.values():
+        for rule, found in tree["precision"].items():
+            pooled[rule].update({key: found[key] for key in ("judged", "true")})
+    lines = ["| rule | confidence | edges judged | true | share | interval |", "|---|---|---|---|---|---|"]
+    for rule in (rule for rule in RULES if pooled[rule]["judged"]):
+        judged, true = pooled[rule]["judged"], pooled[rule]["true"]
+        low, high = wilson(true, judged)
+        lines.append(f"| {rule} | {RULES[rule].confidence} | {judged} | {true} | {true / judged:.3f} | {low:.3f} to {high:.3f} |")
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
 
 
 def compare(tree: Path, modules: Path, scratch: Path, show: int) -> dict[str, Any]:

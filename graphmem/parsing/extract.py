@@ -97,7 +97,9 @@ class _Extraction(Definitions):
         else:
             if tree.root_node.has_error:
                 errors, line = _count_errors(tree.root_node)
-                diagnostics.append(("warning", "syntax", f"{errors} places could not be parsed; what is around them is in the graph", line))
+                said = "1 place" if errors == 1 else f"{errors} places"
+                around = "it" if errors == 1 else "them"
+                diagnostics.append(("warning", "syntax", f"{said} could not be parsed; what is around {around} is in the graph", line))
             self.walk(tree.root_node)
         self.apply_scope_statements()
         self.join_owners()
@@ -255,7 +257,11 @@ def _action(captures: Captures) -> Action:
 
 
 def _count_errors(root: Node) -> tuple[int, int]:
-    """How many ERROR and MISSING nodes there are, and the line of the first."""
+    """How many places the parser could not read, and the line of the first; 0 where the tree does not tell it.
+
+    An ERROR or MISSING node is one, and so is a node that says it has an error none of its children has: a token was put in
+    there that the tree does not show, such as the end of a line between two statements.
+    """
     count = first = 0
     pending = [root]
     while pending:
@@ -264,5 +270,10 @@ def _count_errors(root: Node) -> tuple[int, int]:
             count += 1
             first = min(first or node.start_point.row + 1, node.start_point.row + 1)
         elif node.has_error:
-            pending.extend(node.children)
+            inside = [child for child in node.children if child.has_error or child.is_missing]
+            pending.extend(inside)
+            if not inside:
+                count += 1
+                if node.parent is not None:
+                    first = min(first or node.start_point.row + 1, node.start_point.row + 1)
     return count, first

@@ -108,3 +108,13 @@ def test_a_package_that_imports_itself_through_its_parts_ends(resolve):
         }
     )
     assert found.edges("CALLS") == {("p/a.py:<module>", "p/b.py:late"), ("p/b.py:<module>", "p/a.py:own")}
+
+
+def test_a_generated_file_of_two_megabytes_is_read_in_bounded_time(resolve):
+    row = ", ".join(f'"{number:08x}"' for number in range(30))
+    body = "".join(f"def made{i}(a):\n    return made{i + 1}(a.b.c(lambda d: d.e()), [{row}])\n" for i in range(5000))
+    assert len(body) > 2_000_000
+    begin = time.process_time()
+    found = resolve({"big.py": body, "use.py": "from big import made7\nmade7()\n"})
+    assert time.process_time() - begin < 40
+    assert ("use.py:<module>", "big.py:made7") in found.edges("CALLS")
