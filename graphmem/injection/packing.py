@@ -23,6 +23,7 @@ MAX_PINNED: Final = 5
 MAX_RETRIEVED: Final = 5
 MAX_OF_SESSION: Final = 2
 DROPPED_SHARE: Final = 0.3  # of what was found: the worst
+PIECES: Final = 3  # no piece of code takes more than one part in so many, as long as there are others
 _LEAST_LINES: Final = 3  # of a piece of code that is cut
 
 
@@ -147,6 +148,7 @@ def _fill(
     cut: list[str],
 ) -> list[Item]:
     """Those that fit, in their order: first within the share of their type, then in what is left."""
+    items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
     used: Tally[str] = Tally()
     chosen: dict[int, Item] = {}
@@ -169,10 +171,18 @@ def _fill(
         elif one.kind == "code" and (part := _first_lines(one, left, form, count)) is not None:
             left -= form.cost(part, count)
             chosen[place] = part
-            cut.append(one.id)
+            cut += [one.id] if one.id not in cut else []
         else:
             left_out["no room"] += 1
     return [chosen[place] for place in sorted(chosen)]
+
+
+def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
+    """A piece of code that leaves room for others."""
+    if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
+        return one
+    cut.append(one.id)
+    return part
 
 
 def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:

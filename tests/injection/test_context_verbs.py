@@ -139,7 +139,7 @@ def test_a_relay_hands_on_the_types_the_next_phase_needs(service):
 
 
 def test_a_search_can_be_packed_into_a_budget(service):
-    answer = service.search("request stream body", k=10, budget_tokens=1_500)
+    answer = service.search("reading the request stream a second time raises RuntimeError", k=10, budget_tokens=1_500)
     packed = answer.packed
     assert packed.tokens == count_tokens(packed.text) <= packed.budget == 1_500
     assert "[^ starlette/requests.py:" in packed.text

@@ -177,6 +177,8 @@ def test_code_that_is_too_long_is_cut_and_says_so_and_a_memory_never_is():
     assert packed.cut == [long.id]
     assert "more lines" in packed.text
     assert packed.items[0].end_line < 200
+    first, second = pack([long, code(1, 3, 0.5, "b.py")], Budget(400, 0, 0, 400, 0), FORMATS["text"], count_tokens, asked=True).items
+    assert (first.path, second.path) == ("a.py", "b.py")  # a long one leaves room for others
     said = memory("m1", text="Never call it. " * 200)
     packed = pack([said], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, asked=True)
     assert (packed.text, packed.left_out) == ("", {"no room": 1})
