@@ -10,6 +10,8 @@ from graphmem.answers_semantic import (
     CentralPage,
     CyclesAnswer,
     DeadCodePage,
+    Document,
+    Drift,
     DuplicatePage,
     EntryPointPage,
     FlowPage,
@@ -70,6 +72,20 @@ class RemoteSemanticVerbs:
             "Duplicates", timeout_s=DERIVED_S, minTokens=min_tokens, similarity=similarity, tests=tests, limit=limit, offset=offset
         )
         return rebuild(DuplicatePage, found["duplicates"])
+
+    def drift(self, base: str, head: str | None = None) -> Drift:
+        """See `SemanticVerbs.drift`."""
+        return rebuild(Drift, self._wire.ask("Drift", timeout_s=DERIVED_S, base=base, head=head)["drift"])
+
+    def report(self) -> Document:
+        """See `SemanticVerbs.report`."""
+        return rebuild(Document, self._wire.ask("Report", timeout_s=DERIVED_S)["report"])
+
+    def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
+        """See `SemanticVerbs.export_view`."""
+        chosen = list(targets) if targets is not None else None
+        found = self._wire.ask("ExportView", timeout_s=DERIVED_S, view=view.upper(), format=format.upper(), targets=chosen)
+        return rebuild(Document, found["exportView"])
 
 
 def _names(kinds: Sequence[str] | None) -> list[str] | None:

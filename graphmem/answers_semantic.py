@@ -269,8 +269,7 @@ class ModuleChange:
     """What became of a module between two revisions."""
 
     name: str
-    change: str  # added | removed | renamed | changed
-    before: str  # its name in the base; "" when added
+    change: str  # added | removed | changed
     files_before: int
     files_after: int
     came: list[str]  # files that are in it now and were not, by path; at most 20
@@ -295,15 +294,15 @@ class ApiChange:
 
     symbol: SymbolInfo  # as in the head, or in the base when it is gone
     change: str  # added | removed | signature | moved
-    before: str  # signature, or for `moved` the old `path:qualname`
+    before: str  # signature, or for `moved` the old `path:qualname`; "" when added
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
     """How the architecture changed from one revision to another."""
 
-    base: str  # full commit ids
-    head: str
+    base: str  # full commit id
+    head: str  # full commit id, or what the index is of
     modules: list[ModuleChange]
     dependencies: list[DependencyChange]
     new_cycles: list[Cycle]
@@ -313,3 +312,12 @@ class Drift:
     modularity_before: float
     modularity_after: float
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text to be kept as a file."""
+
+    text: str
+    media_type: str
+    name: str  # of a file it may be kept as

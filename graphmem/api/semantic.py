@@ -10,8 +10,8 @@ from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.api.ids import as_ref
-from graphmem.api.limits import at_most
-from graphmem.api.types_semantic import CycleLevel, EntryKind, HotspotLevel
+from graphmem.api.limits import at_most, no_more_than
+from graphmem.api.types_semantic import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
 
 
 def _kinds(kinds: list[EntryKind] | None) -> list[str] | None:
@@ -96,3 +96,27 @@ class SemanticQueries:
             limit=at_most(info.context.limits.page, "limit", limit),
             offset=offset,
         )
+
+    @resolved(types.Drift | None)
+    @staticmethod
+    async def drift(info: Info, base: str, head: str | None = None) -> answers.Drift:
+        """How the architecture changed from one revision to another, or to the index as it is. Reads both trees, so it takes a while."""
+        return await info.context.wait_for(info.context.service.drift, base, head)
+
+    @resolved(types.Document | None)
+    @staticmethod
+    async def report(info: Info) -> answers.Document:
+        """One HTML document that says what the system is made of and where it hurts; needs nothing else to be read."""
+        return await info.context.wait_for(info.context.service.report)
+
+    @resolved(types.Document | None)
+    @staticmethod
+    async def export_view(
+        info: Info,
+        view: ViewKind = ViewKind.MODULES,
+        format: ViewFormat = ViewFormat.SVG,  # noqa: A002 - the word of the domain
+        targets: list[str] | None = None,
+    ) -> answers.Document:
+        """The map of modules, or the impact of `targets` in three zones, as a picture or for another tool."""
+        refs = None if targets is None else [as_ref(one) for one in no_more_than(info.context.limits.targets, "targets", targets)]
+        return await info.context.wait_for(info.context.service.export_view, view.value, format.value, refs)

@@ -355,8 +355,7 @@ class ModuleChange:
     """What became of a module between two revisions."""
 
     name: str
-    change: str = field("added, removed, renamed or changed")
-    before: str = field("its name in the base; empty when added")
+    change: str = field("added, removed or changed")
     files_before: int
     files_after: int
     came: list[str] = field("files that are new in it, at most 20")
@@ -404,3 +403,31 @@ class Drift:
     def api_counts(parent: strawberry.Parent[answers.Drift]) -> list[Row]:
         """Changes of public definitions by kind, exact."""
         return _counts(parent.api_counts)
+
+
+@strawberry.enum(description="What is drawn.")
+class ViewKind(StrEnum):
+    """See `service.semantic.VIEWS`."""
+
+    MODULES = "modules"
+    IMPACT = "impact"
+
+
+@strawberry.enum(description="What a view is written in.")
+class ViewFormat(StrEnum):
+    """See `service.semantic.FORMATS`."""
+
+    SVG = "svg"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    GRAPHML = "graphml"
+    JSON = "json"
+
+
+@gql_type
+class Document:
+    """A text to be kept as a file."""
+
+    text: str
+    media_type: str
+    name: str = field("of a file it may be kept as")

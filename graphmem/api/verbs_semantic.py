@@ -9,6 +9,8 @@ from graphmem.answers_semantic import (
     CentralPage,
     CyclesAnswer,
     DeadCodePage,
+    Document,
+    Drift,
     DuplicatePage,
     EntryPointPage,
     FlowPage,
@@ -49,3 +51,12 @@ class SemanticService(Protocol):
         self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
     ) -> DuplicatePage:
         """Pieces of code that say the same."""
+
+    def drift(self, base: str, head: str | None = None) -> Drift:
+        """How the architecture changed."""
+
+    def report(self) -> Document:
+        """The HTML report."""
+
+    def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
+        """A view as a picture or for another tool."""

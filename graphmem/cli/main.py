@@ -10,7 +10,23 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.cli.commands import ask, coaccess, context, impact, index, install, manage, mcp, memory, people, serve, session, upkeep
+from graphmem.cli.commands import (
+    ask,
+    coaccess,
+    context,
+    exports,
+    impact,
+    index,
+    install,
+    manage,
+    mcp,
+    memory,
+    people,
+    semantic,
+    serve,
+    session,
+    upkeep,
+)
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -30,6 +46,15 @@ app.command()(coaccess.coaccess)
 app.command()(ask.search)
 app.command()(ask.symbol)
 app.command()(ask.path)
+app.command()(semantic.modules)
+app.command()(semantic.flows)
+app.command("entry-points")(semantic.entry_points)
+app.command()(semantic.cycles)
+app.command()(semantic.hotspots)
+app.command()(semantic.central)
+app.command("dead-code")(semantic.dead_code)
+app.command()(semantic.duplicates)
+app.command()(semantic.drift)
 app.command()(mcp.mcp)
 app.command()(memory.remember)
 app.command()(memory.recall)
@@ -47,7 +72,8 @@ memory.app.command()(context.budget)
 app.command()(install.install)
 app.command()(install.uninstall)
 app.command()(install.hook)
-app.command()(manage.export)
+app.command()(exports.export)
+app.command()(exports.report)
 app.command()(manage.doctor)
 app.command()(upkeep.backup)
 app.command()(upkeep.restore)

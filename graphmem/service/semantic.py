@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +15,7 @@ import numpy as np
 from graphmem.analysis.semantic import central, heat
 from graphmem.analysis.semantic.cochange import together
 from graphmem.analysis.semantic.dead import Mentions, find, judged
+from graphmem.analysis.semantic.drift import State
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR, Piece, duplicates
 from graphmem.analysis.semantic.entries import ENTRY_KINDS, Calls, Entries
 from graphmem.analysis.semantic.flows import MAX_STEPS, flows
@@ -23,6 +26,8 @@ from graphmem.answers_semantic import (
     CentralSymbol,
     CyclesAnswer,
     DeadCodePage,
+    Document,
+    Drift,
     DuplicatePage,
     EntryPoint,
     EntryPointPage,
@@ -33,22 +38,37 @@ from graphmem.answers_semantic import (
     ModuleMap,
 )
 from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.service import diagram
+from graphmem.service.diagram import Diagram, of_impact, of_modules
+from graphmem.service.drift import drift
 from graphmem.service.history import CHURN_HALF_LIFE_S
+from graphmem.service.report import report
+from graphmem.service.svg import svg
 from graphmem.store.base import FlowRow, ModuleRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from graphmem.analysis.semantic.heat import F64
-    from graphmem.answers import IndexState
+    from graphmem.answers import ImpactReport, IndexState, Project
     from graphmem.answers_semantic import DeadSymbol, DuplicateGroup, Flow
     from graphmem.observe.history import History
     from graphmem.projection.graph import GraphView
+    from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
 LEVELS: Final = ("files", "modules")
 HOT_LEVELS: Final = ("files", "symbols")
 MAX_ROWS: Final = 10_000
+VIEWS: Final = ("modules", "impact")
+FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
+    "svg": (svg, "image/svg+xml", "svg"),
+    "mermaid": (diagram.mermaid, "text/vnd.mermaid", "mmd"),
+    "dot": (diagram.dot, "text/vnd.graphviz", "dot"),
+    "graphml": (diagram.graphml, "application/graphml+xml", "graphml"),
+    "json": (diagram.as_json, "application/json", "json"),
+}
 DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
@@ -146,8 +166,8 @@ class Semantics:
 
     def duplicates(self, least_tokens: int, similar: float, tests: bool) -> list[DuplicateGroup]:
         """Groups of duplicates."""
-        view = self.view
-        testing = {path for path in view.paths if (node := view.file_node(path)) is not None and view.is_test[node]}
+        files = self.modules.files
+        testing = {files.paths[i] for i in np.flatnonzero(files.is_test).tolist()}
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
@@ -170,6 +190,11 @@ class SemanticVerbs:
     _view: Callable[[], GraphView]
     state: Callable[[], IndexState]
     _known_history: Callable[[], History]
+    project: Callable[[], Project]
+    _root: Callable[[], Path]
+    _data_dir: Path
+    _settings: Settings
+    impact: Callable[..., ImpactReport]
     _semantic: Semantics | None = None
     _semantic_turn = threading.Lock()
 
@@ -237,7 +262,7 @@ class SemanticVerbs:
 
         Args:
             kinds: of entry points.
-            module: only flows that pass the module of this name.
+            module: only flows that pass this module: its name, its id, or the path of a file in it.
             limit: rows of the page, 1 to 10,000.
             offset: of its first row.
         """
@@ -245,6 +270,8 @@ class SemanticVerbs:
         _check_limit(limit, offset)
         here = self._semantics()
         with here.lock:
+            if module is not None and module not in {group.name for group in here.modules.groups}:
+                module = self.module(module).module.name
             found = here.flows(wanted)
         found = [one for one in found if module is None or module in one.modules]
         return FlowPage(found[offset : offset + limit], len(found), self.state())
@@ -340,6 +367,61 @@ class SemanticVerbs:
         with here.lock:
             found = here.duplicates(min_tokens, similarity, tests)
         return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self.state())
+
+    def drift(self, base: str, head: str | None = None) -> Drift:
+        """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
+
+        Args:
+            base: the older revision.
+            head: the newer one; default: the index as it is.
+
+        Raises:
+            GitError: git is not there, or does not know a revision.
+        """
+        here = self._semantics()
+        with here.lock:
+            state = State(here.modules, here.entries)
+        return drift(self._root(), self._data_dir, self.project().name, base, head, state, self._tree_view)
+
+    @contextlib.contextmanager
+    def _tree_view(self, tree: Path, folder: Path) -> Iterator[GraphView]:
+        """The graph of another tree, in an index of its own."""
+        with type(self).open(folder, settings=self._settings, keep_warm=False) as other:  # type: ignore[attr-defined]
+            other.index(tree)
+            yield other._view()
+
+    def report(self) -> Document:
+        """One HTML document that says what the system is made of and where it hurts; needs nothing else to be read."""
+        return Document(report(self), "text/html", f"{self.project().name or 'project'}.html")
+
+    def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
+        """A view as a picture or in the language of another tool.
+
+        Args:
+            view: modules (the map), or impact (three zones around the targets).
+            format: svg, mermaid, dot, graphml or json.
+            targets: references, for impact.
+
+        Raises:
+            BadInputError: no such view or format, or targets where none belong.
+            SymbolNotFoundError, AmbiguousSymbolError: for a target.
+        """
+        _one_of("view", view, VIEWS)
+        _one_of("format", format, tuple(FORMATS))
+        if (view == "impact") != bool(targets):
+            says = (
+                "impact is the impact of something: name what"
+                if view == "impact"
+                else "the map of modules is of everything: name no target"
+            )
+            raise BadInputError(says, argument="targets", value=list(targets or ()))
+        if view == "impact":
+            up, down = self.impact(list(targets or ())), self.impact(list(targets or ()), direction="dependencies")
+            drawn = of_impact(up, down, "Impact of " + ", ".join(one.ref for one in up.targets))
+        else:
+            drawn = of_modules(self.modules(), f"Modules of {self.project().name}")
+        write, media_type, ending = FORMATS[format]
+        return Document(write(drawn), media_type, f"{view}.{ending}")
 
     def _semantics(self) -> Semantics:
         """What is derived from the newest graph."""

@@ -63,11 +63,11 @@ def find(entries: Entries) -> Dead:
     """Candidates by node number; the outermost only, what is inside goes with it."""
     view = entries.view
     candidate = _candidates(view)
-    offered = candidate & _offered(entries)
-    live_tests = _reached(view, _roots(entries, offered, tests=True))
-    live = _reached(view, _roots(entries, offered, tests=False))
+    public = candidate & offered(entries)
+    live_tests = _reached(view, _roots(entries, public, tests=True))
+    live = _reached(view, _roots(entries, public, tests=False))
     used = _reached(view, _roots(entries, np.zeros(view.n, np.bool_), tests=True))
-    spared = int((offered & ~used).sum())
+    spared = int((public & ~used).sum())
     dead = candidate & ~live
     parent = view.parent
     inner = dead & (parent >= 0) & dead[np.maximum(parent, 0)]
@@ -81,17 +81,17 @@ def _candidates(view: GraphView) -> Bool:
     return found
 
 
-def _offered(entries: Entries) -> Bool:
+def offered(entries: Entries) -> Bool:
     """Truths, shape (n,): public API, members of it included as long as their names are public."""
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
     public = np.array([not name.startswith(("_", "#")) for name in names], np.bool_)
-    offered = entries.public.copy()
+    found: Bool = entries.public.copy()
     while True:
-        more = offered | (public & (view.parent >= 0) & offered[np.maximum(view.parent, 0)] & (view.label == SYMBOL))
-        if (more == offered).all():
-            return offered
-        offered = more
+        more: Bool = found | (public & (view.parent >= 0) & found[np.maximum(view.parent, 0)] & (view.label == SYMBOL))
+        if (more == found).all():
+            return found
+        found = more
 
 
 def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:

@@ -27,6 +27,7 @@ U64 = npt.NDArray[np.uint64]
 WINDOW: Final = 7
 LEAST_TOKENS: Final = 50  # less is idiom, not duplication
 SIMILAR: Final = 0.85
+VARIED: Final = 0.5  # share of its windows that are distinct; what repeats itself more is a table, and tables look alike
 _BANDS, _ROWS = 16, 4  # finds a pair of similarity 0.85 with probability 1 - (1 - 0.85**4)**16 > 0.999
 _BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -55,6 +56,7 @@ class _Read(NamedTuple):
     exact: int  # hash of the tokens
     shape: int  # of the tokens with names and literals left out
     shingles: U64  # of the shape, ascending, distinct
+    varied: bool
 
 
 def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, similar: float = SIMILAR) -> list[DuplicateGroup]:
@@ -76,13 +78,13 @@ def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, simila
     free = set(range(len(kept)))
     for kind in ("exact", "renamed"):
         by_hash: dict[int, list[int]] = defaultdict(list)
-        for i in sorted(free):
+        for i in sorted(one for one in free if kind == "exact" or read[one].varied):
             by_hash[read[i].exact if kind == "exact" else read[i].shape].append(i)
         for members in by_hash.values():
             if len(members) > 1:
                 groups.append(_group(kind, 1.0, kept, members))
-                free.difference_update(members[1:] if kind == "exact" else members)
-    first = sorted(free)
+                free.difference_update(members)
+    first = sorted(one for one in free if read[one].varied)
     for members, lowest in _near(read, first, similar):
         groups.append(_group("near", lowest, kept, members))
     return sorted(groups, key=lambda one: (-one.lines, one.kind, one.places[0].path, one.places[0].start_line))
@@ -105,7 +107,9 @@ def _read(piece: Piece, least: int) -> _Read | None:
     for place in range(WINDOW):
         hashes = (hashes * _BASE) ^ (tokens[place : place + len(hashes)] + np.uint64(place))
         hashes ^= hashes >> np.uint64(29)
-    return _Read(hash((exact, len(shape))), zlib.crc32(tokens.tobytes()) << 20 | len(shape), np.unique(hashes))
+    distinct = np.unique(hashes)
+    varied = len(distinct) >= VARIED * len(hashes)
+    return _Read(exact << 20 | len(shape), zlib.crc32(tokens.tobytes()) << 20 | len(shape), distinct, varied)
 
 
 _CLASS: Final = {"word": 1, "number": 2, "text": 3}

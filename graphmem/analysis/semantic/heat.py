@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 F64 = npt.NDArray[np.float64]
 
-LIKELY: Final = 0.5  # edges below are guesses among several names
+UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_name"})  # rules that find what may be meant as well
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
@@ -36,9 +36,10 @@ def file_dependents(files: FileGraph) -> I64:
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Other symbols that directly depend on each node of the view, shape (n,)."""
+    """Other symbols outside tests that directly depend on each node of the view, shape (n,); those of an override are its base's."""
     view = files.view
-    kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & (view.confidence >= LIKELY) & (view.src != view.dst)
+    certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
+    kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & certain[view.edge_rule] & (view.src != view.dst) & ~view.is_test[view.src]
     keys = np.unique(view.dst[kept].astype(np.int64) * view.n + view.src[kept])
     return np.bincount(keys // max(1, view.n), minlength=view.n).astype(np.int64)
 

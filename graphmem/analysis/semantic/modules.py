@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 CENTRAL: Final = 5
+NAMED: Final = 4  # files that speak for a module nobody described
+_PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info", "doc"})
+_RULED: Final = re.compile(r"([^\w\s])\1{2,}")
 SITES: Final = 3  # of an ordinary dependency
 UPWARD_SITES: Final = 20  # of one that should not be there
 HOTTEST: Final = 5  # files whose mean score is the heat of a module
@@ -205,35 +209,53 @@ class Modules:
             central=view.infos(self._central(nodes)),
             x=at[0],
             y=at[1],
-            summary=self._summary(group.paths),
+            summary=self._summary(group),
         )
 
-    def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
-        """The most depended upon definitions outside tests, or in them when there is nothing else."""
+    @cached_property
+    def _by_top(self) -> I64:
+        """Dependents of each top-level definition and of everything inside it, shape (n,)."""
         view = self.view
-        wanted = nodes[(view.parent[nodes] >= 0) & (view.kind[nodes] != NODE_KINDS.index("variable"))]
+        top = np.arange(view.n, dtype=np.int64)
+        while True:
+            above = view.parent[top].astype(np.int64)
+            inside = (above >= 0) & (view.parent[np.maximum(above, 0)] >= 0)
+            if not inside.any():
+                return np.bincount(top, self.used, minlength=view.n).astype(np.int64)
+            top = np.where(inside, above, top)
+
+    def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
+        """The most depended upon top-level definitions outside tests, or in them when there is nothing else."""
+        view = self.view
+        top = (view.parent[nodes] >= 0) & (view.parent[np.maximum(view.parent[nodes], 0)] < 0)
+        wanted = nodes[top & (view.kind[nodes] != NODE_KINDS.index("variable"))]
         outside = wanted[~view.is_test[wanted]]
         chosen = outside if len(outside) else wanted
-        order = np.lexsort((view.start_line[chosen], view.path_index[chosen], -self.used[chosen]))
+        order = np.lexsort((view.start_line[chosen], view.path_index[chosen], -self._by_top[chosen]))
         found: list[int] = chosen[order][:CENTRAL].tolist()
         return found
 
-    def _summary(self, paths: Sequence[str]) -> str:
-        """First sentence of the documentation of the file that speaks for the module: its package's, else its most used one's."""
-        view = self.view
-        best: tuple[int, float, str] | None = None
-        for path in paths:
-            symbols = view.by_path(path)
-            doc = view.doc(int(symbols[0])) if len(symbols) else ""
-            if doc and not self.files.is_test[self._number[path]]:
-                package = path.rpartition("/")[2].partition(".")[0] in ("__init__", "index", "mod", "lib")
-                key = (0 if package else 1, -float(self.heat[self._number[path]]), path)
-                if best is None or key < best:
-                    best = key
-        if best is None:
+    def _summary(self, group: Named) -> str:
+        """What the documentation of the module's package says of it, or of its only file; else which files it holds."""
+        own = [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
+        weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
+        for path in sorted(own, key=lambda one: (one.count("/"), one)):
+            folder, _, name = path.rpartition("/")
+            speaks = name.partition(".")[0] in _PACKAGES and (folder == group.path or folder.endswith("/" + group.name))
+            if (speaks or len(own) == 1) and (text := self._documented(path)):
+                return text
+        stems = [path.rpartition("/")[2].partition(".")[0] for path in sorted(own, key=weight.__getitem__)]
+        named = list(dict.fromkeys(stem for stem in stems if stem not in _PACKAGES))
+        if not named:
             return ""
-        text = " ".join(view.doc(int(view.by_path(best[2])[0])).split())
-        return text.partition(". ")[0].rstrip(".") + "."
+        return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
+
+    def _documented(self, path: str) -> str:
+        """First sentence of a file's documentation, without the lines that are drawn under headings."""
+        symbols = self.view.by_path(path)
+        text = " ".join(_RULED.sub(" ", self.view.doc(int(symbols[0]))).split()) if len(symbols) else ""
+        sentence = text.partition(". ")[0].rstrip(".: ")
+        return f"{sentence}." if sentence.count(" ") >= 1 else ""
 
     @cached_property
     def dependencies(self) -> list[ModuleDependency]:

@@ -1,66 +1,12 @@
-"""`graphmem export`, `doctor`, `config` and `version`: the index and the program themselves."""
+"""`graphmem doctor`, `config` and `version`: the index and the program themselves."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from graphmem.cli import options
 from graphmem.cli.door import door
 from graphmem.cli.failures import REFUSED
-
-
-class Format(StrEnum):
-    """What `export` can write."""
-
-    JSONL = "jsonl"
-
-
-class MemoryFormat(StrEnum):
-    """How memories are written."""
-
-    JSON = "json"
-    MARKDOWN = "markdown"
-    CLAUDE = "claude"
-
-
-def export(
-    format_: Annotated[Format, typer.Option("--format", help="jsonl: one JSON object a line.")] = Format.JSONL,
-    memories: Annotated[
-        MemoryFormat | None,
-        typer.Option("--memories", help="The memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
-    ] = None,
-    to: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")] = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Write every node and edge of the graph, one JSON object a line; or, with --memories, what is known beside it."""
-    del format_  # one format so far; the option is there so that scripts can name it
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        import orjson
-
-        lines = 0
-        service = here.service()
-        if memories is not None:
-            text = service.export_memories(memories.value)
-            if to is not None:
-                to.write_text(text, encoding="utf-8")
-            else:
-                sys.stdout.write(text)
-            return
-        with to.open("wb") if to is not None else nullcontext(sys.stdout.buffer) as file:
-            for row in service.export():
-                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-                lines += 1
-        here.output.note(f"{lines:,} nodes and edges written")
 
 
 def doctor(

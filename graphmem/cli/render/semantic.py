@@ -1,0 +1,265 @@
+"""The semantic layer for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.cli.output import plural
+from graphmem.cli.render import common
+from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
+
+if TYPE_CHECKING:
+    from graphmem.answers import PathStep
+    from graphmem.answers_semantic import (
+        CentralPage,
+        CycleCut,
+        CyclesAnswer,
+        DeadCodePage,
+        Drift,
+        DuplicatePage,
+        EntryPointPage,
+        FlowPage,
+        HotspotPage,
+        ModuleDependency,
+        ModuleDetail,
+        ModuleMap,
+    )
+    from graphmem.cli.output import Cell, Output
+
+DEPENDENCIES = 12
+SITES = 3
+MEMBERS = 12
+
+
+def modules(output: Output, found: ModuleMap) -> None:
+    """A line each, from the top layer down, then what goes up."""
+    output.line((plural(len(found.modules), "module"), HEADING), (f", modularity {found.modularity:.2f}", DIM))
+    rows = [
+        (
+            (f"{one.layer}", DIM),
+            (one.name, NAME),
+            plural(one.files, "file"),
+            f"{one.lines:,} lines",
+            _heat(one.heat),
+            (one.summary, DIM),
+        )
+        for one in sorted(found.modules, key=lambda one: (-one.layer, one.name))
+    ]
+    output.line(("\nlayer, name, size, heat", DIM))
+    output.rows(rows, right=(0, 2, 3))
+    upward = sorted((one for one in found.dependencies if one.upward), key=lambda one: (one.weight, one.src_name, one.dst_name))
+    output.line()
+    if not upward:
+        output.line(f"all {plural(len(found.dependencies), 'dependency', 'dependencies')} lead down the layers")
+    else:
+        output.line(
+            (f"{len(upward):,} of {plural(len(found.dependencies), 'dependency', 'dependencies')} lead up; lightest first", HEADING)
+        )
+        output.rows([_dependency(one) for one in upward[:DEPENDENCIES]])
+        _cut(output, DEPENDENCIES, len(upward), "--json has all")
+    _end(output, found.notes)
+    output.line(common.state_line(found.state))
+
+
+def module(output: Output, found: ModuleDetail) -> None:
+    """One module: what it is, its files, its neighbours."""
+    one = found.module
+    output.line((one.name, HEADING), f"  layer {one.layer}, {plural(one.files, 'file')}, {one.lines:,} lines, cohesion {one.cohesion:.2f}")
+    if one.summary:
+        output.line((one.summary, DIM))
+    if one.central:
+        output.line("leans on " + ", ".join(symbol.qualname for symbol in one.central))
+    for title, rows in (("depends on", found.dependencies), ("is used by", found.dependents)):
+        output.line((f"\n{title}", HEADING), ("" if rows else "  nothing", DIM))
+        output.rows([_dependency(row) for row in rows[:DEPENDENCIES]])
+        _cut(output, DEPENDENCIES, len(rows), "--json has all")
+    output.line(("\nfiles", HEADING))
+    output.rows(
+        [((file.path, PATH), f"{file.lines:,} lines", _heat(file.heat), ("test" if file.is_test else "", DIM)) for file in found.files]
+    )
+
+
+def cycles(output: Output, found: CyclesAnswer) -> None:
+    """Each cycle: a round trip, where to cut, and how."""
+    if not found.total:
+        output.line((f"no cycle between {found.level}", common.GOOD))
+        return
+    output.line((plural(found.total, "cycle"), HEADING), f" between {found.level}")
+    for one in found.cycles:
+        output.line()
+        late = "  (loads: an import on every way round is inside a function)" if one.deferred else ""
+        output.line((plural(len(one.members), "member"), NAME), (late, DIM))
+        output.line("  " + " → ".join([*one.example, one.example[0]]))
+        output.line(("  cut first  ", common.GOOD), *_cut_words(one.cheapest))
+        for site in one.cheapest.sites[:SITES]:
+            output.line("    ", *_site(site))
+        for cut in one.cuts[:SITES]:
+            if (cut.src, cut.dst) != (one.cheapest.src, one.cheapest.dst):
+                output.line(("  and        ", DIM), *_cut_words(cut))
+        if one.cut_count > 1:
+            output.line((f"  {one.cut_count:,} cuts leave no cycle among them", DIM))
+    _cut(output, len(found.cycles), found.total, "raise --limit")
+
+
+def entry_points(output: Output, found: EntryPointPage) -> None:
+    """A line each, by kind."""
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in found.by_kind.items())
+    output.line((plural(found.total, "entry point"), HEADING), (f"   ({counts or 'none was recognised'})", DIM))
+    output.rows(
+        [
+            (
+                (one.kind, DIM),
+                common.name(one.symbol),
+                common.place(one.symbol.path, one.symbol.start_line),
+                (one.module, DIM),
+                f"reaches {one.reach:,}",
+            )
+            for one in found.entry_points
+        ]
+    )
+    _cut(output, len(found.entry_points), found.total, "raise --limit, or narrow by --kind")
+
+
+def flows(output: Output, found: FlowPage) -> None:
+    """Each flow with its steps."""
+    output.line((plural(found.total, "flow"), HEADING))
+    for one in found.flows:
+        output.line()
+        output.line((one.name, NAME), f"  {one.kind}  ", common.confidence(one.confidence))
+        output.line(("  through " + ", ".join(one.modules), DIM))
+        output.rows(
+            [(f"{at}", (step.dst.qualname, NAME), common.place(step.src.path, step.line)) for at, step in enumerate(one.steps, 1)], indent=4
+        )
+        if one.variant_count:
+            output.line((f"    {plural(one.variant_count, 'other entry point')} the same way", DIM))
+    output.line()
+    _cut(output, len(found.flows), found.total, "raise --limit")
+
+
+def hotspots(output: Output, found: HotspotPage) -> None:
+    """A line each, hottest first."""
+    output.line((plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, dependents", DIM))
+    output.rows(
+        [
+            (
+                _heat(one.score / 100),
+                f"{one.churn:.1f}" if found.churn_known else ("–", DIM),
+                f"{one.complexity:,}",
+                f"{one.dependents:,}",
+                (one.symbol.path, PATH) if found.level == "files" else common.name(one.symbol),
+                ("", DIM) if found.level == "files" else common.place(one.symbol.path, one.symbol.start_line),
+            )
+            for one in found.hotspots
+        ],
+        right=(1, 2, 3),
+    )
+    _cut(output, len(found.hotspots), found.total, "raise --limit")
+    _end(output, found.notes)
+
+
+def central(output: Output, found: CentralPage) -> None:
+    """A line each, most central first."""
+    output.line(("rank (1 is average), dependents", DIM))
+    output.rows(
+        [
+            (
+                f"{one.rank:,.1f}",
+                f"{one.dependents:,}",
+                common.name(one.symbol),
+                (common.kind(one.symbol), DIM),
+                common.place(one.symbol.path, one.symbol.start_line),
+            )
+            for one in found.symbols
+        ],
+        right=(0, 1),
+    )
+
+
+def dead_code(output: Output, found: DeadCodePage) -> None:
+    """A line each, most certain first."""
+    output.line((plural(found.total, "definition"), HEADING), f" that nothing seems to need, {found.lines:,} lines")
+    output.rows(
+        [
+            (
+                common.confidence(one.confidence),
+                common.name(one.symbol),
+                (one.reason.replace("_", " "), UNSURE),
+                common.place(one.symbol.path, one.symbol.start_line),
+                ("; ".join(one.why), DIM),
+            )
+            for one in found.symbols
+        ]
+    )
+    _cut(output, len(found.symbols), found.total, "raise --limit")
+    _end(output, found.notes)
+
+
+def duplicates(output: Output, found: DuplicatePage) -> None:
+    """Each group with its places."""
+    output.line((plural(found.total, "duplicate"), HEADING), f", {found.lines:,} lines could go")
+    for group in found.groups:
+        output.line()
+        alike = "" if group.kind != "near" else f" {group.similarity:.2f}"
+        output.line((f"{plural(group.lines, 'line')} to save", NAME), (f"  {group.kind}{alike}", DIM))
+        output.rows([(common.place(one.path, one.start_line), f"to {one.end_line}", (one.qualname, DIM)) for one in group.places[:MEMBERS]])
+        _cut(output, MEMBERS, len(group.places), "--json has all")
+    output.line()
+    _cut(output, len(found.groups), found.total, "raise --limit")
+
+
+def drift(output: Output, found: Drift) -> None:
+    """What came, what went, what breaks others."""
+    output.line((f"{found.base[:12]} → {found.head[:12] if ' ' not in found.head else found.head}", HEADING))
+    output.line(f"modularity {found.modularity_before:.2f} → {found.modularity_after:.2f}")
+    output.line(("\nmodules", HEADING), ("" if found.modules else "  as they were", DIM))
+    output.rows(
+        [((one.change, DIM), (one.name, NAME), f"{one.files_before:,} → {plural(one.files_after, 'file')}") for one in found.modules]
+    )
+    output.line(("\ndependencies", HEADING), ("" if found.dependencies else "  as they were", DIM))
+    rows = found.dependencies[: 2 * DEPENDENCIES]
+    output.rows([((one.change, DIM), f"{one.src} → {one.dst}", f"{one.before:,} → {one.after:,}") for one in rows])
+    _cut(output, len(rows), len(found.dependencies), "--json has all")
+    for title, list_, style in (("new cycles", found.new_cycles, BAD), ("resolved cycles", found.resolved_cycles, common.GOOD)):
+        output.line((f"\n{title}", HEADING), ("" if list_ else "  none", DIM))
+        for one in list_:
+            output.line(("  " + " → ".join([*one.example, one.example[0]]), style))
+    counts = ", ".join(f"{count:,} {change}" for change, count in found.api_counts.items())
+    output.line(("\npublic API", HEADING), f"  {counts or 'as it was'}")
+    breaking = [one for one in found.api if one.change in ("removed", "signature", "moved")]
+    output.rows(
+        [
+            ((one.change, UNSURE), common.name(one.symbol), common.place(one.symbol.path, one.symbol.start_line), (one.before, DIM))
+            for one in breaking[: 2 * DEPENDENCIES]
+        ]
+    )
+    _cut(output, 2 * DEPENDENCIES, len(breaking), "--json has all")
+    _end(output, found.notes)
+
+
+def _dependency(one: ModuleDependency) -> tuple[Cell, ...]:
+    site = one.sites[0] if one.sites else None
+    where = common.place(site.src.path, site.line) if site is not None else ("", DIM)
+    return (f"{one.src_name} → {one.dst_name}", plural(one.weight, "edge"), where, ("lead up" if one.upward else "", BAD))
+
+
+def _cut_words(cut: CycleCut) -> tuple[Cell, ...]:
+    frees = f", frees {cut.frees:,}" if cut.frees else ""
+    return (f"{cut.src} → {cut.dst}", (f"  {plural(cut.weight, 'edge')}{frees}", DIM))
+
+
+def _site(step: PathStep) -> tuple[Cell, ...]:
+    return (common.place(step.src.path, step.line), (f"  {common.verb(step.kind)} ", DIM), step.dst.qualname or step.dst.path)
+
+
+def _heat(value: float) -> tuple[str, str]:
+    return f"{value:.2f}", BAD if value >= 0.85 else UNSURE if value >= 0.6 else DIM
+
+
+def _cut(output: Output, shown: int, total: int, how: str) -> None:
+    if total > shown:
+        output.line((common.cut(shown, total, how), DIM))
+
+
+def _end(output: Output, notes: list[str]) -> None:
+    for note in notes:
+        output.line((note, DIM))
