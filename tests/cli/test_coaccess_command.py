@@ -1,0 +1,143 @@
+"""What moves together is the same answer through every door, and there from the first index on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphmem import GraphMem
+from graphmem.answers import to_json
+from graphmem.client import RemoteGraphMem
+from graphmem.errors import BadInputError, HistoryError
+from graphmem.settings import Settings
+
+PLAIN = Settings(embedder="none", workers=1)
+LESSON = (
+    "Fix rounding of totals\n\nThe sum was rounded line by line, because Price.total rounds its own result. "
+    "Otherwise totals must not be rounded twice, or cents are lost.\n"
+)
+
+
+def committed(shop: Path, message: str, *names: str) -> None:
+    for name in names:
+        path = shop / name
+        path.write_text(path.read_text() + "\n" if path.exists() else "\n")
+    who = {f"GIT_{role}_{part}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    for arguments in (("add", "-A"), ("commit", "-q", "-m", message)):
+        subprocess.run(["git", *arguments], cwd=shop, env={**os.environ, **who}, check=True, capture_output=True)
+
+
+@pytest.fixture
+def moving(shop: Path) -> Path:
+    """The shop with a history: the cart moves with its test, and with a file no edge leads to."""
+    for turn in range(3):
+        committed(shop, f"turn {turn}", "shop/cart.py", "tests/test_cart.py", "README.md")
+    committed(shop, LESSON, "shop/price.py")
+    return shop
+
+
+def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        memory.index(moving)
+        memory.record_co_access(["shop/cart.py", "shop/price.py"], "2026-01-01T00:00:00Z", session="s", offsets=[0, 90])
+        here = memory.co_access(["shop/cart.py"], 5, depth=2)
+        history = memory.file_history(["shop/cart.py"])
+    by_path = {hit.path: hit for hit in here}
+    assert "CALLS" in by_path["tests/test_cart.py"].explained
+    assert by_path["README.md"].explained == []
+    assert (by_path["shop/price.py"].direction, by_path["shop/price.py"].delay_s) == ("follows", 90.0)
+    server = serve(moving, "--no-index").wait_until_it_answers()
+    with RemoteGraphMem(server.address) as remote:
+        assert remote.co_access(["shop/cart.py"], 5, depth=2) == here
+        assert remote.file_history(["shop/cart.py"]) == history
+        shown = graphmem("coaccess", "shop/cart.py", "--depth", "2", "-k", "5", "--json", "-C", moving)
+        assert json.loads(shown.out) == to_json(here)
+        remote.record_co_access(["shop/cart.py", "new.py"])
+        remote.record_rename("new.py", "newer.py")
+        assert "newer.py" in [hit.path for hit in remote.co_access(["shop/cart.py"], min_sessions=1)]
+        with pytest.raises(BadInputError):
+            remote.record_co_access(["../out.py"])
+
+
+def test_the_first_index_reads_the_history_and_what_a_fix_explains(moving: Path) -> None:
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        steps: list[str] = []
+        memory.index(moving, on_progress=lambda step: steps.append(step.stage))
+        assert "history" in steps
+        assert steps[-1] == "done"
+        (lesson,) = memory.memories().memories
+        assert (lesson.status, lesson.source, lesson.type) == ("candidate", "commit_auto", "gotcha")
+        assert "shop/price.py" in {one.name for one in lesson.about}
+        assert lesson.content.startswith("Fix rounding of totals. The sum was rounded line by line")
+        committed(moving, "turn", "shop/cart.py", "shop/price.py")
+        memory.index()
+        assert memory.co_access(["shop/price.py"], min_sessions=1)[0].path == "shop/cart.py"
+        assert len(memory.memories().memories) == 1
+        assert memory.doctor()["history"]["changes"] == {"git": 6}
+
+
+def test_history_and_lessons_can_be_switched_off(moving: Path) -> None:
+    with GraphMem.open(moving / ".off", settings=Settings(embedder="none", workers=1, git_history=False)) as memory:
+        memory.index(moving)
+        answer = memory.co_access(["shop/cart.py"])
+        assert answer.commits == 0
+        assert any("git_history is off" in note for note in answer.notes)
+    with GraphMem.open(moving / ".quiet", settings=Settings(embedder="none", workers=1, git_lessons=False)) as memory:
+        memory.index(moving)
+        assert memory.co_access(["shop/cart.py"]).commits > 0
+        assert memory.memories().total == 0
+
+
+def test_a_damaged_history_does_not_keep_a_project_from_being_indexed(moving: Path) -> None:
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        (moving / ".graphmem" / "history.sqlite").write_bytes(b"no database" * 500)
+        memory.index(moving)
+        assert memory.symbol("checkout").symbol.name == "checkout"
+        with pytest.raises(HistoryError, match="delete it"):
+            memory.co_access(["shop/cart.py"])
+
+
+def test_the_command_speaks_to_people(graphmem, moving: Path) -> None:
+    graphmem("index", moving)
+    ran = graphmem("coaccess", "shop/cart.py", "-C", moving)
+    assert ran.code == 0, ran.said
+    assert "tests/test_cart.py" in ran.out
+    assert "4×  100% of their changes" in ran.out
+    assert "no edge in the code" in ran.out
+    assert graphmem("coaccess", "shop/cart.py", "--min-sessions", "3", "-q", "-C", moving).out.split() == [
+        "tests/test_cart.py",
+        "README.md",
+    ]
+    unknown = graphmem("coaccess", "nowhere.py", "-C", moving)
+    assert "history does not know nowhere.py" in unknown.out
+
+
+@pytest.mark.parametrize("args", [("../x",), ("a", "--depth", "3"), ("a", "-k", "0"), ("a", "--min-sessions", "-1"), ()])
+def test_what_cannot_be_meant_is_refused_in_a_sentence(graphmem, moving: Path, args) -> None:
+    ran = graphmem("coaccess", *args, "-C", moving)
+    assert ran.code in {1, 2}
+    assert "internal error" not in ran.said
+
+
+@pytest.mark.parametrize(
+    ("files", "more"),
+    [
+        ([], {}),
+        ("a.py", {}),
+        (["/etc/passwd"], {}),
+        (["../a.py"], {}),
+        (["a.py"] * 2 + [f"{i}.py" for i in range(1_000)], {}),
+        (["a.py", "b.py"], {"offsets": [1.0]}),
+        (["a.py"], {"at": "yesterday"}),
+        (["a.py"], {"session": "x" * 1000}),
+    ],
+)
+def test_bad_input_records_nothing(tmp_path: Path, files, more) -> None:
+    with GraphMem.open(tmp_path / "index", settings=PLAIN) as memory:
+        with pytest.raises(BadInputError):
+            memory.record_co_access(files, **more)
+        assert not (tmp_path / "index" / "history.sqlite").exists()
