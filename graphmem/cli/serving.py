@@ -16,6 +16,7 @@ from graphmem.cli.progress import shown_progress
 from graphmem.client import expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
 from graphmem.service import owner
+from graphmem.service.keeper import Keeper
 from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
@@ -93,11 +94,13 @@ class _Run:
         """
         location, settings = self._here.location, self._here.settings
         mine: list[owner.Owner] = []
+        keeper = Keeper(self._service, self._server.idle_seconds)
         worker = threading.Thread(target=self._work, name="graphmem-serve-index", daemon=True)
 
         def on_ready(host: str, port: int) -> None:
             mine.append(owner.publish(location.owner_file, self._address, settings.token, graphmem.__version__))
             worker.start()
+            keeper.start()
             if self._idle_s:
                 threading.Thread(target=self._end_when_idle, name="graphmem-idle", daemon=True).start()
 
@@ -105,6 +108,7 @@ class _Run:
             self._server.run(on_ready)
         finally:
             self._stopping.set()
+            keeper.stop()
             self._vectors.__exit__(None, None, None)  # ends the worker's waiting for news
             if worker.ident is not None:
                 worker.join()

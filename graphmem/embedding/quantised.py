@@ -82,6 +82,11 @@ class QuantisedEmbedder:
         """True when the first call would not have to load or prepare anything."""
         return self._session is not None
 
+    def unload(self) -> None:
+        """Let go of the model; the next call loads it again."""
+        with self._lock:
+            self._session = self._tokenizer = None
+
     def encode(self, texts: Sequence[str]) -> F32:
         """Vectors of shape (len(texts), dim) and unit length; one pass, so the caller chooses the batch."""
         if not texts:
@@ -89,13 +94,14 @@ class QuantisedEmbedder:
         with self._lock:
             if self._session is None:
                 self._load()
-        tokens = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
+            session, tokenizer = self._session, self._tokenizer  # `unload` may come at any time
+        tokens = [one.ids for one in tokenizer.encode_batch(list(texts))]
         ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
         mask = np.zeros_like(ids)
         for row, one in enumerate(tokens):
             ids[row, : len(one)] = one
             mask[row, : len(one)] = 1
-        vectors = np.asarray(self._session.run(None, {"input_ids": ids, "attention_mask": mask})[0], np.float32)
+        vectors = np.asarray(session.run(None, {"input_ids": ids, "attention_mask": mask})[0], np.float32)
         if not np.isfinite(vectors).all():
             raise EmbedderError(f"The model {self.model_id} gave vectors that are not numbers.", model=self.model_id)
         return vectors

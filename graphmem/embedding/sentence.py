@@ -91,6 +91,11 @@ class SentenceEmbedder:
         """True when the first call would not have to load the model."""
         return self._model is not None
 
+    def unload(self) -> None:
+        """Let go of the model; the next call loads it again. What torch itself takes stays."""
+        with self._lock:
+            self._model = None
+
     def encode(self, texts: Sequence[str]) -> F32:
         """Vectors of shape (len(texts), dim) and unit length; one forward pass, so the caller chooses the batch."""
         if not texts:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 WASTE_BYTES: Final = 24 << 20  # with less than this to give back, a file is left as it is
+CHECKPOINT_BYTES: Final = 1 << 20  # of the log, below which the next start is fast anyway
 WASTE_SHARE: Final = 0.5  # of the file, that has to be waste before it is written anew by itself
 
 
@@ -189,6 +190,21 @@ class UpkeepVerbs:
         size, waste = Path(self._store.path).stat().st_size, self._store.waste()
         return self.compact() if waste >= max(WASTE_BYTES, WASTE_SHARE * size) else None
 
+    def checkpoint_when_due(self) -> int:
+        """Bring the database file up to date, if its log is longer than a megabyte; bytes of the log that were merged."""
+        file = Path(self._store.path)
+        log = file.with_name(file.name + ".wal")
+        size = log.stat().st_size if log.exists() else 0
+        if size < CHECKPOINT_BYTES:
+            return 0
+        self._book.flush()
+        self._store.checkpoint()
+        return size
+
+    def unload_model(self) -> str:
+        """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""
+        return self._vectors.unload()
+
     def backup_when_due(self) -> BackupInfo | None:
         """A backup, if the setting wants one by now and something has changed since the last; older ones beyond `backup_keep` go."""
         hours = self._settings.backup_hours
@@ -212,7 +228,7 @@ class UpkeepVerbs:
         """Close what mixins keep open beside the database; each opens its own again when it is asked."""
         for name in ("_history_log", "_history"):
             held = getattr(self, name, None)
-            if hasattr(held, "close"):
+            if held is not None and hasattr(held, "close"):
                 held.close()
             setattr(self, name, None)
 

@@ -10,6 +10,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+from graphmem._heap import give_back
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import FillResult, fill
 from graphmem.errors import GraphMemError
@@ -66,6 +67,21 @@ class VectorFiller:
     def is_loaded(self) -> bool:
         """True when the next query would not have to load the model."""
         return self._embedder is None or getattr(self._embedder, "is_loaded", True)
+
+    def unload(self) -> str:
+        """Let go of the model's memory, if it is loaded and nothing is being filled; it is loaded again when it is needed.
+
+        Returns:
+            The model's id; "" when there was nothing to let go of.
+        """
+        embedder = self._embedder
+        filling = self._thread is not None and self._thread.is_alive()
+        put_away = getattr(embedder, "unload", None)
+        if embedder is None or filling or put_away is None or not self.is_loaded:
+            return ""
+        put_away()
+        give_back()
+        return embedder.model_id
 
     def filled(self) -> int:
         """Chunks that have a vector of the current model."""
