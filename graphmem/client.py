@@ -14,7 +14,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from graphmem._remote import RemoteMemoryVerbs, cursor
+from graphmem._remote import LONG_S, RemoteMemoryVerbs, cursor
 from graphmem._remote_context import RemoteContextVerbs
 from graphmem._remote_history import RemoteHistoryVerbs
 from graphmem._remote_learning import RemoteLearningVerbs
@@ -309,8 +309,9 @@ class RemoteGraphMem(
                 return rows, int(page["totalCount"])
 
     def doctor(self) -> dict[str, Any]:
-        """What the server says of its index; the files on disk are its own business."""
-        return {"project": self.project(), "served_at": self.address}
+        """See `GraphMem.doctor`."""
+        said: dict[str, Any] = self._wire.ask("Doctor", timeout_s=LONG_S)["doctor"]
+        return {**said, "project": self.project(), "served_at": self.address}
 
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
         """The answer of an index run, which takes as long as it takes.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 
 import strawberry
+from strawberry.scalars import JSON
 
 from graphmem import answers_upkeep as answers
+from graphmem.answers import to_json
 from graphmem.api import types_upkeep
 from graphmem.api.complexity import assumed
 from graphmem.api.context import Info
@@ -23,6 +25,12 @@ class UpkeepQueries:
     async def health(info: Info) -> answers.Health:
         """Whether the index answers, and what it does without meanwhile."""
         return await info.context.call(info.context.service.health)
+
+    @resolved(JSON)
+    @staticmethod
+    async def doctor(info: Info) -> object:
+        """What the index is made of and what is missing from it: for `graphmem doctor`, in a form that changes with it."""
+        return to_json(await info.context.wait_for(info.context.service.doctor))
 
     @resolved(list[types_upkeep.BackupInfo], [assumed(20)])
     @staticmethod

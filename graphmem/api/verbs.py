@@ -327,6 +327,9 @@ class Service(SemanticService, SessionService, HistoryService, LearningService, 
     def health(self) -> Health:
         """Whether the index answers, and what it does without."""
 
+    def doctor(self) -> dict[str, Any]:
+        """What the index is made of and what is missing from it."""
+
     def backups(self) -> list[BackupInfo]:
         """Backups in the index's own folder, newest first."""
 

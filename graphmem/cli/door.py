@@ -79,7 +79,7 @@ def door(
         root = directory(project) if project is not None else find_project(Path.cwd())
         given = {"db": str(db) if db is not None else None, "home": home or None, **(flags or {})}
         settings = load_settings(root, os.environ, given)
-        _log_to_stderr(settings.log_level)
+        _log_to_stderr(settings)
         opened = Door(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
         with opened._stack:
             yield opened
@@ -108,7 +108,7 @@ def directory(path: Path) -> Path:
     return absolute.resolve()
 
 
-def _log_to_stderr(level: str) -> None:
-    import logging
+def _log_to_stderr(settings: Settings) -> None:
+    from graphmem.service.logs import log_to
 
-    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    log_to(None, settings.log_level, settings.log_format)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import graphmem
+from graphmem.cli.traps import find_traps
 from graphmem.errors import GraphMemError
 from graphmem.service import owner
 
@@ -123,6 +124,9 @@ def _index(here: Door) -> list[Finding]:
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
         found.append(Finding("files in part", "note", f"{len(failed):,} could not be read in full: {', '.join(failed[:3])}{more}"))
+    degraded = [part for part in said.get("health", {}).get("parts", ()) if part["degraded"]]
+    found += [Finding(f"without {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]
+    found += [Finding(trap.name, trap.level, f"{trap.cause}; {trap.fix}") for trap in find_traps(location, said)]
     return found
 
 

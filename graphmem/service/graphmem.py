@@ -22,7 +22,7 @@ from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_symbols, nodes_of, sites
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
-from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, MemoryChange, Project, SymbolDetail, SymbolInfo
+from graphmem.answers import ChangedSymbol, DiffImpact, IndexState, MemoryChange, Project, SymbolDetail, SymbolInfo, to_json
 from graphmem.errors import (
     BadInputError,
     GraphMemError,
@@ -531,6 +531,7 @@ class GraphMem(
             "failed_files": ready.failed_paths if ready is not None else [],
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
             "history": self._history_report(),
+            "health": to_json(self.health()),
         }
 
     def _judged(self, view: GraphView) -> frozenset[str]:

@@ -1,0 +1,129 @@
+"""What has hurt people with embedded databases, by name: each trap that is set here, its cause and its fix, for `graphmem doctor`."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.service import owner
+from graphmem.service.backup import listed
+from graphmem.settings import Location
+
+ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index may not fit
+OLD_BACKUP_S: Final = 14 * 86_400.0
+LARGE_LOG: Final = 64 << 20
+REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
+
+
+class Trap(NamedTuple):
+    """One that is set."""
+
+    name: str
+    level: str  # note | bad
+    cause: str
+    fix: str
+
+
+def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
+    """Every trap that is set for this index.
+
+    Args:
+        location: of the index.
+        said: what the index's own `doctor` says.
+    """
+    folder, health = location.data_dir, said.get("health") or {}
+    found: list[Trap] = []
+    put_aside = sorted(path.name for path in folder.glob("*.quarantine"))
+    if put_aside:
+        found.append(
+            Trap(
+                "files put aside",
+                "note",
+                f"{len(put_aside)} could not be used and were renamed: {', '.join(put_aside[:3])}",
+                "`graphmem verify` says whether all is well now; then delete them",
+            )
+        )
+    found += [
+        Trap("mended at open", "note", str(note), "`graphmem verify` says whether all is well now") for note in health.get("notes", [])
+    ]
+    kept = sorted(path.name for path in folder.glob("*.before-*"))
+    if kept:
+        found.append(
+            Trap(
+                "earlier schema kept",
+                "note",
+                f"{', '.join(kept)} is the database before its schema changed",
+                "delete it when you will not go back to the earlier graphmem",
+            )
+        )
+    free = _free(folder)
+    size = int(health.get("database_bytes") or 0)
+    if free is not None and free < max(ROOM_BYTES, 2 * size):
+        found.append(
+            Trap(
+                "little room",
+                "bad" if free < ROOM_BYTES else "note",
+                f"{free / 1e6:,.0f} MB are free; writing the graph anew needs as much as it has now",
+                "make room, or keep the index elsewhere with --db",
+            )
+        )
+    kind = filesystem_of(folder)
+    if kind in REMOTE_FS:
+        found.append(
+            Trap(
+                "network file system",
+                "bad",
+                f"{folder} is on {kind}, where locks and renames do not hold between machines",
+                "keep the index on a disk of this machine: --home or --db",
+            )
+        )
+    written = owner.read(location.owner_file)
+    if written is not None and not owner.is_running(written):
+        found.append(Trap("stale owner file", "note", f"process {written.pid} ended without taking it back", "the next server replaces it"))
+    if int(health.get("waste_bytes") or 0) > max(24 << 20, size // 2):
+        found.append(
+            Trap("wasted room", "note", f"about {health['waste_bytes'] / 1e6:,.0f} of {size / 1e6:,.0f} MB", "run `graphmem compact`")
+        )
+    if int(health.get("wal_bytes") or 0) > LARGE_LOG:
+        found.append(
+            Trap(
+                "long log",
+                "note",
+                f"{health['wal_bytes'] / 1e6:,.0f} MB wait to be merged into the database",
+                "close the index, or leave its server alone for a minute",
+            )
+        )
+    found += _backups(folder, said)
+    return found
+
+
+def filesystem_of(folder: Path) -> str:
+    """The kind of file system a folder is on; "" where the system does not say."""
+    try:
+        mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return ""
+    path = folder.resolve()
+    best = max(((len(point), kind) for _, point, kind, *_ in mounts if path == Path(point) or Path(point) in path.parents), default=(0, ""))
+    return best[1]
+
+
+def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
+    newest = listed(folder)[-1:]
+    memories = (said.get("memories") or {}).get("memories", 0)
+    if memories and not newest:
+        return [
+            Trap("no backup", "note", f"{memories:,} memories lie on this disk alone", "run `graphmem backup DEST`, best to another disk")
+        ]
+    if newest and (age := time.time() - newest[0].stat().st_mtime) > OLD_BACKUP_S:
+        return [Trap("old backup", "note", f"the newest is {age / 86_400:.0f} days old", "run `graphmem backup`")]
+    return []
+
+
+def _free(folder: Path) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
