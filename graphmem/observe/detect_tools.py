@@ -134,7 +134,7 @@ class ToolSequence(Detector):
         labels = tuple(self.run)
         for length in range(SHORTEST, len(labels) + 1):
             key = labels[-length:]
-            if len(set(key)) < SHORTEST - 1 or sum(one.startswith(("run:", "test")) for one in key) < SHORTEST - 1:
+            if len(set(key)) < length or sum(one.startswith(("run:", "test")) for one in key) < SHORTEST - 1:
                 continue
             entry: list[Any] | None = self.counts.get(key)
             if entry is None:

@@ -109,19 +109,15 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 
 
 def in_order(events: Iterable[Checked]) -> list[Checked]:
-    """Events of one batch by session and step; those without a step stay behind what they came after."""
-    keyed: list[tuple[int, int, Checked]] = []
-    last: dict[str, int] = {}
-    for place, one in enumerate(events):
-        if one.event is None:
-            continue
-        session, step = one.event.session_id, one.event.step
-        if step < 0:
-            step = last.get(session, -1)
-        last[session] = step
-        keyed.append((step, place, one))
-    keyed.sort(key=lambda entry: entry[:2])
-    return [one for _, _, one in keyed]
+    """Each session's events by step, sessions in turns as they came; an event without a step stays behind the one before it."""
+    came = [one for one in events if one.event is not None]
+    keyed: dict[str, list[tuple[int, int]]] = {}
+    for place, one in enumerate(came):
+        session, step = (one.event.session_id, one.event.step) if one.event is not None else ("", -1)
+        own = keyed.setdefault(session, [])
+        own.append((step if step >= 0 else own[-1][0] if own else -1, place))
+    ordered = {session: iter(sorted(own)) for session, own in keyed.items()}
+    return [came[next(ordered[one.event.session_id])[1]] for one in came if one.event is not None]
 
 
 def _mark(event: Event, whole: int, at: Any) -> int:

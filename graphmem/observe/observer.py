@@ -377,7 +377,7 @@ class Observer:
             if len(self._edited) >= MAX_EDITED:
                 self._edited.popitem(last=False)
             editors = self._edited.setdefault(path, deque(maxlen=8))
-        began = own.started_at.timestamp() if own.started_at else act.at
+        began = running.pad.first_at or act.at
         for other, at, n, step in editors:
             rival = self._running.get(other)
             if other == own.id or rival is None or abs(act.at - at) > OVERLAP_S or at < min(began, act.at) - 1.0:

@@ -233,7 +233,7 @@ def given_up(text: str) -> GivenUp | None:
 
 # ---- names in texts
 
-_FILE_NAME: Final = re.compile(r"(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_FILE_NAME: Final = re.compile(r"/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
 _IMPORT_LINE: Final = re.compile(
     r"^\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+(?P<py>[.\w]+)\s+import|import\s+(?P<py2>[\w.]+)|.*?\b(?:from|require\("
     r"|import\()\s*[\"'](?P<js>[^\"']+)[\"']"
