@@ -310,7 +310,7 @@ class RemoteGraphMem(
 
     def doctor(self) -> dict[str, Any]:
         """See `GraphMem.doctor`."""
-        said: dict[str, Any] = self._wire.ask("Doctor", timeout_s=LONG_S)["doctor"]
+        said: dict[str, Any] = self._wire.ask("Doctor", timeout_s=LONG_S)["doctor"]["said"]
         return {**said, "project": self.project(), "served_at": self.address}
 
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from strawberry.scalars import JSON
+
 from graphmem.api.complexity import assumed
 from graphmem.api.describe import field, gql_type
 
@@ -54,6 +56,13 @@ class RebuildAllAnswer:
     removed: int = field("memories the journal does not know")
     notes: list[str]
     seconds: float
+
+
+@gql_type
+class Examination:
+    """What the index is made of and what is missing from it."""
+
+    said: JSON = field("by name; the names change with what there is to say")
 
 
 @gql_type

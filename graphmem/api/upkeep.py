@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePath
 
 import strawberry
-from strawberry.scalars import JSON
 
 from graphmem import answers_upkeep as answers
 from graphmem.answers import to_json
@@ -14,6 +14,13 @@ from graphmem.api.complexity import assumed
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.errors import BadInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What `doctor` answers."""
+
+    said: object
 
 
 @strawberry.type
@@ -26,11 +33,11 @@ class UpkeepQueries:
         """Whether the index answers, and what it does without meanwhile."""
         return await info.context.call(info.context.service.health)
 
-    @resolved(JSON)
+    @resolved(types_upkeep.Examination)
     @staticmethod
-    async def doctor(info: Info) -> object:
-        """What the index is made of and what is missing from it: for `graphmem doctor`, in a form that changes with it."""
-        return to_json(await info.context.wait_for(info.context.service.doctor))
+    async def doctor(info: Info) -> Examined:
+        """What the index is made of and what is missing from it, for `graphmem doctor`."""
+        return Examined(to_json(await info.context.wait_for(info.context.service.doctor)))
 
     @resolved(list[types_upkeep.BackupInfo], [assumed(20)])
     @staticmethod

@@ -1,0 +1,95 @@
+"""From `graphmem serve` on an index that is there to the first answer: seconds and processor seconds, beside a bare interpreter.
+
+`python -m benchmarks start ROOT` indexes ROOT (or uses `--db`), then starts the server several times, each time in a new process, asks
+one question as soon as the owner file is there, and ends it with SIGTERM. The machine's own speed is in the table: an interpreter that
+imports the engine and the web framework and ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import report
+
+QUESTION = {"query": '{ symbols(query: "get", first: 5) { totalCount } }'}
+BARE = "import kuzu, pyarrow, numpy, strawberry, starlette, uvicorn"
+
+
+def one_start(root: Path, db: Path) -> dict[str, float]:
+    """Start, ask, end."""
+    from graphmem.service import owner
+
+    command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        command, env={**os.environ, "GRAPHMEM_EMBEDDER": "none"}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    while (found := owner.read(db / "owner.json")) is None or found.pid != process.pid:
+        if process.poll() is not None:
+            raise SystemExit(f"the server ended by itself with {process.returncode}")
+        time.sleep(0.005)
+    listening = time.monotonic() - begun
+    while True:
+        request = Request(f"{found.address}/graphql", json.dumps(QUESTION).encode(), {"Content-Type": "application/json"})
+        answer = json.load(urlopen(request, timeout=30))
+        if not answer.get("errors"):
+            break
+        time.sleep(0.005)
+    answered = time.monotonic() - begun
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    process.send_signal(signal.SIGTERM)
+    begun = time.monotonic()
+    process.wait(30)
+    return {"listening_s": listening, "answered_s": answered, "cpu_s": cpu, "ended_s": time.monotonic() - begun}
+
+
+def bare() -> dict[str, float]:
+    """An interpreter that imports what a server cannot do without."""
+    before, begun = os.times(), time.monotonic()
+    subprocess.run([sys.executable, "-P", "-c", BARE], check=True)
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return {"answered_s": time.monotonic() - begun, "cpu_s": cpu}
+
+
+def main(arguments: list[str]) -> int:
+    """Run, print, write the result."""
+    parser = report.parser(__doc__)
+    parser.add_argument("root", type=Path, help="the repository")
+    parser.add_argument("--db", type=Path, help="an index of it that is there; default a new one")
+    parser.add_argument("--times", type=int, default=5)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="graphmem-start-") as folder:
+        db = given.db or Path(folder) / "index"
+        environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+        command = [sys.executable, "-P", "-m", "graphmem", "index", str(given.root), "--db", str(db), "--quiet"]
+        subprocess.run(command, env=environ, check=True)
+        size = (db / "graph.db").stat().st_size
+        starts = [one_start(given.root.resolve(), db) for _ in range(given.times)]
+        bares = [bare() for _ in range(given.times)]
+    rows: list[tuple[Any, ...]] = []
+    for name in ("listening_s", "answered_s", "cpu_s", "ended_s"):
+        values = sorted(one[name] for one in starts)
+        rows.append((f"server, {name.removesuffix('_s')}, s", values[0], values[len(values) // 2], values[-1]))
+    for name in ("answered_s", "cpu_s"):
+        values = sorted(one[name] for one in bares)
+        rows.append(
+            (f"bare imports, {name.removesuffix('_s').replace('answered', 'ended')}, s", values[0], values[len(values) // 2], values[-1])
+        )
+    report.table(("what", "fastest", "median", "slowest"), rows)
+    report.publish("start", {"root": given.root.name, "database_bytes": size, "starts": starts, "bare": bares}, given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
