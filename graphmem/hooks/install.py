@@ -156,13 +156,13 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
             if installing and change.after is not None:
                 vault.keep(path, change.base, change.after)
             if change.changes:
-                done.append(change)
                 _put(path, change.after)
+                done.append(change)
     except OSError as error:
         for change in reversed(done):
             _put(_real(change.path), change.before)
         raise BadInputError(
-            f"{error.filename or change.path} cannot be written: {error.strerror}; nothing was changed",
+            f"{change.path} cannot be written: {error.strerror}; nothing was changed",
             argument="path",
             path=str(change.path),
         ) from error

@@ -7,6 +7,7 @@ Pieces of code that overlap become one, and stand together by file.
 
 from __future__ import annotations
 
+import re
 from collections import Counter as Tally
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +25,7 @@ MAX_RETRIEVED: Final = 5
 MAX_OF_SESSION: Final = 2
 DROPPED_SHARE: Final = 0.3  # of what was found: the worst
 PIECES: Final = 3  # no piece of code takes more than one part in so many, as long as there are others
+_MORE: Final = re.compile(r"… (?P<lines>\d+) more lines")
 _LEAST_LINES: Final = 3  # of a piece of code that is cut
 
 
@@ -202,5 +204,8 @@ def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | N
 
 
 def _shortened(one: Item, lines: list[str], kept: int) -> Item:
-    text = "\n".join([*lines[:kept], f"… {len(lines) - kept} more lines"])
+    more = len(lines) - kept
+    if (before := _MORE.fullmatch(lines[-1])) is not None:  # it was cut before
+        more += int(before["lines"]) - 1
+    text = "\n".join([*lines[:kept], f"… {more} more lines"])
     return one._replace(text=text, end_line=one.start_line + kept - 1 if one.start_line else 0)
