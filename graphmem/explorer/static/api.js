@@ -56,13 +56,3 @@ export async function ask(operation, variables = {}, signal = undefined) {
   if (first) body.data.refused = new Refusal(first.message, first.extensions);
   return body.data;
 }
-
-/** The same, or null where this server has no such operation. */
-export async function askIfThere(operation, variables = {}, signal = undefined) {
-  try {
-    return await ask(operation, variables, signal);
-  } catch (error) {
-    if (error.code === "BAD_INPUT" && error.facts.argument === "operationName") return null;
-    throw error;
-  }
-}

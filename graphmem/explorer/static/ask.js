@@ -30,7 +30,8 @@ export async function show(page, parameters, signal) {
 function gist(hit) {
   if (hit.memory) return hit.memory.content.length > 220 ? `${hit.memory.content.slice(0, 220)}…` : hit.memory.content;
   const doc = /("""|''')\s*([^\n]+)/.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
-  return doc ? `${hit.qualname || hit.path}: ${doc}` : `${hit.title || hit.qualname || hit.path}`;
+  const name = hit.qualname || hit.title || hit.path;
+  return doc ? `${name}: ${doc}` : words.ask.in_file(name, hit.path);
 }
 
 function evidence(hit, number) {

@@ -1,8 +1,8 @@
 // What moves together with some files.
 
-import { askIfThere } from "./api.js";
+import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { go, into, link, splitList, table, to } from "./parts.js";
+import { chip, day, go, into, link, splitList, table, to } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -17,11 +17,28 @@ export async function show(page, parameters, signal) {
     result,
   );
   if (!parameters.files) return;
-  await into(result, askIfThere("CoAccess", { files: splitList(parameters.files), limit: 50 }, signal), (answer) => {
-    if (!answer) return h("p.hint", null, words.absent(w.title.toLowerCase()));
-    const hits = answer.coAccess.hits ?? answer.coAccess.files ?? [];
-    if (!hits.length) return h("p.lead", null, w.none);
-    return table(w.title, [words.map.columns.file, w.score, w.support, w.reason], hits.map((one) => [link(to("graph", { focus: one.path }), one.path), bar(one.score), one.support ?? "", one.reason ?? ""]), { numeric: [2] });
+  await into(result, ask("CoAccess", { files: splitList(parameters.files), limit: 50 }, signal), (answer) => {
+    const { hits, notes } = answer.coAccess;
+    const said = notes.map((note) => h("p.hint", null, note));
+    if (!hits.length) return [h("p.lead", null, w.none), said];
+    const most = hits[0].score;
+    return [
+      table(
+        w.title,
+        [words.map.columns.file, w.score, w.support, w.share, w.order, w.last, w.code],
+        hits.map((one) => [
+          [link(to("graph", { focus: one.path }), one.path), one.via ? h("div.where", null, w.via(one.via)) : null],
+          bar(one.score / most),
+          words.number(one.support),
+          `${Math.round(100 * one.confidence)}%`,
+          w.direction[one.direction] ?? one.direction,
+          day(one.lastSeen),
+          one.explained.length ? one.explained.map((kind) => chip(words.map.kind[kind] ?? kind)) : chip(w.hidden, "likely"),
+        ]),
+        { numeric: [2, 3] },
+      ),
+      said,
+    ];
   });
 }
 

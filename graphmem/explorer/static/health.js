@@ -1,38 +1,84 @@
 // How far one can trust what this server says.
 
-import { ask, askIfThere } from "./api.js";
+import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { card, day, failure, into, link, listing, table, to } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
   const w = words.health;
-  const attention = h("div");
-  const index = h("div");
-  const audit = h("div");
-  const modules = h("div");
-  const score = h("div");
-  fill(page, h("h1", null, w.title), score, h("div.grid", null, card(w.attention, null, attention), card(w.index, null, index), card(w.by_module, w.by_module_hint, modules), card(w.audit, null, audit)));
-  const project = ask("Project", {}, signal);
-  const queue = ask("ReviewQueue", { first: 1 }, signal);
-  const trail = ask("Audit", { first: 15 }, signal);
-  askIfThere("Health", {}, signal).then((answer) => answer?.health && fill(score, overall(answer.health))).catch(() => {});
-  into(index, project, ({ project: one }) => facts(one, () => askToIndex(index)));
-  into(attention, Promise.all([project, queue, trail]), ([{ project: one }, { reviewQueue }, { audit: entries }]) => {
-    const state = one.indexState;
-    const wants = [
-      state.staleFiles ? h("span", null, w.stale(state.staleFiles), h("div.where", null, state.stale.join(", "))) : null,
-      reviewQueue.totalCount ? link(to("review"), w.review(reviewQueue.totalCount)) : null,
-      state.chunks > state.vectors ? w.vectors(state.chunks - state.vectors) : null,
-      entries.sound ? null : h("strong", null, `${w.unsound}: ${entries.notes.join("; ")}`),
-    ].filter(Boolean);
-    return wants.length ? listing(wants, 10) : h("p", null, w.fine);
-  });
-  into(audit, trail, ({ audit: entries }) => [
+  const [score, attention, index, audit, modules, service] = [h("div"), h("div"), h("div"), h("div"), h("div"), h("div")];
+  fill(
+    page,
+    h("h1", null, w.title),
+    h("div.grid", null,
+      card(w.score, w.score_hint, score), card(w.attention, null, attention), card(w.index, null, index),
+      card(w.service, null, service), card(w.by_module, w.by_module_hint, modules), card(w.audit, null, audit)),
+  );
+  const asked = {
+    project: ask("Project", {}, signal).then((answer) => answer.project),
+    queue: ask("ReviewQueue", { first: 1 }, signal).then((answer) => answer.reviewQueue),
+    trail: ask("Audit", { first: 15 }, signal).then((answer) => answer.audit),
+    service: ask("Health", {}, signal).then((answer) => answer.health),
+    memories: ask("Memories", { sort: "NEWEST", first: 1000 }, signal).then((answer) => answer.memories),
+  };
+  into(score, Promise.all([asked.project, asked.queue, asked.trail, asked.service, asked.memories]), overall);
+  into(index, asked.project, (one) => facts(one, () => askToIndex(index)));
+  into(attention, Promise.all([asked.project, asked.queue, asked.trail, asked.service]), wanting);
+  into(service, asked.service, running);
+  into(audit, asked.trail, (entries) => [
     h("p", null, `${entries.sound ? w.sound : w.unsound}, ${w.entries(entries.total)}.`),
     listing(entries.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action} `, one.memoryId ? link(to("memories", { id: one.memoryId }), one.memoryId.slice(0, 8)) : null]), 8),
   ]);
-  into(modules, Promise.all([ask("Atlas", { edges: 0 }, signal), ask("Memories", { sort: "NEWEST", first: 1000 }, signal)]), ([{ atlas }, { memories }]) => coverage(atlas.columns, memories));
+  into(modules, Promise.all([ask("Atlas", { edges: 0 }, signal), asked.memories]), ([{ atlas }, memories]) => coverage(atlas.columns, memories));
+}
+
+/** A number out of 100: the mean of shares that can each be looked up on this page. */
+function overall([project, queue, trail, service, memories]) {
+  const w = words.health;
+  const state = project.indexState;
+  const share = (part, whole) => (whole ? Math.max(0, Math.min(1, part / whole)) : 1);
+  const shares = [
+    [w.shares.fresh, share(state.files - state.staleFiles, state.files)],
+    [w.shares.vectors, share(state.vectors, state.chunks)],
+    [w.shares.reviewed, share(memories.totalCount - queue.totalCount, memories.totalCount)],
+    [w.shares.parts, share(service.parts.filter((one) => one.ready).length, service.parts.length)],
+    [w.shares.audit, trail.sound ? 1 : 0],
+  ];
+  const mean = shares.reduce((sum, [, one]) => sum + one, 0) / shares.length;
+  return [
+    h("p.score", null, h("strong", null, String(Math.round(100 * mean))), " / 100"),
+    h("dl.facts.shares", null, shares.map(([name, one]) => [h("dt", null, name), h("dd", null, h("meter", { min: 0, max: 1, low: 0.5, high: 0.8, optimum: 1, value: one, "aria-label": name }), ` ${Math.round(100 * one)}%`)])),
+  ];
+}
+
+function wanting([project, queue, trail, service]) {
+  const w = words.health;
+  const state = project.indexState;
+  const wants = [
+    state.staleFiles ? h("span", null, w.stale(state.staleFiles), h("div.where", null, state.stale.join(", "))) : null,
+    queue.totalCount ? link(to("review"), w.review(queue.totalCount)) : null,
+    state.chunks > state.vectors ? w.vectors(state.chunks - state.vectors) : null,
+    trail.sound ? null : h("strong", null, `${w.unsound}: ${trail.notes.join("; ")}`),
+    ...service.parts.filter((one) => !one.ready || one.degraded).map((one) => `${one.name}: ${one.degraded || w.not_ready}`),
+    ...service.notes,
+  ].filter(Boolean);
+  return wants.length ? listing(wants, 12) : h("p", null, w.fine);
+}
+
+function running(service) {
+  const w = words.health;
+  const megabytes = (bytes) => `${words.number(Math.round(bytes / 1e6))} MB`;
+  const rows = [
+    [w.running.status, service.status],
+    [w.running.memory, `${words.number(Math.round(service.rssMb))} MB`],
+    [w.running.uptime, w.minutes(Math.round(service.uptimeS / 60))],
+    [w.running.queued, words.number(service.queuedWrites)],
+    [w.running.database, megabytes(service.databaseBytes)],
+    [w.running.log, megabytes(service.walBytes)],
+    [w.running.backup, service.lastBackup || w.no_backup],
+  ];
+  return h("dl.facts", null, rows.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
 }
 
 function facts(project, index) {
@@ -71,8 +117,4 @@ function coverage(columns, memories) {
   const order = modules.name.map((_, i) => i).sort((a, b) => known[b] - known[a] || modules.symbols[b] - modules.symbols[a] || a - b);
   const c = words.map.columns;
   return table(words.health.by_module, [c.module, c.symbols, words.health.memories], order.map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i] || words.map.root), words.number(modules.symbols[i]), words.number(known[i])]), { numeric: [1, 2], first: 12 });
-}
-
-function overall(health) {
-  return h("div.verdict", null, h("strong", null, `${words.health.score}: ${Math.round(health.score ?? 0)} / 100`));
 }

@@ -1,8 +1,8 @@
 // What is known about one symbol or file, beside the picture.
 
-import { ask, askIfThere } from "./api.js";
+import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, day, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
@@ -25,6 +25,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
   const exact = refOf(symbol);
   const memories = h("div");
   const together = h("div");
+  const history = h("div");
   fill(
     place,
     closer(close),
@@ -43,9 +44,11 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
     RELATIONS.map((name) => relation(w[name], symbol[name], OPEN.has(name))),
     memories,
     together,
+    history,
   );
   into(memories, ask("Memories", { filter: symbol.kind === "FILE" ? { files: [symbol.path] } : { symbols: [exact] }, first: 20 }, signal), ({ memories: page }) => known(page));
   into(together, coaccessed(symbol.path, signal), (found) => found);
+  into(history, changes(symbol.path, signal), (found) => found);
 }
 
 function closer(close) {
@@ -83,10 +86,17 @@ function known(page) {
 
 async function coaccessed(path, signal) {
   if (!path) return null;
-  const found = await askIfThere("CoAccess", { files: [path], limit: 8 }, signal);
-  const hits = found?.coAccess?.files ?? found?.coAccess?.hits ?? null;
-  if (!hits?.length) return null;
-  return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => link(to("graph", { focus: one.path }), one.path)), 8));
+  const { hits } = (await ask("CoAccess", { files: [path], limit: 8 }, signal)).coAccess;
+  if (!hits.length) return null;
+  return details(words.panel.coaccessed, hits.length, false, listing(hits.map((one) => [link(to("graph", { focus: one.path }), one.path), h("span.where", null, ` ${words.coaccess.together(one.support)}`)]), 8));
+}
+
+async function changes(path, signal) {
+  if (!path) return null;
+  const [one] = (await ask("FileHistory", { paths: [path] }, signal)).fileHistory;
+  if (!one?.changes) return null;
+  const w = words.panel;
+  return details(w.history, one.changes, false, h("dl.facts", null, [[w.commits, words.number(one.commits)], [w.churn, words.number(Math.round(10 * one.churn) / 10)], [w.first, day(one.firstAt)], [w.last, day(one.lastAt)], [w.authors, words.number(one.authors.length)]].map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
 }
 
 

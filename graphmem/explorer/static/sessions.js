@@ -1,13 +1,98 @@
-// What agents did and learnt.
+// What agents did, what was remembered, what was learnt; each lesson to accept or to refuse.
 
-import { askIfThere } from "./api.js";
-import { fill, h } from "./dom.js";
-import { into } from "./parts.js";
+import { ask } from "./api.js";
+import { announce, fill, h } from "./dom.js";
+import { card, chip, day, failure, into, link, listing, table, to } from "./parts.js";
+import { ACTS } from "./memory.js";
 import { words } from "./words.js";
 
+const PAGE = 30;
+
 export async function show(page, parameters, signal) {
+  if (parameters.id) return showOne(page, parameters.id, signal);
   const w = words.sessions;
   const list = h("div");
   fill(page, h("h1", null, w.title), h("p.hint", null, w.hint), list);
-  await into(list, askIfThere("Sessions", { first: 30 }, signal), (answer) => (answer ? h("p", null, w.none) : h("p.lead", null, words.absent(w.title.toLowerCase()))));
+  await into(list, ask("Sessions", { limit: PAGE, offset: Number(parameters.offset ?? 0) }, signal), ({ sessions: found }) => {
+    if (!found.sessions.length) return h("p.lead", null, w.none);
+    const next = Number(parameters.offset ?? 0) + PAGE;
+    return [
+      table(
+        w.title,
+        [w.columns.title, w.columns.agent, w.columns.state, w.columns.started, w.columns.lasted, w.columns.edited, w.columns.learnt],
+        found.sessions.map((one) => [
+          link(to("sessions", { id: one.id }), one.title || one.id),
+          one.agent,
+          [chip(one.state.toLowerCase()), one.outcome ? chip(one.outcome.toLowerCase()) : null],
+          day(one.startedAt),
+          w.lasted(one.durationS),
+          words.number(one.filesEdited),
+          words.number(one.findings),
+        ]),
+        { numeric: [4, 5, 6] },
+      ),
+      found.total > next ? link(to("sessions", { offset: next }), words.more(found.total - next), { class: "button" }) : null,
+    ];
+  });
 }
+
+async function showOne(page, id, signal) {
+  const w = words.sessions;
+  const lessons = h("div");
+  await into(page, ask("Session", { id }, signal), ({ session: record }) => {
+    const { session } = record;
+    return [
+      h("p", null, link(to("sessions"), `← ${w.title}`)),
+      h("h1", null, session.title || session.id),
+      h("p.meta", null, chip(session.agent), chip(session.state.toLowerCase()), session.outcome ? chip(session.outcome.toLowerCase()) : null, day(session.startedAt), h("span.where", null, w.lasted(session.durationS))),
+      card(w.learnt, w.learnt_hint, lessons),
+      h("div.grid", null,
+        record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(one.signal), ` ${one.value || one.key}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
+        record.files.length ? card(w.files, null, table(w.files, [words.map.columns.file, w.reads, w.edits], record.files.map((one) => [link(to("graph", { focus: one.path }), one.path), words.number(one.reads), words.number(one.edits)]), { numeric: [1, 2], first: 12 })) : null,
+        record.commands.length ? card(w.commands, null, table(w.commands, [w.command, w.runs, w.failures], record.commands.map((one) => [h("code", null, one.command), words.number(one.runs), words.number(one.failures)]), { numeric: [1, 2], first: 12 })) : null,
+        record.errors.length ? card(w.errors, null, listing(record.errors.map((one) => [one.message, " ", chip(one.fixed ? w.fixed : w.open, one.fixed ? "certain" : "possible")]), 8)) : null,
+        record.deadEnds.length ? card(w.dead_ends, null, listing(record.deadEnds.map((one) => [one.approach, h("div.where", null, one.why)]), 8)) : null),
+    ];
+  });
+  await into(lessons, ask("SessionReceipts", { session: id }, signal), ({ sessionReceipts: receipts }) => {
+    const verdicts = receipts.filter((one) => !one.undone).flatMap((one) => one.verdicts);
+    return [verdicts.length ? verdicts.map(lesson) : h("p.hint", null, w.nothing), receipts.flatMap((one) => one.notes).map((note) => h("p.hint", null, note))];
+  });
+  const undo = h("button", {
+    type: "button",
+    onclick: async () => {
+      try {
+        await ask("UndoSession", { session: id });
+        announce(w.undone);
+        fill(lessons, h("p", null, w.undone));
+      } catch (error) {
+        lessons.append(failure(error));
+      }
+    },
+  }, w.undo);
+  if (lessons.querySelector(".actions")) lessons.append(undo);
+}
+
+function lesson(one) {
+  const w = words.sessions;
+  const said = h("span", { role: "status" });
+  const act = (name, done) => async () => {
+    try {
+      await ACTS[name]({ id: one.shortId });
+      fill(said, chip(done, name === "verify" ? "certain" : ""));
+      announce(done);
+    } catch (error) {
+      fill(said, failure(error));
+    }
+  };
+  return h(
+    "div.memory",
+    null,
+    h("p", null, one.text || one.key),
+    h("p.meta", null, chip(one.signal), chip(one.outcome), h("span.where", null, one.why), said),
+    one.shortId
+      ? h("div.actions", null, link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
+      : null,
+  );
+}
+

@@ -1,0 +1,133 @@
+"""A page in headless Chromium over the DevTools protocol, for benchmarks and tests of pages; measures nothing itself."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-sync",
+    "--no-first-run",
+    "--remote-debugging-port=0",
+    # A name server that is not there: whatever a page may want from elsewhere fails, as it would offline.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27, "Tab": 9}
+
+
+class Tab:
+    """One page; `events` are the browser's messages since they were last cleared."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._numbers = itertools.count(1)
+        self.events: list[dict[str, Any]] = []
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """A command of the protocol and its result."""
+        number = next(self._numbers)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while (message := json.loads(self._socket.recv(timeout=60))).get("id") != number:
+            self.events.append(message)
+        if "error" in message:
+            raise RuntimeError(f"{method}: {message['error']}")
+        return message["result"]
+
+    def open(self, address: str) -> None:
+        """Go to an address."""
+        for domain in ("Network", "Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=address)
+
+    def value(self, expression: str) -> Any:
+        """What an expression is in the page; of a promise what it becomes."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def until(self, expression: str, seconds: float = 20) -> Any:
+        """The value of an expression as soon as it is true."""
+        deadline = time.monotonic() + seconds
+        plain = f"Promise.resolve({expression}).then((one) => one instanceof Node || one)"  # an element has no value: it is there
+        while not (value := self.value(plain)):
+            if time.monotonic() > deadline:
+                raise AssertionError(
+                    f"{expression} stays {value!r}; {self.troubles()}; {self.value('document.body.innerText.slice(0, 600)')}"
+                )
+            time.sleep(0.03)
+        return value
+
+    def press(self, key: str) -> None:
+        """A key, as a keyboard would send it."""
+        text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
+        code = KEYS.get(key, ord(key.upper()[0]))
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def type(self, text: str) -> None:
+        """Text, into what has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def requested(self) -> list[str]:
+        """Addresses the page asked for."""
+        return [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+
+    def troubles(self) -> list[dict[str, Any]]:
+        """What the browser complained about."""
+        return [event["params"] for event in self.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
+
+    def screenshot(self, path: Path) -> None:
+        """What is seen, as PNG."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+
+@contextmanager
+def chromium(profile: Path, size: tuple[int, int] = (1400, 900)) -> Iterator[Tab]:
+    """A browser with a profile of its own, ended at the end."""
+    if CHROMIUM is None:
+        raise RuntimeError("Chromium is not installed; on Debian: apt install chromium")
+    process = subprocess.Popen(
+        [CHROMIUM, *FLAGS, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={profile}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "HOME": str(profile)},
+    )
+    try:
+        port_file = profile / "DevToolsActivePort"
+        deadline = time.monotonic() + 60
+        while not (port_file.exists() and port_file.read_text().count("\n")):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("Chromium does not start")
+            time.sleep(0.05)
+        port = port_file.read_text().split()[0]
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/json") as answer:
+            tab = next(one for one in json.load(answer) if one["type"] == "page")
+        with connect(tab["webSocketDebuggerUrl"], max_size=None, proxy=None) as socket:
+            yield Tab(socket)
+            socket.send(json.dumps({"id": 0, "method": "Browser.close"}))
+        process.wait(20)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()

@@ -1,0 +1,117 @@
+"""networkx's real graph with memories about it, a server over it, and a browser in front of the server."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import networkx
+import pytest
+
+from graphmem.api.app import ServerOptions, build_app
+from graphmem.api.serve import Server
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+MEMORIES = (
+    ("Graph.add_edge creates missing nodes silently; whoever wants an error asks has_node first.", "gotcha", ["classes/graph.py"]),
+    ("Adjacency is a dict of dicts of dicts, because looking up an edge has to take constant time.", "decision", ["classes/graph.py"]),
+    (
+        "Traversals keep an explicit stack of iterators, so that deep graphs do not reach the recursion limit.",
+        "pattern",
+        ["algorithms/traversal/depth_first_search.py"],
+    ),
+    ("A dispatch decorator has to be the outermost one, or other backends are passed by.", "gotcha", ["utils/backends.py"]),
+    ("Always sort nodes before comparing two graphs in a test.", "preference", ["utils/misc.py"]),
+)
+
+
+def _browser() -> Any:
+    path = Path(__file__).parents[2] / "benchmarks" / "browser.py"
+    spec = importlib.util.spec_from_file_location("graphmem_benchmark_browser", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+browser = _browser()
+
+
+@contextmanager
+def serving(service: GraphMem, **options: Any) -> Iterator[str]:
+    """A server in a thread, ended at the end; its address."""
+    server = Server(build_app(service, ServerOptions(**options)), "127.0.0.1", 0)
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[..., Any]:
+    """`with serve(service, token="…") as address:`."""
+    return serving
+
+
+@pytest.fixture(scope="session")
+def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+    root = Path(networkx.__file__).parent
+    with GraphMem.open(tmp_path_factory.mktemp("explorer") / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+@pytest.fixture(scope="session")
+def explorer(networkx_service: GraphMem) -> Iterator[str]:
+    """The address of a server over networkx."""
+    with serving(networkx_service) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def remembered(networkx_service: GraphMem) -> GraphMem:
+    """The service with `MEMORIES`, every one of them disputed and so in the review queue."""
+    ids = [networkx_service.remember(text, type=kind, related_files=files).memory.id for text, kind, files in MEMORIES]
+    for one in ids:
+        networkx_service.dispute(one, "is it still so?")
+    return networkx_service
+
+
+@pytest.fixture(scope="session")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A page in a headless browser."""
+    if browser.CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with browser.chromium(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+Visit = Callable[..., None]
+
+
+@pytest.fixture
+def visit(tab: Any) -> Iterator[Visit]:
+    """Goes to an address and waits for something: `visit(address, "an expression")`; in the end the browser must have had no complaint."""
+    with ExitStack() as stack:
+        stack.callback(tab.call, "Page.navigate", url="about:blank")
+        tab.events.clear()
+
+        def go(address: str, ready: str) -> None:
+            tab.open("about:blank")
+            tab.open(address)
+            tab.until(ready)
+
+        yield go
+        assert tab.troubles() == []

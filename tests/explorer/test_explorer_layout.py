@@ -1,0 +1,182 @@
+"""Pictures: nothing overlaps, everything is inside what holds it, nothing is left out unsaid, every door draws the same."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from graphmem.client import RemoteGraphMem
+from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.explorer.packing import drawn_together, packed, sunflower
+
+RADII = [((i * 7919) % 97 + 3) / 10 for i in range(300)]
+
+
+def overlaps(x, y, r):
+    gap = np.hypot(x[:, None] - x, y[:, None] - y) - (r[:, None] + r)
+    np.fill_diagonal(gap, 1)
+    return float(gap.min()) < -1e-6
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 17, 300])
+def test_packed_circles_do_not_overlap_and_fit_the_radius_that_is_said(n):
+    r = np.array(RADII[:n])
+    x, y, radius = packed(RADII[:n])
+    assert not (n and overlaps(x, y, r))
+    assert n == 0 or float((np.hypot(x, y) + r).max()) <= radius + 1e-9
+    assert n < 17 or radius < 1.6 * float(np.sqrt((r * r).sum()))  # side by side, not strewn
+
+
+def test_modules_lie_at_their_depth_and_do_not_overlap():
+    r = np.array(RADII[:40])
+    src = np.array([i for i in range(40) for _ in range(3)])
+    dst = (src * 13 + np.arange(120)) % 40
+    depth = np.linspace(-1, 1, 40)
+    x, y = drawn_together(r, depth, src, dst, np.ones(120))
+    assert not overlaps(x, y, r)
+    assert float(np.corrcoef(depth, y)[0, 1]) > 0.8
+    again = drawn_together(r, depth, src, dst, np.ones(120))
+    assert np.array_equal(x, again[0])
+    assert np.array_equal(y, again[1])
+
+
+def test_two_modules_without_any_edge_are_two_circles():
+    none = np.zeros(0, np.int64)
+    x, y = drawn_together(np.ones(2), np.zeros(2), none, none, np.zeros(0))
+    assert not overlaps(x, y, np.ones(2))
+
+
+def test_symbols_are_spread_inside_the_disc():
+    x, y = sunflower(500, 10.0)
+    assert float(np.hypot(x, y).max()) <= 10.0
+    nearest = np.sort(np.hypot(x[:, None] - x, y[:, None] - y), axis=1)[:, 1]
+    assert float(nearest.min()) > 0.5 * 10.0 / np.sqrt(500)
+
+
+def test_every_file_of_the_index_is_on_the_map_inside_its_module(networkx_service):
+    columns = networkx_service.atlas().columns
+    modules, files = columns["modules"], columns["files"]
+    assert files["path"] == [one.path for one in networkx_service.files(limit=10_000)[0]]
+    assert set(modules["name"]) == {one.name for one in networkx_service.modules().modules}
+    assert sum(modules["files"]) == len(files["path"])
+    assert not overlaps(*(np.array(modules[one]) for one in "xyr"))
+    for i, module in enumerate(files["module"]):
+        out = np.hypot(files["x"][i] - modules["x"][module], files["y"][i] - modules["y"][module]) + files["r"][i]
+        assert out <= modules["r"][module] + 0.05
+    layers = {one.name: one.layer for one in networkx_service.modules().modules}
+    assert modules["layer"] == [layers[name] for name in modules["name"]]
+
+
+def test_the_map_s_edges_are_those_of_the_graph(networkx_service):
+    columns = networkx_service.atlas(edges=1_000_000).columns
+    path = columns["files"]["path"]
+    edges = columns["fileEdges"]
+    mine = [
+        (path[a], path[b], columns["kinds"][kind], count)
+        for a, b, kind, count in zip(edges["src"], edges["dst"], edges["kind"], edges["count"], strict=True)
+        if path[b] == "algorithms/link_analysis/pagerank_alg.py"
+    ]
+    seen: dict[tuple[str, str, str], int] = {}
+    symbols = [one.id for one in networkx_service.symbols("", limit=10_000)[0] if one.path == "algorithms/link_analysis/pagerank_alg.py"]
+    for sites in networkx_service.sites(symbols, "callers", limit=1000).values():
+        for site in sites:
+            key = (site.symbol.path, "algorithms/link_analysis/pagerank_alg.py", site.kind)
+            if site.symbol.path and site.symbol.path != key[1]:
+                seen[key] = seen.get(key, 0) + 1
+    calls = {(a, b, kind): count for a, b, kind, count in mine if kind == "CALLS"}
+    assert calls
+    assert calls == {key: count for key, count in seen.items() if key[2] == "CALLS"}
+
+
+def test_what_a_limit_leaves_out_is_said(networkx_service):
+    whole = networkx_service.atlas(edges=1_000_000)
+    assert whole.left_out == 0
+    some = networkx_service.atlas(edges=100)
+    assert len(some.columns["fileEdges"]["src"]) == 100
+    assert some.left_out == len(whole.columns["fileEdges"]["src"]) - 100
+    assert min(some.columns["fileEdges"]["count"]) >= max(
+        sorted(whole.columns["fileEdges"]["count"], reverse=True)[100:101]
+    )  # the heaviest stay
+    paths = ["classes/graph.py", "classes/digraph.py"]
+    every = networkx_service.atlas_symbols(paths)
+    cut = networkx_service.atlas_symbols(paths, limit=30)
+    assert len(cut.columns["symbols"]["ref"]) == 30
+    assert cut.left_out == len(every.columns["symbols"]["ref"]) - 30
+    assert every.left_out == 0
+
+
+def test_symbols_lie_inside_their_file_and_edges_join_them(networkx_service):
+    atlas = networkx_service.atlas().columns["files"]
+    columns = networkx_service.atlas_symbols(["classes/graph.py", "convert.py"]).columns
+    symbols, edges = columns["symbols"], columns["edges"]
+    assert {atlas["path"][file] for file in symbols["file"]} == {"classes/graph.py", "convert.py"}
+    for x, y, file in zip(symbols["x"], symbols["y"], symbols["file"], strict=True):
+        assert np.hypot(x - atlas["x"][file], y - atlas["y"][file]) <= atlas["r"][file]
+    names = {
+        (symbols["ref"][a], symbols["ref"][b])
+        for a, b, kind in zip(edges["src"], edges["dst"], edges["kind"], strict=True)
+        if columns["kinds"][kind] == "CALLS"
+    }
+    assert ("classes/graph.py:Graph.__init__", "convert.py:to_networkx_graph") in names
+
+
+def test_the_neighbourhood_has_what_it_depends_on_left_and_dependents_right(networkx_service):
+    nodes = networkx_service.neighbourhood(["pagerank"], depth=2, limit=60).columns["nodes"]
+    side = dict(zip(nodes["ref"], nodes["side"], strict=True))
+    assert side["algorithms/link_analysis/pagerank_alg.py:pagerank"] == 0
+    assert side["algorithms/link_analysis/pagerank_alg.py:_pagerank_scipy"] == -1
+    assert side["convert_matrix.py:to_scipy_sparse_array"] == -2
+    assert any(one > 0 for one in side.values())
+    for x, one in zip(nodes["x"], nodes["side"], strict=True):
+        assert np.sign(x) == np.sign(one)
+    places = list(zip(nodes["x"], nodes["y"], strict=True))
+    assert len(set(places)) == len(places)
+
+
+def test_a_neighbourhood_that_is_cut_says_how_many_are_missing_and_keeps_code_before_tests(networkx_service):
+    cut = networkx_service.neighbourhood(["Graph.add_edge"], limit=40)
+    assert len(cut.columns["nodes"]["ref"]) == 40
+    whole = networkx_service.neighbourhood(["Graph.add_edge"], limit=5_000)
+    assert cut.left_out == len(whole.columns["nodes"]["ref"]) - 40
+    assert not any(cut.columns["nodes"]["test"])
+
+
+def test_the_same_question_has_the_same_picture(networkx_service):
+    first = networkx_service.neighbourhood(["DiGraph"], depth=2, limit=150)
+    assert networkx_service.neighbourhood(["DiGraph"], depth=2, limit=150).columns == first.columns
+
+
+def test_a_client_gets_the_same_pictures(networkx_service, explorer):
+    with RemoteGraphMem(explorer) as remote:
+        assert remote.atlas(edges=50).columns == networkx_service.atlas(edges=50).columns
+        assert remote.atlas_symbols(["convert.py"]).columns == networkx_service.atlas_symbols(["convert.py"]).columns
+        assert remote.neighbourhood(["pagerank"]).columns == networkx_service.neighbourhood(["pagerank"]).columns
+
+
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        ("atlas", {"edges": -1}),
+        ("atlas_symbols", {"paths": ["convert.py"], "limit": 0}),
+        ("neighbourhood", {"refs": ["pagerank"], "depth": 9}),
+        ("neighbourhood", {"refs": ["pagerank"], "min_confidence": 2}),
+        ("neighbourhood", {"refs": ["pagerank"], "limit": 0}),
+    ],
+)
+def test_bounds_are_checked(networkx_service, verb, given):
+    with pytest.raises(BadInputError):
+        getattr(networkx_service, verb)(**given)
+
+
+def test_a_file_that_is_not_on_the_map_is_refused(networkx_service):
+    with pytest.raises(SymbolNotFoundError, match=r"no/such\.py"):
+        networkx_service.atlas_symbols(["convert.py", "no/such.py"])
+
+
+def test_no_two_kinds_of_picture_share_a_place_by_chance(networkx_service):
+    """Two modules are never drawn in one place, however alike they are."""
+    modules = networkx_service.atlas().columns["modules"]
+    places = list(zip(modules["x"], modules["y"], strict=True))
+    assert all(a != b for a, b in itertools.combinations(places, 2))

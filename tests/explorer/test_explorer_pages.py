@@ -1,0 +1,323 @@
+"""The explorer in a real browser: every view on networkx's graph, for the keyboard, for both themes, and safe from what it shows."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+
+import networkx
+import pytest
+
+from graphmem.api import explorer as pages
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PAINTED = "document.querySelector('.said')?.textContent.startsWith('Showing')"
+VIEWS = {
+    "home": ("/", f"{PAINTED} && document.querySelectorAll('.grid table').length > 1"),
+    "graph": ("/explore/graph", PAINTED),
+    "file": ("/explore/graph?focus=classes%2Fgraph.py", "document.querySelectorAll('.panel details').length > 2"),
+    "module": ("/explore/graph?focus=classes", "document.querySelectorAll('.panel table').length > 2"),
+    "symbol": ("/explore/graph?focus=Graph.add_edge", "document.querySelector('.panel .signature')?.textContent.includes('add_edge')"),
+    "around": (
+        "/explore/graph?around=pagerank&depth=2",
+        "document.querySelectorAll('.below tbody tr').length > 10 && document.querySelector('.panel h2')",
+    ),
+    "impact": ("/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3"),
+    "path": ("/explore/path?from=pagerank&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
+    "diff": ("/explore/diff", "document.querySelector('textarea')"),
+    "coaccess": ("/explore/coaccess?files=classes%2Fgraph.py", "document.querySelector('h1') && !document.querySelector('.loading')"),
+    "memories": ("/explore/memories", "document.querySelectorAll('.memory').length >= 5"),
+    "review": ("/explore/review", "document.querySelectorAll('.item').length >= 5"),
+    "teach": ("/explore/teach", "document.querySelector('textarea')"),
+    "health": ("/explore/health", "document.querySelector('.score') && document.querySelector('table')"),
+    "sessions": ("/explore/sessions", "document.querySelector('h1') && !document.querySelector('.loading')"),
+    "ask": ("/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1"),
+}
+
+
+SERIOUS = """axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
+    .filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => one.id + ": " + one.nodes.slice(0, 4)
+        .map((node) => node.html.slice(0, 160) + " " + node.any.map((a) => a.message)[0]).join(" | ")))"""
+
+
+@pytest.mark.parametrize("view", list(VIEWS))
+def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_at_twice_the_size(view, tab, explorer, remembered, visit):
+    path, ready = VIEWS[view]
+    visit(explorer + path, ready)
+    tab.until("!document.querySelector('.loading')")
+    assert tab.value("document.title").endswith("graphmem")
+    assert [url for url in tab.requested() if not url.startswith((explorer + "/", "data:", "about:"))] == []
+    if folder := os.environ.get("GRAPHMEM_TEST_SCREENSHOTS"):
+        Path(folder).mkdir(exist_ok=True)
+        tab.screenshot(Path(folder) / f"{view}.png")
+
+    tab.call("Emulation.setDeviceMetricsOverride", width=700, height=450, deviceScaleFactor=1, mobile=False)  # 1,400 pixels at 200%
+    try:
+        assert tab.value("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    finally:
+        tab.call("Emulation.clearDeviceMetricsOverride")
+
+    if AXE.is_file():  # `npm --prefix web ci` brings it
+        tab.value(f"document.documentElement.dataset.theme = '{'dark' if len(view) % 2 else 'light'}'; 1")
+        tab.value("(() => {" + AXE.read_text(encoding="utf-8") + "})(); 1")
+        assert tab.value(SERIOUS) == []
+
+
+@pytest.mark.parametrize("name", ["home", "graph", "around"])
+def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, remembered, visit, networkx_service):
+    path, ready = VIEWS[name]
+    visit(explorer + path, ready)
+    cells = tab.until(
+        "[...document.querySelectorAll('details tbody')].map((body) => [...body.rows].map((row) => row.cells[0].textContent))"
+    )
+    listed = {name for table in cells for name in table}
+    if name == "around":
+        assert listed >= set(networkx_service.neighbourhood(["pagerank"], depth=2, limit=120).columns["nodes"]["ref"][:60])
+    else:
+        assert listed >= {one.name for one in networkx_service.modules().modules}
+        assert "classes/graph.py" in listed
+
+
+def test_the_review_queue_is_walked_with_the_keyboard_alone(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/review", VIEWS["review"][1])
+    tab.until("document.activeElement.classList.contains('item')")
+    first = tab.value("document.activeElement.querySelector('h2').textContent")
+    tab.press("j")
+    second = tab.value("document.activeElement.querySelector('h2').textContent")
+    assert second != first
+    tab.press("k")
+    assert tab.value("document.activeElement.querySelector('h2').textContent") == first
+
+    tab.press("v")  # it is true
+    tab.until("document.querySelectorAll('.item').length === 4")
+    assert tab.value("document.activeElement.querySelector('h2').textContent") == second
+    assert tab.value("document.getElementById('announcer').textContent") == "Verified."
+    assert [one.title for one in remembered.memories({"user_verified": True}).memories] == [first]
+
+    tab.press("f")  # forget: asks first
+    tab.until("document.activeElement.textContent === 'Yes, forget'")
+    tab.press("Enter")
+    tab.until("document.querySelectorAll('.item').length === 3")
+    assert second not in [one.title for one in remembered.memories().memories]
+
+    third = tab.value("document.activeElement.querySelector('h2').textContent")
+    tab.press("d")  # not true: asks why
+    tab.until("document.activeElement.name === 'reason'")
+    tab.type("has changed since")
+    tab.press("Enter")
+    tab.until("document.querySelectorAll('.item').length === 2")
+    (disputed,) = [one for one in remembered.memories().memories if one.title == third]
+    assert disputed.disputed
+    assert "has changed since" in json.dumps([one.note for one in remembered.audit(disputed.id).entries])
+
+    tab.press("e")
+    tab.until("document.activeElement.name === 'content'")
+    tab.value("document.activeElement.value = 'Said better: nodes are sorted before two graphs are compared.'; 1")
+    tab.value("document.activeElement.form.requestSubmit(); 1")
+    tab.until("document.querySelectorAll('.item').length === 1")
+    assert any(one.content.startswith("Said better") for one in remembered.memories().memories)
+
+    tab.press("o")
+    tab.until("location.pathname === '/explore/memories' && document.querySelector('.facts')")
+
+
+def test_typing_finds_a_symbol_and_enter_shows_it(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach", VIEWS["teach"][1])
+    tab.value("document.activeElement.blur()")
+    tab.press("/")
+    assert tab.value("document.activeElement.id") == "find"
+    tab.type("pagerank_scip")
+    tab.until(
+        "document.querySelectorAll('#find-list [role=option]').length"
+        " && document.getElementById('find-list').textContent.includes('_pagerank_scipy')"
+    )
+    tab.press("ArrowDown")
+    tab.press("Enter")
+    tab.until("location.search.includes('_pagerank_scipy') && document.querySelector('.panel .signature')")
+
+
+def test_what_is_taught_is_kept_and_said(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach?symbol=to_networkx_graph", VIEWS["teach"][1])
+    tab.type("to_networkx_graph guesses the format; new formats are tried last.")
+    tab.value("document.querySelector('form.editor').requestSubmit(); 1")
+    tab.until("document.querySelector('.lead')?.textContent.includes('Remembered')")
+    (found,) = [one for one in remembered.memories().memories if one.content.startswith("to_networkx_graph guesses")]
+    assert "convert.py:to_networkx_graph" in [one.name for one in found.about]
+
+
+def test_a_pasted_diff_shows_what_it_breaks(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/diff", VIEWS["diff"][1])
+    before = Path(networkx.convert.__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    line = next(i for i, one in enumerate(before) if one.startswith("def to_networkx_graph")) + 50
+    after = [*before[:line], "    # looked at\n", *before[line:]]
+    text = "".join(difflib.unified_diff(before, after, "a/convert.py", "b/convert.py"))
+    tab.value(f"document.querySelector('textarea').value = {json.dumps(text)}; document.querySelector('form.bar').requestSubmit(); 1")
+    tab.until(
+        "document.querySelectorAll('.zone').length === 2 && document.querySelector('.zone.focus').textContent.includes('to_networkx_graph')"
+    )
+
+
+def test_coming_nearer_shows_files_and_then_symbols(tab, explorer, visit):
+    visit(explorer + "/explore/graph", PAINTED)
+    assert tab.value("document.querySelector('.said').textContent").startswith("Showing modules")
+    tab.value("document.querySelector('canvas').focus()")
+    said = set()
+    for _ in range(24):
+        tab.press("+")
+        said.add(tab.value("document.querySelector('.said').textContent.split(/[;.]/)[0]"))
+        time.sleep(0.02)  # the map says where it is once the keys have paused
+    tab.until("document.querySelector('.said').textContent.startsWith('Showing symbols')")
+    tab.press("0")
+    tab.until("document.querySelector('.said').textContent.startsWith('Showing modules')")
+
+
+def test_layers_and_kinds_are_switched(tab, explorer, visit):
+    visit(explorer + "/explore/graph", PAINTED)
+    boxes = tab.value("[...document.querySelectorAll('.controls input[type=checkbox]')].map((one) => one.parentElement.textContent)")
+    assert boxes == [
+        "connections",
+        "symbols when near",
+        "tests",
+        "certain only",
+        "calls",
+        "imports",
+        "references",
+        "inherits",
+        "overrides",
+        "uses type",
+        "tests",
+    ]
+    picture = "(() => { const c = document.querySelector('canvas'); return c.toDataURL(); })()"
+    tab.until(f"(window.last === (window.last = {picture}))")  # settled
+    with_edges = tab.value(picture)
+    tab.value("document.querySelector('.controls input').click()")
+    tab.until(f"{picture} !== {json.dumps(with_edges)}")
+
+
+def test_a_picture_is_saved_as_svg_with_its_names_as_text(tab, explorer, visit):
+    visit(explorer + "/explore/graph", PAINTED)
+    text = tab.value(
+        "import('/explore/assets/svg.js').then(() => new Promise((done) => { const make = URL.createObjectURL;"
+        " URL.createObjectURL = (blob) => (blob.text().then(done), make.call(URL, blob));"
+        " [...document.querySelectorAll('.buttons button')].at(-1).click(); }))"
+    )
+    assert text.startswith("<svg")
+    assert ">generators</text>" in text
+
+
+def test_who_wants_calm_gets_no_gliding(tab, explorer, visit):
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    try:
+        visit(explorer + "/explore/graph", PAINTED)
+        assert tab.value("import('/explore/assets/dom.js').then((dom) => dom.calm())") is True
+    finally:
+        tab.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_a_wrong_address_and_an_unknown_name_say_what_to_do(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/nonsense", "document.querySelector('h1')?.textContent.includes('nonsense')")
+    visit(explorer + "/explore/impact?of=add_edge", "document.querySelector('.failure')")
+    assert "add_edge" in tab.value("document.querySelector('.failure .listing a').textContent")  # several fit: to choose from
+    visit(explorer + "/explore/impact?of=no_such_thing_anywhere", "document.querySelector('.failure')")
+
+
+def test_the_token_is_asked_for_and_taken_from_the_address(tab, networkx_service, serve, visit):
+    with serve(networkx_service, token="open sesame") as address:
+        tab.open(f"{address}/")
+        tab.until("document.querySelector('form.token')")
+        tab.value("document.querySelector('form.token input').value = 'wrong'; document.querySelector('form.token').requestSubmit(); 1")
+        tab.until("document.querySelector('form.token [role=alert]')")
+        tab.value(
+            "document.querySelector('form.token input').value = 'open sesame'; document.querySelector('form.token').requestSubmit(); 1"
+        )
+        tab.until(PAINTED)
+        tab.value("sessionStorage.clear()")
+        tab.call("Page.navigate", url="about:blank")
+        tab.call("Page.navigate", url=f"{address}/explore/graph#token=open%20sesame")
+        tab.until(PAINTED)
+        assert "sesame" not in tab.value("location.href")
+        tab.events.clear()  # the refusals that were asked for are in the browser's log
+
+
+MARKUP = '<img src=x onerror="window.taken=1"><script>window.taken=1</script>'
+HOSTILE = {
+    "<img src=x onerror=window.taken=1>.py": f'"""{MARKUP}"""\n\ndef victim():\n    """{MARKUP}"""\n    return 1\n',
+    "javascript:window.taken=1.py": "from normal import victim_of_all\n\ndef clicked():\n    return victim_of_all()\n",
+    "normal.py": f'def victim_of_all():\n    """{MARKUP}"""\n    return "{MARKUP[:20]}"\n',
+    "od\u202egnp.py": "def turned():\n    return 2\n",
+    "tests/test_<svg onload=window.taken=1>.py": "from normal import victim_of_all\n\ndef test_it():\n    assert victim_of_all()\n",
+}
+
+
+def test_what_a_hostile_repository_says_stays_text(tab, tmp_path, serve, visit):
+    root = tmp_path / "<b>repo<b>"
+    for name, text in HOSTILE.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace('"""<', "'''<").replace('>"""', ">'''"), encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        memory.remember(f"victim_of_all {MARKUP} is to be kept", title=MARKUP, tags=["<i>tag</i>"], related_files=["normal.py"])
+        for one in memory.memories().memories:
+            memory.dispute(one.id, MARKUP)
+        one = memory.memories().memories[0]
+        with serve(memory) as address:
+            for path in (
+                "/",
+                "/explore/graph?focus=normal.py",
+                "/explore/graph?focus=normal.py:victim_of_all",
+                "/explore/graph?around=normal.py:victim_of_all",
+                "/explore/impact?of=normal.py:victim_of_all",
+                "/explore/memories",
+                f"/explore/memories?id={one.short_id}",
+                "/explore/review",
+                "/explore/health",
+                "/explore/ask?q=victim_of_all",
+                "/explore/<img src=x onerror=window.taken=1>",
+                "/explore/impact?of=<img src=x onerror=window.taken=1>",
+            ):
+                visit(address + path, "document.querySelector('h1') && !document.querySelector('.loading')")
+                assert tab.value("window.taken") is None
+                assert (
+                    tab.value("document.querySelectorAll('main :is(img, script, svg, iframe, b, i:not(.line, [class^=heat]))').length") == 0
+                )
+                assert tab.value("[...document.querySelectorAll('a')].filter((one) => one.protocol === 'javascript:').length") == 0
+                assert "\u202e" not in tab.value("document.body.innerText")
+            visit(address + "/explore/impact?of=normal.py:victim_of_all", "document.querySelectorAll('.zone').length === 3")
+            assert "<svg onload" in tab.value("document.body.textContent")  # shown, as text
+
+
+def test_the_policy_forbids_markup_scripts_and_strangers(explorer):
+    import httpx
+
+    with httpx.Client(base_url=explorer, trust_env=False) as client:
+        policy = client.get("/").headers["content-security-policy"]
+        assert "require-trusted-types-for 'script'" in policy
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert client.get("/explore/anything/at/all").headers["content-security-policy"] == policy
+        assert client.get("/explore/assets/..%2f..%2fatlas.py").text == client.get("/").text  # the page, not the file
+        assert client.get("/explore/assets/atlas.py").status_code == 404
+        assert client.get("/explore/assets/index.html").status_code == 404
+        assert client.get("/", headers={"host": "evil.example"}).status_code == 403
+        assert client.get("/explore/assets/main.js").headers["content-type"].startswith("text/javascript")
+
+
+def test_the_pages_weigh_little_and_name_no_other_address():
+    files = [entry for entry in pages.assets().iterdir() if entry.is_file()]
+    assert sum(len(gzip.compress(entry.read_bytes())) for entry in files) < 400_000
+    for entry in files:
+        text = entry.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")  # a name, which nobody fetches
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "innerHTML" not in text
+        assert "eval(" not in text
