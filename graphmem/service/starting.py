@@ -1,14 +1,17 @@
 """Starting the owner of an index on behalf of a client that found none.
 
-Editors start one client for each window, all at once. Each looks for an owner, and each may start one; the lock of the
-database lets one of them live, the others end by themselves, and every client finds the one that lives.
+Editors start one client for each window, all at once. Each looks for an owner; of those that find none, one at a time may start it, and
+the others look again. Should two start all the same (one by hand), the lock of the database lets one of them live.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +20,7 @@ from graphmem.service import owner
 from graphmem.service.place import prepare_data_dir
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from graphmem.settings import Location
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 30.0  # until it listens; a first index goes on behind it
 IDLE_SECONDS: Final = 1800.0  # without a question, after which a started owner ends itself
 LOG: Final = "server.log"
+TURN: Final = "starting.lock"
 LOG_BYTES: Final = 1 << 20  # a longer one is put aside before the next server starts
 
 
@@ -34,15 +39,31 @@ def find_or_start(location: Location) -> owner.Owner:
         BadInputError: the directory cannot be made.
         OwnerUnreachableError: it does not answer, or could not be started; the message says where its log is.
     """
-    serving = owner.find(location.owner_file)
-    if serving is not None:
-        return serving
-    prepare_data_dir(location.data_dir)
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        serving = owner.find(location.owner_file)
+        if serving is not None:
+            return serving
+        prepare_data_dir(location.data_dir)
+        with _turn_to_start(location.data_dir) as mine:
+            if mine:
+                return owner.find(location.owner_file) or _start(location)
+        if time.monotonic() >= deadline:
+            raise OwnerUnreachableError(
+                f"another process has been starting the server of {location.data_dir} for {START_SECONDS:g} s; look at its log, "
+                f"{location.data_dir / LOG}, and try again",
+                address="",
+                pid=0,
+            )
+        time.sleep(0.05)
+
+
+def _start(location: Location) -> owner.Owner:
     log = location.data_dir / LOG
     place = [str(location.root)] if location.root is not None else []
     command = [sys.executable, "-P", "-m", "graphmem", "serve", *place, "--db", str(location.data_dir), "--port", "0", "--quiet"]
     _make_room(log)
-    with log.open("ab") as output:  # several may start one at once; each adds to what the others said
+    with log.open("ab") as output:
         said_before = output.tell()
         process = subprocess.Popen(
             [*command, "--end-when-idle", str(IDLE_SECONDS)],
@@ -52,6 +73,8 @@ def find_or_start(location: Location) -> owner.Owner:
             start_new_session=True,  # it outlives the window that started it, and does not hear that window's Ctrl-C
             close_fds=True,
         )
+    # It outlives this process, or ends before it: then somebody has to take note of that, or its entry in the process table stays.
+    threading.Thread(target=process.wait, name="graphmem-started", daemon=True).start()
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         ended = process.poll() is not None  # asked first: one that ended because another lives did so after that one had said where
@@ -68,6 +91,24 @@ def find_or_start(location: Location) -> owner.Owner:
         address="",
         pid=process.pid,
     )
+
+
+@contextlib.contextmanager
+def _turn_to_start(data_dir: Path) -> Iterator[bool]:
+    """Whether it is this process's turn to start a server; of many that find none, one starts it and the others look again.
+
+    The turn ends with the process that has it, however that ends.
+    """
+    descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(descriptor)
 
 
 def _make_room(log: Path) -> None:
