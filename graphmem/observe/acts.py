@@ -20,7 +20,7 @@ from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
 from graphmem.observe.words import MESSAGE_CHARACTERS, error_line, file_names, imported, outcome, spoken
 
 PENDING: Final = 8  # calls whose results are waited for
-LISTED: Final = 200  # files of one listing
+LISTED: Final = 80  # files of one listing that are looked at: what is skipped in them shows in the first ones
 IMPORTS: Final = 40
 PATTERN_CHARACTERS: Final = 120
 COMMAND_CHARACTERS: Final = 200
@@ -215,7 +215,7 @@ class Interpreter:
             before,
             after,
             tuple(ALL_FILES if one == ALL_FILES else own for one in call.reverted if one == ALL_FILES or (own := self.paths.of(one))),
-            self._own(file_names(text)[:LISTED]) if text and call.action in ("search", "list") and ok is not False else (),
+            self._own(file_names(text, LISTED)) if text and call.action in ("search", "list") and ok is not False else (),
             imported(text, IMPORTS) if text and call.action == "read" and ok is not False else (),
             web=call.web,
             later_page=call.later_page,

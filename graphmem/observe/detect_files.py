@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any, ClassVar, Final
 
@@ -19,6 +19,7 @@ WINDOW_FILES: Final = 8  # distinct files before this one
 WINDOW_S: Final = 600.0
 TOGETHER: Final = 3  # windows two files share before they are a finding without both being edited
 MOST_PAIRS: Final = 20  # findings of one session
+MOST_CO_ACCESSES: Final = 3_000  # pairs in one record
 BULK: Final = 30  # files edited: a script's work, whose pairs mean nothing
 MOST_ABANDONED: Final = 10
 LAST_SHARE: Final = 0.8  # of the acts: what is read later had no chance to be used
@@ -112,8 +113,12 @@ class CoAccessed(Detector):
             yield pad.finding(self.signal, f"{a}|{b}", facts, (a, b), [pair[5], pair[6]], memory_type=kind)
 
     def co_accesses(self) -> Iterator[CoAccess]:
-        """Every pair, by its files."""
-        for a, b in sorted(self.pairs):
+        """The pairs of a record, by their files; when they are too many, those edited together or used together more than once."""
+        kept: Iterable[tuple[str, str]] = self.pairs
+        if len(self.pairs) > MOST_CO_ACCESSES:
+            strong = [(-pair[1], -pair[0], key) for key, pair in self.pairs.items() if pair[1] or pair[0] > 1]
+            kept = [key for _, _, key in sorted(strong)[:MOST_CO_ACCESSES]]
+        for a, b in sorted(kept):
             windows, edited, first, seconds, at, _, _ = self.pairs[a, b]
             yield CoAccess(a, b, windows, edited, first, round(seconds / windows, 3), moment(at))
 

@@ -14,7 +14,15 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.observe.acts import Act, Interpreter, Paths
 from graphmem.observe.detect import Detectors
-from graphmem.observe.detect_files import CoAccessed, ConfigTouch, ContextTokenSpike, FileAccess, GlobIgnore, ImportChase, ReadAbandon
+from graphmem.observe.detect_files import (
+    CoAccessed,
+    ConfigTouch,
+    ContextTokenSpike,
+    FileAccess,
+    GlobIgnore,
+    ImportChase,
+    ReadAbandon,
+)
 from graphmem.observe.detect_tools import (
     Backtrack,
     ErrorRetry,
@@ -229,6 +237,9 @@ class Running:
         if let_go := pad.let_go():
             ignored["let_go"] = let_go
         pairs = next(one for one in self.detectors.all if isinstance(one, CoAccessed))
+        co_accesses = tuple(pairs.co_accesses())
+        if left_out := len(pairs.pairs) - len(co_accesses):
+            ignored["pairs_left_out"] = left_out
         record = SessionRecord(
             info=info,
             events=self.events,
@@ -241,7 +252,7 @@ class Running:
             decisions=tuple(pad.decisions),
             errors=tuple(pad.errors_seen()),
             dead_ends=tuple(pad.dead_ends),
-            co_accesses=tuple(pairs.co_accesses()),
+            co_accesses=co_accesses,
             findings=tuple(self.findings()),
             units=tuple(pad.units),
             tools=dict(sorted(pad.tools.items())),
@@ -262,7 +273,7 @@ def _end_of(pad: Scratchpad) -> Act:
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
     """What a session is at its start, from what was told of it; words that are not known give the defaults."""
-    texts = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
+    texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
     way = methodologies().of(str(told.get("methodology") or ""))
     planned = told.get("planned_steps")
     kind = told.get("kind")

@@ -71,12 +71,12 @@ class FileUse:
     """Counts of one file."""
 
     __slots__ = (
-        "added", "edits", "first_at", "first_n", "first_step", "last_at", "last_n", "last_step", "listed", "reads",
+        "added", "edits", "first_at", "first_n", "first_step", "last_at", "last_n", "last_step", "reads",
         "removed", "reverted", "tokens",
     )  # fmt: skip
 
     def __init__(self, act: Act) -> None:
-        self.reads = self.edits = self.listed = self.added = self.removed = self.reverted = self.tokens = 0
+        self.reads = self.edits = self.added = self.removed = self.reverted = self.tokens = 0
         self.first_at = self.last_at = act.at
         self.first_step = self.last_step = act.step
         self.first_n = self.last_n = 0  # of reading or editing; 0: only listed
@@ -140,6 +140,7 @@ class Scratchpad:
         self.commands: Table[str, CommandUse] = Table(3_000, lambda use: use.runs, 500)
         self.errors: Table[str, ErrorUse] = Table(1_000, lambda use: use.times + (2 if use.fixed_at else 0), 1_500)
         self.searches: Table[str, int] = Table(3_000, lambda times: times, 150)
+        self.listed: Table[str, int] = Table(20_000, float, 150)  # times a file stood in a listing
         self.mentions: Table[str, int] = Table(5_000, float, 120)  # names of files in words and commands -> the last act
         self.tools: Counter[str] = Counter()
         self.modules: Table[str, int] = Table(2_000, lambda times: times, 100)
@@ -169,6 +170,8 @@ class Scratchpad:
         self.last_message = ""
         self.ignored: Counter[str] = Counter()
         self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
+        self._edited_in: Table[str, int] = Table(2_000, float, 100)  # module -> files edited
+        self._most = ("", 0, 0)  # the module with the most files edited, with the most uses: name, edited, uses
         self._unit_from = 0  # steps when the current unit began
         self._unit_step = 0
         self._unit_n = 1
@@ -237,10 +240,11 @@ class Scratchpad:
         if act.reverted:
             self._reverted(act)
         for path in act.listed:
-            use = self.files.get(path)
-            if use is None:
-                use = self.files.add(path, FileUse(act))
-            use.listed += 1
+            times = self.listed.get(path)
+            if times is None:
+                self.listed.add(path, 1)
+            else:
+                self.listed[path] = times + 1
         if act.pattern and act.action == "search" and not act.later_page:
             times = self.searches.get(act.pattern)
             if times is None:
@@ -262,6 +266,12 @@ class Scratchpad:
             self.modules[module] += 1
         else:
             self.modules.add(module, 1)
+        if act.action == "edit" and path not in self.edited_files:
+            if module in self._edited_in:
+                self._edited_in[module] += 1
+            else:
+                self._edited_in.add(module, 1)
+        self._lead(module)
         share = len(act.paths)
         if act.action == "read":
             use.reads += 1
@@ -278,6 +288,12 @@ class Scratchpad:
         if share == 1:
             self._undoing(act, path)
         self.recent_edits.append(EditMark(act, path))
+
+    def _lead(self, module: str) -> None:
+        """Keep the module with the most files edited, then with the most uses, then the first by name."""
+        own = (module, self._edited_in.get(module, 0), self.modules[module])
+        if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
+            self._most = own
 
     def _undoing(self, act: Act, path: str) -> None:
         """An edit that puts back what an earlier one replaced."""
@@ -384,7 +400,15 @@ class Scratchpad:
 
     def cost(self) -> int:
         """Bytes, by estimate."""
-        own = self.files.cost + self.commands.cost + self.errors.cost + self.searches.cost + self.modules.cost + self.mentions.cost
+        own = (
+            self.files.cost
+            + self.commands.cost
+            + self.errors.cost
+            + self.searches.cost
+            + self.modules.cost
+            + self.mentions.cost
+            + self.listed.cost
+        )
         return own + sum(table.cost for tables in self.tables.values() for table in tables)
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
@@ -392,7 +416,7 @@ class Scratchpad:
         if self.cost() <= most:
             return
         order = [table for signal in BY_VALUE for table in self.tables.get(signal, ())]
-        order += [self.mentions, self.searches, self.commands, self.files]
+        order += [self.listed, self.mentions, self.searches, self.commands, self.files]
         for table in order:
             while len(table) > 1 and self.cost() > most * _ENOUGH:
                 table.halve()
@@ -402,15 +426,16 @@ class Scratchpad:
     def let_go(self) -> int:
         """Entries of evidence that were let go."""
         tables = [table for tables in self.tables.values() for table in tables]
-        return sum(table.let_go for table in [*tables, self.files, self.commands, self.errors, self.searches, self.modules, self.mentions])
+        return sum(
+            table.let_go
+            for table in [*tables, self.files, self.commands, self.errors, self.searches, self.modules, self.mentions, self.listed]
+        )
 
     # ---- what findings are made of
 
     def module(self) -> str:
-        """Where most of the work is: by edits, then by use; "" when nothing was used."""
-        edited = Counter(module_of(path) for path in self.edited_files)
-        counts: Mapping[str, int] = edited or self.modules
-        return min(counts, key=lambda name: (-counts[name], name), default="")
+        """Where most of the work is: by files edited, then by uses; "" when nothing was used."""
+        return self._most[0]
 
     def finding(
         self,
@@ -463,7 +488,7 @@ class Scratchpad:
                 path,
                 use.reads,
                 use.edits,
-                use.listed,
+                self.listed.get(path, 0),
                 use.added,
                 use.removed,
                 use.reverted,

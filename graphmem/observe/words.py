@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 FINGERPRINT_CHARACTERS: Final = 200
@@ -99,10 +100,12 @@ def is_expected_of_a_test(message: str) -> bool:
 
 _CODE: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?\n]?")
-_MAYBE: Final = re.compile(
-    r"(?i)wrong|actually|\bwait\b|correction|initially|reconsider|mistaken|misread|assumed|abandon|approach|work"
-    r"|unavailable|not available|dead end"
-)
+# One of these, in lower case, is in every text that takes something back, or gives something up: most texts are done after this look.
+_TAKES_BACK: Final = (
+    "wrong", "actually", "wait", "correction", "thought", "assumed", "believed", "reconsider", "mistaken", "misread", "misunderstood",
+)  # fmt: skip
+_LEAD_CHARACTERS: Final = 48  # of a sentence, in which such a word stands when the sentence takes something back
+_GIVES_UP: Final = ("approach", "strategy", "route", "abandon", "dead end", "available", " way", " path", " idea")
 
 
 def spoken(text: str) -> str:
@@ -151,10 +154,57 @@ _CORRECTIONS: Final = (
     ),
     re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
 )
-_SAYS_SOMETHING: Final = re.compile(
-    r"(?i)\b(?:is|are|was|were|isn't|aren't|wasn't|doesn't|don't|does|do|has|have|had|needs?|must|should|uses?"
-    r"|takes?|returns?|expects?|lives?|can't|cannot|"
-    r"won't|will|only|never|not|requires?|comes?|happens?|means?|runs?|reads?|holds?|calls?)\b"
+# A statement has one of these; a wish or an exclamation has none.
+_VERBS: Final = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "doesn't",
+        "don't",
+        "does",
+        "do",
+        "has",
+        "have",
+        "had",
+        "need",
+        "needs",
+        "must",
+        "should",
+        "use",
+        "uses",
+        "take",
+        "takes",
+        "return",
+        "returns",
+        "expect",
+        "expects",
+        "lives",
+        "can't",
+        "cannot",
+        "won't",
+        "will",
+        "only",
+        "never",
+        "not",
+        "require",
+        "requires",
+        "come",
+        "comes",
+        "happens",
+        "means",
+        "run",
+        "runs",
+        "read",
+        "reads",
+        "holds",
+        "call",
+        "calls",
+    ]
 )
 _PLAN: Final = re.compile(
     r"(?i)^(?:let(?:'s| me)\b|I(?:'ll| will| should| need to| want to| can| could| have to)\b|maybe\b|what about\b"
@@ -165,12 +215,16 @@ MIN_CLAIM_WORDS: Final = 4
 
 def claims(text: str) -> list[Claim]:
     """The second thoughts in an agent's words, in order. A question, a plan and a polite "actually" are none."""
-    if not _MAYBE.search(text):
+    lower = text.lower()
+    if not any(word in lower for word in _TAKES_BACK):
         return []
     found: list[Claim] = []
     told = list(sentences(spoken(text)))
     for i, sentence in enumerate(told):
         if sentence.endswith("?") or len(sentence) > 4 * SENTENCE_CHARACTERS:
+            continue
+        lead = sentence[:_LEAD_CHARACTERS].lower()
+        if not any(word in lead for word in _TAKES_BACK):
             continue
         body = sentence.rstrip(".!\n ")
         for pattern in _CORRECTIONS:
@@ -191,7 +245,8 @@ def claims(text: str) -> list[Claim]:
 
 
 def _is_claim(text: str) -> bool:
-    return len(text.split()) >= MIN_CLAIM_WORDS and _SAYS_SOMETHING.search(text) is not None and _PLAN.match(text) is None
+    words = text.lower().split()
+    return len(words) >= MIN_CLAIM_WORDS and not _VERBS.isdisjoint(words) and _PLAN.match(text) is None
 
 
 _GIVEN_UP: Final = re.compile(
@@ -216,7 +271,8 @@ class GivenUp(NamedTuple):
 
 def given_up(text: str) -> GivenUp | None:
     """The first approach a text gives up; "if this approach won't work, …" gives up nothing."""
-    if not _MAYBE.search(text):
+    lower = text.lower()
+    if not any(word in lower for word in _GIVES_UP):
         return None
     told = list(sentences(spoken(text)))
     for i, sentence in enumerate(told):
@@ -233,27 +289,35 @@ def given_up(text: str) -> GivenUp | None:
 
 # ---- names in texts
 
-_FILE_NAME: Final = re.compile(r"/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_FILE_NAME: Final = re.compile(r"(?<![\w@.+/-])/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+# After the number that a tool may put before each line.
 _IMPORT_LINE: Final = re.compile(
-    r"^\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+(?P<py>[.\w]+)\s+import|import\s+(?P<py2>[\w.]+)|.*?\b(?:from|require\("
-    r"|import\()\s*[\"'](?P<js>[^\"']+)[\"']"
-    r"|use\s+(?P<rs>[\w:]+)|#include\s+[\"<](?P<c>[^\">]+)|import\s+(?:\w+\s+)?\"(?P<go>[^\"]+)\")",
-    re.MULTILINE,
+    r"\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+([.\w]+)\s+import|import\s+(?:\w+\s+)?\"([^\"]+)\"|import\s+([\w.]+)\s*(?:as\b|,|;|$)|use\s+([\w:]+)"
+    r"|#include\s+[\"<]([^\">]+))"
 )
+_IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+)[\"']")
 
 
-def file_names(text: str) -> tuple[str, ...]:
-    """What looks like the name of a file in a text, as written, without doubles."""
-    return tuple(dict.fromkeys(_FILE_NAME.findall(text)))
+def file_names(text: str, most: int = 200) -> tuple[str, ...]:
+    """What looks like the name of a file in a text, as written, without doubles: the first ones."""
+    return tuple(dict.fromkeys(match.group() for match in islice(_FILE_NAME.finditer(text), most)))
 
 
+_IMPORT_WORDS: Final = ("import", "require(", "use ", "#include", "from ")
 _ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 
 
 def imported(text: str, most: int) -> tuple[str, ...]:
     """Last parts of what the lines of a source import: `from shop.cart import x` gives cart."""
     found: dict[str, None] = {}
-    for match in _IMPORT_LINE.finditer(text):
+    if not any(word in text for word in _IMPORT_WORDS):
+        return ()
+    for line in text.split("\n"):
+        if not any(word in line for word in _IMPORT_WORDS):
+            continue
+        match = _IMPORT_LINE.match(line) or _IMPORT_CALL.search(line)
+        if match is None:
+            continue
         name = next(value for value in match.groups() if value)
         stem = re.split(r"[./:\\]+", _ENDING.sub("", name).rstrip("/."))[-1]
         if stem:
