@@ -32,7 +32,7 @@ def neighbourhood(
         depth: steps to each side, 1 to 4.
         kinds: edges to follow and to show.
         min_confidence: of the edges, in [0, 1].
-        limit: nodes in all; of a step those that are no tests and have the most confident edge stay.
+        limit: nodes in all; of a step the project's own go before externals, code before tests, then the most confident edges.
 
     Returns:
         Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and how many
@@ -61,7 +61,15 @@ def neighbourhood(
                     if other not in side:
                         found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
             order = sorted(
-                found, key=lambda node: (bool(view.is_test[node]), -found[node], view.path(node), int(view.start_line[node]), node)
+                found,
+                key=lambda node: (
+                    not view.path(node),
+                    bool(view.is_test[node]),
+                    -found[node],
+                    view.path(node),
+                    int(view.start_line[node]),
+                    node,
+                ),
             )
             room = max(0, limit - len(side))
             left_out += max(0, len(order) - room)
@@ -77,7 +85,9 @@ def neighbourhood(
     ]
     edges.sort()
     sides = [side[node] for node in nodes]
-    x, y = _columns(sides, [(a, b) for a, b, _ in edges], [f"{int(view.is_test[node])} {view.path(node)}" for node in nodes])
+    x, y = _columns(
+        sides, [(a, b) for a, b, _ in edges], [f"{int(not view.path(node))}{int(view.is_test[node])} {view.path(node)}" for node in nodes]
+    )
     infos = view.infos(nodes)
     return {
         "nodes": {

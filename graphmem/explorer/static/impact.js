@@ -2,10 +2,10 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, field, go, into, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, details, field, folded, go, into, link, listing, refOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
-const LIMIT = 1000;
+const LIMIT = 5000;
 const SURE = 0.8;
 
 export async function show(page, parameters, signal) {
@@ -30,7 +30,7 @@ export async function show(page, parameters, signal) {
   const question = { targets: [of], maxDepth: Number(depth), minConfidence: Number(least), limit: LIMIT };
   await into(
     result,
-    Promise.all([ask("Impact", question, signal), ask("Impact", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal)]),
+    Promise.all([ask("ImpactOverview", question, signal), ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal)]),
     ([after, before]) => zones(after.impact, before.impact, signal),
     (ref) => to("impact", { of: ref, depth, least }),
   );
@@ -57,13 +57,14 @@ export function zones(after, before, signal, middle = null) {
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }))]),
       zone(w.after, "after", after, w.nothing_after)),
-    h("div.grid", null, card(w.tests, null, tests(after.tests)), card(w.memories, null, memories)),
+    h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, memories)),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
 }
 
 function zone(title, name, report, nothing) {
   const w = words.impact;
+  const way = wayOf(report);
   const sure = report.hits.filter((hit) => hit.confidence >= SURE);
   const unsure = report.hits.filter((hit) => hit.confidence < SURE);
   return h(
@@ -71,17 +72,26 @@ function zone(title, name, report, nothing) {
     null,
     h("h2", null, title, h("span.count", null, words.number(report.hits.length))),
     report.hits.length || report.possible.length ? null : h("p.hint", null, nothing),
-    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure)] : null,
-    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure)] : null,
+    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way)] : null,
+    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way)] : null,
     report.possible.length
       ? details(w.maybe, report.possible.length, false, h("p.hint", null, w.maybe_hint), listing(report.possible.map((one) => [symbolLink(one.caller), " ", h("span.where", null, `${one.caller.path}:${one.line}`)]), 10))
       : null,
   );
 }
 
+/** How the path view is asked about a hit of a report. */
+function wayOf(report) {
+  const byId = new Map(report.targets.map((one) => [one.id, one]));
+  return (hit) => {
+    const [self, target] = [refOf(hit.symbol), refOf(byId.get(hit.target) ?? report.targets[0])];
+    return report.direction === "DEPENDENTS" ? { from: self, to: target } : { from: target, to: self };
+  };
+}
+
 const moduleOf = (symbol) => (symbol.path ? symbol.path.split("/").slice(0, -1).join("/") || words.map.root : words.impact.external);
 
-function groups(hits) {
+function groups(hits, way) {
   const found = new Map();
   for (const hit of hits) {
     const name = moduleOf(hit.symbol);
@@ -90,21 +100,20 @@ function groups(hits) {
   }
   const outside = (one) => (one[0] === words.impact.external ? 1 : 0);
   const ordered = [...found].sort((a, b) => outside(a) - outside(b) || b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
-  return ordered.map(([name, some], i) => details(name, some.length, i === 0 || ordered.length <= 3, listing(some.map(entry), 15)));
+  return ordered.map(([name, some], i) => folded(name, some.length, i === 0 || ordered.length <= 3, () => listing(some.map((hit) => entry(hit, way)), 15)));
 }
 
-function entry(hit) {
-  const way = hit.path.map((step) => `${nameOf(step.src)} ${words.map.kind[step.kind] ?? step.kind} ${nameOf(step.dst)} (${step.src.path}:${step.line})`);
+/** @param {function} way  parameters of the path view for a hit. */
+function entry(hit, way) {
   return [
     symbolLink(hit.symbol),
     " ",
     certainty(hit.confidence),
-    h("div.where", null, `${words.depth(hit.depth)} · `, where(hit.symbol)),
-    way.length > 1 ? h("details.way", null, h("summary", null, words.impact.way), h("ol", null, way.map((step) => h("li", null, step)))) : null,
+    h("div.where", null, `${words.depth(hit.depth)} · `, where(hit.symbol), hit.depth > 1 ? [" · ", link(to("path", way(hit)), words.impact.way)] : null),
   ];
 }
 
-function tests(hits) {
+function tests(hits, way) {
   const w = words.impact;
   if (!hits.length) return h("p.hint", null, w.no_tests);
   const byFile = new Map();
@@ -116,7 +125,7 @@ function tests(hits) {
   const command = `pytest ${files.map((file) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)).join(" ")}`;
   return [
     h("div.command", null, h("code", null, command.length > 160 ? `${command.slice(0, 160)}…` : command), h("button", { type: "button", onclick: () => copy(command) }, w.copy)),
-    [...byFile].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 40).map(([file, some]) => details(file, some.length, false, listing(some.map(entry), 10))),
+    [...byFile].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 40).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))),
     byFile.size > 40 ? h("p.hint", null, words.andMore(byFile.size - 40)) : null,
   ];
 }

@@ -30,7 +30,7 @@ async function show() {
   try {
     const view = await import(`./${name}.js`);
     if (turn.signal.aborted) return;
-    const page = h(`div.page.${name}`);
+    const page = h(`div.page.view-${name}`);
     fill(main, page);
     await view.show(page, Object.fromEntries(address.searchParams), turn.signal);
   } catch (error) {

@@ -94,6 +94,20 @@ export function details(title, count, open, ...children) {
   return h("details", { open }, h("summary", null, title, count === null ? null : h("span.count", null, words.number(count))), children);
 }
 
+/** The same for much content: `make` gives it when it is opened for the first time. */
+export function folded(title, count, open, make) {
+  const whole = details(title, count, open);
+  let made = false;
+  const fillIn = () => {
+    if (!whole.open || made) return;
+    made = true;
+    whole.append(make());
+  };
+  whole.addEventListener("toggle", fillIn);
+  fillIn();
+  return whole;
+}
+
 /** A labelled form field. */
 export function field(label, control, hint = "") {
   return h("label.field", null, h("span", null, label), control, hint ? h("small", null, hint) : null);

@@ -217,7 +217,7 @@ export const words = {
     causes: "Why it may be incomplete",
     picture: "Picture",
     verdict: { WILL_BREAK: "will break", LIKELY: "likely to break", POSSIBLE: "may break", AFFECTED: "affected" },
-    way: "How",
+    way: "how",
   },
   path: {
     title: "How does one depend on the other?",
