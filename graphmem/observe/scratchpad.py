@@ -400,16 +400,11 @@ class Scratchpad:
 
     def cost(self) -> int:
         """Bytes, by estimate."""
-        own = (
-            self.files.cost
-            + self.commands.cost
-            + self.errors.cost
-            + self.searches.cost
-            + self.modules.cost
-            + self.mentions.cost
-            + self.listed.cost
-        )
-        return own + sum(table.cost for tables in self.tables.values() for table in tables)
+        return sum(table.cost for table in self._tables())
+
+    def _tables(self) -> list[Table[Any, Any]]:
+        own: list[Table[Any, Any]] = [self.files, self.commands, self.errors, self.searches, self.modules, self.mentions, self.listed]
+        return own + [table for tables in self.tables.values() for table in tables]
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
         """Let evidence go while there is too much: the least valuable signals' first, the counts themselves last."""
@@ -425,11 +420,7 @@ class Scratchpad:
 
     def let_go(self) -> int:
         """Entries of evidence that were let go."""
-        tables = [table for tables in self.tables.values() for table in tables]
-        return sum(
-            table.let_go
-            for table in [*tables, self.files, self.commands, self.errors, self.searches, self.modules, self.mentions, self.listed]
-        )
+        return sum(table.let_go for table in self._tables())
 
     # ---- what findings are made of
 

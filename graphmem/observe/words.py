@@ -155,57 +155,11 @@ _CORRECTIONS: Final = (
     re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
 )
 # A statement has one of these; a wish or an exclamation has none.
-_VERBS: Final = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "doesn't",
-        "don't",
-        "does",
-        "do",
-        "has",
-        "have",
-        "had",
-        "need",
-        "needs",
-        "must",
-        "should",
-        "use",
-        "uses",
-        "take",
-        "takes",
-        "return",
-        "returns",
-        "expect",
-        "expects",
-        "lives",
-        "can't",
-        "cannot",
-        "won't",
-        "will",
-        "only",
-        "never",
-        "not",
-        "require",
-        "requires",
-        "come",
-        "comes",
-        "happens",
-        "means",
-        "run",
-        "runs",
-        "read",
-        "reads",
-        "holds",
-        "call",
-        "calls",
-    ]
+_STATES: Final = (
+    "is are was were isn't aren't wasn't doesn't don't does do has have had need needs must should use uses take takes return returns expect "
+    "expects lives can't cannot won't will only never not require requires comes come happens means run runs read reads holds call calls"
 )
+_VERBS: Final = frozenset(_STATES.split())
 _PLAN: Final = re.compile(
     r"(?i)^(?:let(?:'s| me)\b|I(?:'ll| will| should| need to| want to| can| could| have to)\b|maybe\b|what about\b"
     r"|how about\b|first\b|perhaps\b)"
