@@ -264,8 +264,9 @@ class Projections:
         if stored.num_rows:
             hashes = stored["text_hash"].to_pylist()
             code = [i for i, key in enumerate(hashes) if memories is None or not memories.has_text(key)]
-            table = stored if len(code) == len(hashes) else stored.take(code)
-            vectors.add([hashes[i] for i in code], matrix_of(table).reshape(-1, vectors.dim))
+            if code:  # only memories have vectors where code was not embedded yet
+                table = stored if len(code) == len(hashes) else stored.take(code)
+                vectors.add([hashes[i] for i in code], matrix_of(table).reshape(-1, vectors.dim))
         with self._state:
             self._vectors = vectors
             self._hashes.count(vectors)
