@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.fingerprint import Key
 
 # Read by the same version of Python only, as `marshal` has it.
-FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
+FORMAT: Final = f"2 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _LEVEL: Final = 1  # of zlib
 _NUMBERS: Final = "I"  # unsigned, 4 bytes
 

@@ -120,8 +120,17 @@ class Fingerprints:
             target = entry.terms[binding.target]
             if binding.scope:
                 bindings.setdefault(entry.top_name(binding.scope), []).append(binding)
+                if target[0] == ATTR and binding.op != "narrow":  # an attribute is the class's, wherever it is given its value
+                    first = entry.definitions[binding.scope].qualname.partition(".")[0]
+                    if first != entry.top_name(binding.scope):
+                        bindings.setdefault(first, []).append(binding)
             elif target[0] == NAME:
                 bindings.setdefault(target[1], []).append(binding)
+        methods: dict[str, list[int]] = {}
+        for position, definition in enumerate(entry.definitions):
+            first = definition.qualname.partition(".")[0]
+            if position and entry.top_name(position) == definition.qualname != first:
+                methods.setdefault(first, []).append(position)
         imports: dict[str, list[tuple[Any, ...]]] = {}
         stars: list[tuple[Any, ...]] = []
         for found in facts.imports:
@@ -131,7 +140,9 @@ class Fingerprints:
             if found.name == "*" or found.exported_as:
                 stars.append(said)
         for top in {*definitions, *bindings, *imports}:
-            self.hashes["top", path, top] = self._top(definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()))
+            self.hashes["top", path, top] = self._top(
+                definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()), methods.get(top, ())
+            )
         exported: list[Any] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
         exported.extend(
             (binding.op, self._term(binding.target), self._term(binding.value), self._term(binding.annotation))
@@ -140,18 +151,23 @@ class Fingerprints:
         )
         self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports, tuple(exported)))
 
-    def _top(self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]]) -> int:
+    def _top(
+        self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]], methods: Iterable[int]
+    ) -> int:
+        """What a part of the file says; of `methods`, which are parts of their own, that they are there."""
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
+        apart = [entry.definitions[position] for position in methods]
         kept = self._visible(bindings)
         lines = _ranks(
             [line for binding in kept for line in _lines(binding)]
             + [line for line, _ in imports]
-            + [definition.start_line for definition in definitions]
+            + [definition.start_line for definition in (*definitions, *apart)]
         )
         return hash(
             (
                 tuple(self._definition(definition, lines) for definition in definitions),
+                tuple(self._mention(definition, lines) for definition in apart),
                 tuple(self._binding(binding, lines) for binding in kept),
                 tuple((lines[line], said) for line, said in imports),
             )
@@ -197,6 +213,18 @@ class Fingerprints:
             tuple((p.name, term(p.annotation), term(p.default), p.kind) for p in definition.parameters),
             term(definition.returns),
             tuple((keyword, term(base)) for keyword, base in definition.bases),
+        )
+
+    def _mention(self, definition: Definition, lines: dict[int, int]) -> tuple[Any, ...]:
+        """What a class says of a method: everything that decides which name leads to it, and whose attributes it sets."""
+        return (
+            definition.kind,
+            definition.qualname,
+            definition.ordinal,
+            lines[definition.start_line],
+            definition.modifiers,
+            tuple(self._term(decorator) for decorator in definition.decorators),
+            definition.parameters[0].name if definition.parameters else "",
         )
 
     def _binding(self, binding: Binding, lines: dict[int, int]) -> tuple[Any, ...]:

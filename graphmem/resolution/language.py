@@ -73,6 +73,12 @@ class Rules:
     types_are_declared: bool = False
     """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
 
+    methods_are_inputs: bool = False
+    """True where what a method says is an input of its own, so that a change of it is not one of everything its class says.
+
+    Whatever rules read of a method of another file must then be asked of `project.entry(method)` or `project.definition(method)`,
+    besides its kind, modifiers, decorators and place in the class."""
+
     own_names_are_below: bool = True
     """True where what a file takes from itself is a module below it (`from . import x` in a package)."""
 

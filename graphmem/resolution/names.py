@@ -239,6 +239,8 @@ class Names:
 
     def _bound(self, entry: FileEntry, position: int) -> Type:
         binding = entry.facts.bindings[position]
+        if binding.scope:
+            self.project.touch_top(entry, entry.top_name(binding.scope))
         declared = EMPTY
         if binding.annotation >= 0:
             declared = self.declared(entry, binding.scope, binding.annotation)

@@ -7,7 +7,7 @@ computed from one of them is out of date, everything else is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.model import symbol_id
@@ -76,6 +76,7 @@ class FileEntry:
         self.frameworks = frameworks_of(language_spec(facts.language).frameworks)
         self.terms = facts.terms
         self.definitions = facts.definitions
+        self.parts = part_names(facts.definitions, apart=rules.methods_are_inputs)  # of each definition
         self.around = rules.scopes_around(facts.definitions)  # of each definition the scope in which its names are looked up next
         self.slots: dict[int, dict[str, list[Slot]]] = {}
         self.stars: list[int] = []
@@ -188,8 +189,35 @@ class FileEntry:
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Name of the outermost definition around a scope; "<module>" for the module's own code."""
-        return self.definitions[scope].qualname.partition(".")[0]
+        """Name of the part of the file a scope is in, of which others have an input; "<module>" for the module's own code.
+
+        That of the outermost definition around it; inside a method, where methods are inputs, that of the method.
+        """
+        return self.parts[scope]
+
+
+def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
+    """Of each definition the name of the part of the file it belongs to: see `FileEntry.top_name`."""
+    found: list[str] = []
+    for definition in definitions:
+        around = definition.parent
+        if around <= 0:
+            found.append(definition.qualname.partition(".")[0])
+        elif (
+            apart and definition.kind in FUNCTION_KINDS and definitions[around].kind in CLASS_KINDS and _is_in_classes(definitions, around)
+        ):
+            found.append(definition.qualname)
+        else:
+            found.append(found[around])
+    return found
+
+
+def _is_in_classes(definitions: Sequence[Definition], scope: int) -> bool:
+    while scope > 0:
+        if definitions[scope].kind not in CLASS_KINDS:
+            return False
+        scope = definitions[scope].parent
+    return True
 
 
 _NOTHING: Final[Mapping[str, list[Slot]]] = {}
@@ -238,7 +266,8 @@ class Project:
     def key(self, *parts: str) -> int:
         """The small integer of an input; the first part says what it is about.
 
-        `top`: what (path, name) says to other files · `passed`: what (path, scope) passes to callees of a bare name ·
+        `top`: what (path, name) says to other files; where `methods_are_inputs`, a class without what (path, Class.method) says ·
+        `passed`: what (path, scope) passes to callees of a bare name ·
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
         `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name ·
         `made`: whether a class's name is used ·
@@ -397,7 +426,8 @@ class Project:
 
     def _add(self, facts: FileFacts, rules: Rules) -> None:
         path = facts.path
-        symbols = [self._symbol(path, definition) for definition in facts.definitions]
+        parts = part_names(facts.definitions, apart=rules.methods_are_inputs)
+        symbols = [self._symbol(path, definition, part) for definition, part in zip(facts.definitions, parts, strict=True)]
         for position, symbol in enumerate(symbols):
             symbol.index = position
             if symbol.kind in _CALLABLE_KINDS:
@@ -437,13 +467,13 @@ class Project:
         for name in entry.calls:
             self._called[name].pop(path)
 
-    def _symbol(self, path: str, definition: Definition) -> Symbol:
+    def _symbol(self, path: str, definition: Definition, part: str) -> Symbol:
         place = (path, definition.qualname, definition.kind, definition.ordinal)
         found = self._symbols.get(place)
         if found is None:
             id_ = symbol_id(self.name, *place)
-            found = Symbol(id_, *place, self.key("top", path, definition.qualname.partition(".")[0]))
-            self._symbols[place] = found
+            found = self._symbols[place] = Symbol(id_, *place, 0)
+        found.key = self.key("top", path, part)
         return found
 
 

@@ -52,6 +52,7 @@ class PythonRules(PythonTypes):
     fallback_method = "__getattr__"
     classes_are_made_by_name = True
     libraries_give_anything = True
+    methods_are_inputs = True
     class_calls_are_virtual = False
     type_tests = ("isinstance", "issubclass")
     item_setters = ("__setitem__",)

@@ -166,7 +166,6 @@ class Resolver:
             entry.memo.clear()
         self._project.solver.forget_interned()
 
-
     def let_go(self) -> None:
         """Free everything at once; there is no answer after it.
 

@@ -193,8 +193,15 @@ def test_a_new_function_is_nobody_elses_business(kept):
 
 def test_a_changed_result_reaches_those_who_use_it(kept):
     found = edited(kept, "starlette/requests.py", "def url(self) -> URL:", "def url(self) -> Address:")
-    assert {"starlette/requests.py", "starlette/routing.py"} <= found
+    assert {"starlette/requests.py", "starlette/authentication.py"} <= found
     assert len(found) < len(SOURCES)
+
+
+def test_a_changed_method_reaches_those_who_ask_for_it_and_not_all_who_know_its_class(kept):
+    found = edited(kept, "starlette/requests.py", "def url(self) -> URL:", "def url(self, more=None) -> URL:")
+    users = {"starlette/requests.py", *(path for path, text in SOURCES.items() if re.search(r"\.url\b", text))}
+    assert found <= users
+    assert "starlette/routing.py" not in found  # uses requests all over, and not their address
 
 
 def test_nothing_changed_asks_for_nothing(kept):
