@@ -81,6 +81,7 @@ POINTS: Final[Mapping[str, int]] = MappingProxyType(
         "resolved_error": 2,
         "agents": 1,  # two agents found it independently
         "important": 1,
+        "contaminated": -2,  # words of strangers had a part in it: it has to come up again
     }
 )
 IMPORTANT: Final = 0.7
@@ -112,6 +113,7 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
         "resolved_error": one.signal == "error_retry",
         "agents": one.quorum or len(one.agents) >= 2,
         "important": importance >= IMPORTANT,
+        "contaminated": one.contaminated,
     }
     return {name: POINTS[name] for name, is_there in there.items() if is_there}
 
@@ -136,6 +138,7 @@ def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "learnt": "became a memory",
+        "withdrawn": "was learnt too soon: later sessions do not bear it out",
         "echo": "repeats what the session was shown",
         "gate_closed": "the session's gate stayed shut",
         "failed_approach": "belongs to an approach that was given up",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -19,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.errors import LedgerError
 from graphmem.observe.model import Finding, SessionRecord, as_json
+from graphmem.observe.scratchpad import module_of
 
 LEDGER: Final = "ledger.sqlite"
 FORMAT: Final = 1
@@ -26,7 +28,8 @@ KEPT_SESSIONS: Final = 5_000  # the oldest beyond go, with their rows; receipts 
 MAX_FILES: Final = 1_000  # of one session, the most used
 MAX_FINDINGS: Final = 1_000
 MAX_ERRORS: Final = 200
-MAX_MODULES: Final = 100
+MAIN: Final = 0.4  # of a session's edits, or of its uses when it edited nothing: it is a session of that module
+_TESTS: Final = frozenset({"tests", "test", "spec", "specs", "__tests__", "testing"})
 _OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # what a copy of a session does not share with it
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, lineage TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
@@ -42,7 +45,7 @@ CREATE TABLE IF NOT EXISTS file (path TEXT NOT NULL, session TEXT NOT NULL, read
 CREATE TABLE IF NOT EXISTS error (fingerprint TEXT NOT NULL, session TEXT NOT NULL, count INTEGER NOT NULL, fixed INTEGER NOT NULL,
   message TEXT NOT NULL, fix TEXT NOT NULL, PRIMARY KEY (fingerprint, session)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS module (module TEXT NOT NULL, session TEXT NOT NULL, uses INTEGER NOT NULL,
-  PRIMARY KEY (module, session)) WITHOUT ROWID;
+  main INTEGER NOT NULL, PRIMARY KEY (module, session)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS file_session ON file (session);
 CREATE INDEX IF NOT EXISTS error_session ON error (session);
 CREATE INDEX IF NOT EXISTS seen_session ON seen (session);
@@ -159,8 +162,10 @@ class Ledger:
                     for one in record.errors[:MAX_ERRORS]
                 ],
             )
-            busiest = sorted(record.modules.items(), key=lambda item: (-item[1], item[0]))[:MAX_MODULES]
-            db.executemany("INSERT OR REPLACE INTO module VALUES (?, ?, ?)", [(module, info.id, uses) for module, uses in busiest])
+            main = main_module(record)
+            counts = {**({main: 0} if main else {}), **modules_of(record)}
+            rows = [(module, info.id, uses, int(module == main)) for module, uses in sorted(counts.items())]
+            db.executemany("INSERT OR REPLACE INTO module VALUES (?, ?, ?, ?)", rows)
             for (old,) in db.execute("SELECT id FROM session ORDER BY at DESC, id LIMIT -1 OFFSET ?", (KEPT_SESSIONS,)).fetchall():
                 self._forget(db, old)
 
@@ -190,6 +195,40 @@ class Ledger:
             row = self._one("SELECT count(DISTINCT lineage), count(DISTINCT nullif(agent, '')) FROM seen WHERE key = ?", key)
             found[key] = Seen(*row)
         return found
+
+    def seen_in(self, key: str, module: str) -> int:
+        """Independent sessions that made a finding, of those with most edits in a module."""
+        joined = "FROM seen s JOIN module m ON m.session = s.session"
+        return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
+
+    def sessions_of(self, module: str) -> int:
+        """Independent sessions with most edits in a module."""
+        query = "SELECT count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? AND m.main"
+        return int(self._one(query, module)[0])
+
+    def file_sessions(self, path: str, *, edited: bool) -> int:
+        """Independent sessions that used a file, or edited it."""
+        query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
+        return int(self._one(query, path, int(edited))[0])
+
+    def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
+        """Independent sessions that used two files, or edited both."""
+        query = (
+            "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
+            "WHERE f.path = ? AND g.path = ? AND f.edits >= ? AND g.edits >= ?"
+        )
+        return int(self._one(query, a, b, int(edited), int(edited))[0])
+
+    def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
+        """Share of sessions with a file, among those of the modules that another file was ever used in."""
+        query = (
+            "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
+            "(SELECT n.module FROM module n JOIN file f ON f.session = n.session WHERE f.path = ?)) "
+            "SELECT count(*), (SELECT count(*) FROM around JOIN file g ON g.session = around.session WHERE g.path = ? AND g.edits >= ?) "
+            "FROM around"
+        )
+        total, with_it = self._one(query, beside, path, int(edited))
+        return with_it / total if total else 0.0
 
     def memory_of(self, key: str) -> str:
         """Id of the memory a finding became; "" for none."""
@@ -302,7 +341,8 @@ class Ledger:
     def modules(self) -> dict[str, int]:
         """Independent sessions of each module, by name."""
         rows = self._all(
-            "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session GROUP BY m.module ORDER BY 1"
+            "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
+            "WHERE m.uses GROUP BY m.module ORDER BY 1"
         )
         return {str(module): int(count) for module, count in rows}
 
@@ -438,6 +478,24 @@ class Ledger:
 
     def _refusal(self, error: sqlite3.Error) -> LedgerError:
         return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, try again", path=str(self.path))
+
+
+def main_module(record: SessionRecord) -> str:
+    """The module of most edited files, as findings name it; "" when nothing was edited."""
+    counts = Counter(module_of(one.path) for one in record.files if one.edits)
+    return min(counts, key=lambda name: (-counts[name], name), default="")
+
+
+def modules_of(record: SessionRecord) -> dict[str, int]:
+    """The modules a session is of: those with two fifths of its edits, or of its uses when it edited nothing; folders of tests are none."""
+    counts: Counter[str] = Counter()
+    for one in record.files:
+        counts[module_of(one.path)] += one.edits
+    if not +counts:
+        counts = Counter(record.modules)
+    plain = Counter({name: count for name, count in counts.items() if count > 0 and name.partition("/")[0] not in _TESTS})
+    total = sum(plain.values())
+    return {name: count for name, count in plain.items() if count >= MAIN * total}
 
 
 def digest_of(record: SessionRecord) -> str:

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from graphmem.answers import FindingVerdict, Receipt
 from graphmem.knowledge import LearntRow, SessionRow
 from graphmem.memory.records import Event
+from graphmem.memory.redact import redact, redact_all
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.observe import extraction, gates
+from graphmem.observe.frequency import leads, share
 from graphmem.observe.guard import Guard
 from graphmem.observe.ledger import Seen, digest_of
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.novelty import Novelty, Text, expected
+from graphmem.observe.signals import SIGNALS
 from graphmem.observe.summary import summarised, title_of
-from graphmem.observe.wording import SAID, Worded, dead_ends, worded
+from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, worded
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
@@ -95,13 +98,15 @@ class _Promotion:
         self.gate = gates.opened(record.info, outcome)
         self.notes: list[str] = []
         self.verdicts: list[FindingVerdict] = []
+        self.withdrawn: dict[str, MemoryRow] = {}
+        self.became: dict[str, str] = {}  # finding -> memory
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """All steps; see the module."""
         ledger, record = self.means.ledger, self.record
         findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
         heard = [one for one in findings if not self._is_echo(one)]
-        summary = summarised(record)
+        summary = redact_all(summarised(record), [])
         ledger.take(record, summary, [one for one in [*record.findings, *dead_ends(record)] if one not in findings or one in heard])
         seen = ledger.seen({one.key for one in heard})
         cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]
@@ -125,7 +130,7 @@ class _Promotion:
             counts=gates.counted([one.outcome for one in self.verdicts]),
             notes=self.notes,
         )
-        ledger.put_learnt(record.info.id, {one.key: one.memory_id for one in self.verdicts if one.outcome == "learnt"}, self.now)
+        ledger.put_learnt(record.info.id, self.became, self.now)
         ledger.put_receipt(record.info.id, self.part, digest, self.now, asdict(receipt))
         return receipt
 
@@ -152,17 +157,30 @@ class _Promotion:
         stopped = self._stopped(one, seen)
         if stopped is None:
             try:
-                return _Case(one, seen, worded(one, seen.sessions))
+                return _Case(one, seen, worded(self._directed(one), seen.sessions))
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 _log.warning("a finding of %s has no sentence: %r", one.signal, error)
                 stopped = ("refused", f"its facts make no sentence ({type(error).__name__})", "")
         self._end(one, stopped[0], stopped[1], seen=seen, row=stopped[2])
         return None
 
+    def _unproven(self, one: Finding) -> MemoryRow | None:
+        """The memory a finding became, while nobody has used it or vouched for it."""
+        row = self.book.index().row(self.means.ledger.memory_of(one.key))
+        is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
+        return row if is_free else None
+
+    def _directed(self, one: Finding) -> Finding:
+        """A pair with the file that brings the other, where the sessions say so."""
+        first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
+        return one._replace(facts={**one.facts, "leads": first}) if first else one
+
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Outcome, reason and memory of a finding that goes no further; a person's wish is only asked whether it is known."""
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
+        row = SIGNALS.get(one.signal)
+        rate = share(one, ledger) if row is not None and seen.sessions >= row.min_sessions else None
         if one.signal not in gates.ASKED:
             if not self.gate.is_open and not (is_dead_end and self.gate.most):
                 return "gate_closed", self.gate.why, ""
@@ -172,10 +190,17 @@ class _Promotion:
                 return "taken_back", "somebody took it back; `graphmem remember` says it again", ""
             if not one.quorum and seen.sessions < one.min_sessions:
                 return "too_rare", f"seen in {seen.sessions} of {one.min_sessions} sessions", ""
+            if rate is not None and rate.is_refuted and (early := self._unproven(one)) is not None:
+                self.withdrawn[early.id] = early
+                return "withdrawn", f"#{early.short_id} was learnt too soon: {rate.found} of {rate.of} {rate.words}", early.id
+            if rate is not None and not rate.is_enough:
+                return "too_rare", f"seen in {rate.found} of {rate.of} {rate.words}; {rate.least:.0%} are asked for", ""
+            if nothing := says_nothing(one):
+                return "weak", nothing, ""
         known = ledger.memory_of(one.key)
-        row = self.book.index().row(known) if known else None
-        if row is not None and row.status in LIVE_STATUSES:
-            return "known", f"it became #{row.short_id} before", row.id
+        memory = self.book.index().row(known) if known else None
+        if memory is not None and memory.status in LIVE_STATUSES:
+            return "known", f"it became #{memory.short_id} before", memory.id
         return None
 
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
@@ -287,7 +312,13 @@ class _Promotion:
                 sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]
             )
             said = Event("finalize", note=f"session {info.id}: {len(plan.results)} learnt of {len(self.verdicts) + len(learnt)} findings")
-            return plan._replace(delta=delta, events=[said, *plan.events])
+            gone = [
+                row._replace(status="deprecated", deprecated_at=self.now, valid_to=self.now, updated_at=self.now)
+                for row in self.withdrawn.values()
+            ]
+            delta = delta._replace(memories=[*delta.memories, *gone])
+            away = [Event("evict", row.id, row.fingerprint, "", "later sessions do not bear it out") for row in gone]
+            return plan._replace(delta=delta, events=[said, *plan.events, *away], before={**plan.before, **self.withdrawn})
 
         refused: set[int] = set()
         items = [item for _, _, item in learnt]
@@ -366,17 +397,19 @@ class _Promotion:
     def _end(
         self, one: Finding, outcome: str, why: str, case: _Case | None = None, *, seen: Seen | None = None, row: str = "", text: str = ""
     ) -> None:
+        if outcome == "learnt":
+            self.became[one.key] = row
         seen = case.seen if case is not None else seen or Seen(0, 0)
         known = self.book.index().row(row) if row else None
         score = self._score(case) if case is not None else 0.0
         self.verdicts.append(
             FindingVerdict(
-                key=one.key,
+                key=redact(one.key)[0],
                 signal=one.signal,
                 memory_type=case.text.type if case is not None else one.memory_type,
                 outcome=outcome,
                 why=why,
-                text=(text or (case.text.content if case is not None else ""))[:_SHOWN],
+                text=redact(text or (case.text.content if case is not None else ""))[0][:_SHOWN],
                 memory_id=known.id if known is not None else "",
                 short_id=known.short_id if known is not None else "",
                 sessions=seen.sessions,

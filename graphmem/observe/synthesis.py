@@ -15,6 +15,7 @@ from graphmem.memory.update import update
 from graphmem.observe import extraction, gates
 from graphmem.observe.ledger import ErrorStat, FileUse, Ledger, ModuleStat
 from graphmem.observe.novelty import Novelty, Text
+from graphmem.observe.wording import is_bare
 
 if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
@@ -122,9 +123,9 @@ def _prefetch(stat: ModuleStat, files: Sequence[FileUse]) -> Iterator[Synthesis]
 
 
 def _errors(stat: ModuleStat, errors: Sequence[ErrorStat]) -> Iterator[Synthesis]:
-    for one in errors[:2]:
-        fix = f" It has been fixed by editing {_paths(one.fix_files[:3])}." if one.fix_files else " No fix has been seen yet."
-        content = f"Work on `{stat.module}` keeps running into `{_code(one.message)}`.{fix}"
+    for one in [each for each in errors if each.fix_files and 2 * each.fixed >= each.sessions and not is_bare(each.message)][:2]:
+        fix = f"It has been fixed by editing {_paths(one.fix_files[:3])}."
+        content = f"Work on `{stat.module}` keeps running into `{_code(one.message)}`. {fix}"
         details = {"error_fingerprint": one.fingerprint, "fix": ", ".join(one.fix_files)}
         share = one.sessions / max(1, stat.sessions)
         yield Synthesis(f"synthesis:error:{stat.module}:{one.fingerprint}", "error_pattern", content, one.fix_files[:3], details, share)

@@ -18,7 +18,11 @@ from graphmem.observe.model import Finding, SessionRecord
 QUOTED: Final = 200  # characters of an error or of an agent's words
 COMMAND: Final = 120
 NAMED: Final = 3  # files a sentence names
-_LEADS: Final = 0.8  # of the windows: one file comes before the other
+_NEEDED: Final = 3  # words without which a belief says nothing: "this", "the setup"
+_ANSWERS: Final = 3  # files a search may lead to and still have an answer
+_BARE: Final = re.compile(
+    r"^[\W\d_]*(?:(?:failed|failures?|errors?|exit(?: code| status)?|code|warnings?|tests?|command)[\W\d_]*)*$", re.IGNORECASE
+)
 _SECOND_THOUGHT: Final = re.compile(
     r"^(?:(?:oh|hmm|ah|no|so)[ ,]+)?(?:wait|actually|correction|let me reconsider)\b[ ,.:;!…—–-]*", re.IGNORECASE
 )
@@ -56,6 +60,20 @@ def worded(one: Finding, sessions: int) -> Worded:
     """
     content, details = _TEMPLATES[one.signal](one, sessions)
     return Worded(content, one.memory_type, "", one.files, {name: value for name, value in details.items() if value not in ("", None, [])})
+
+
+def says_nothing(one: Finding) -> str:
+    """Why nobody could use a finding, however often it is made; "" when somebody could."""
+    if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
+        return "no one place answers what was searched for"
+    if one.signal == "error_retry" and is_bare(str(one.facts.get("error", ""))):
+        return "its message names no error"
+    return ""
+
+
+def is_bare(message: str) -> bool:
+    """True for an error that says only that there was one: `1 failed`, `exit code 2`."""
+    return _BARE.match(message) is not None
 
 
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
@@ -98,12 +116,12 @@ def _co_access(one: Finding, sessions: int) -> Made:
     if one.memory_type == "prefetch_pattern":
         return f"{_code(a)} and {_code(b)} are read together: open both when you need either.", {"often_read": [a, b], "sessions": sessions}
     share = one.facts.get("a_first", 0) / windows
-    first, then = (a, b) if share >= 0.5 else (b, a)
-    leads = max(share, 1 - share) >= _LEADS
+    first = one.facts.get("leads") or (a if share >= 0.5 else b)
+    then = b if first == a else a
     content = (
-        f"When {_code(first)} changes, {_code(then)} usually has to change after it: check it before you call the work done."
-        if leads
-        else f"{_code(a)} and {_code(b)} change together: when you edit one, check whether the other has to follow."
+        f"When {_code(first)} changes, {_code(then)} usually has to change too: check it before you call the work done."
+        if one.facts.get("leads")
+        else f"{_code(first)} and {_code(then)} change together: when you edit one, check whether the other has to follow."
     )
     return content, {"from": then, "to": first, "support": sessions, "confidence": round(max(share, 1 - share), 2)}
 
@@ -158,14 +176,13 @@ def _time_anomaly(one: Finding, sessions: int) -> Made:
 def _self_correction(one: Finding, sessions: int) -> Made:
     facts = one.facts
     right, wrong = str(facts.get("right", "")), str(facts.get("wrong", ""))
+    if right and len(wrong.split()) < _NEEDED:
+        wrong = ""
     if not right and not wrong:
         right = _SECOND_THOUGHT.sub("", str(facts["sentence"]))
-    about = f" (about {_codes(one.files)})" if one.files and not any(path in right or path in wrong for path in one.files) else ""
     if wrong and right:
-        return f"{_sentence(right)} It is easy to believe otherwise: {_open(wrong)}{about}.", {}
-    if right:
-        return f"{_sentence(right).rstrip('.')}{about}. An agent believed otherwise at first.", {}
-    return f"It is not so that {_open(wrong)}{about}; an agent believed it at first.", {}
+        return f"{_sentence(right)} It is easy to believe otherwise: {_open(wrong)}.", {}
+    return _sentence(right) if right else f"It is not so that {_open(wrong)}; an agent believed it at first.", {}
 
 
 def _external_reference(one: Finding, sessions: int) -> Made:

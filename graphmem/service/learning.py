@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Receipt, SessionSummary
 from graphmem.errors import BadInputError, GraphMemError, SessionNotFoundError
+from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
 from graphmem.observe.ledger import LEDGER, Ledger
@@ -64,7 +65,7 @@ class LearningVerbs:
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
                 raise BadInputError(f"record is of type {type(record).__name__}; give what `as_json` made of one", argument="record")
-            record = session_record(record)
+            record = session_record(redact_all(record, []))  # from outside: nothing has looked for secrets in it yet
         ledger = self._ledger()
         means = Means(self._book, ledger, self._settings.promotion, self._language_model, self._settings.extraction)
         receipt = promote(means, record, unit)
@@ -130,7 +131,7 @@ class LearningVerbs:
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """What follows from a session besides its own lessons. One step's failure is logged and stops no other; all may be done again."""
         steps = (
-            lambda: summaries.write(self._data_dir / summaries.FOLDER, summaries.summarised(record)),
+            lambda: summaries.write(self._data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
             lambda: self._moved_together(record),
             lambda: settle(self._book, ledger),
             lambda: synthesise(self._book, ledger, self._language_model),

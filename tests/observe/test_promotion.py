@@ -65,7 +65,7 @@ def record(number=1, findings=(), kind="build", outcome="validated", **changes):
         f"session-{number}", kind, "claude", started_at=at, ended_at=at + timedelta(minutes=20), outcome=outcome, ending="ended"
     )
     info = info._replace(**{name: changes.pop(name) for name in list(changes) if name in SessionInfo._fields})
-    files = (FileStat("shop/cart.py", 3, 2, lines_added=4, first_at=at, last_at=at),)
+    files = changes.pop("files", (FileStat("shop/cart.py", 3, 2, lines_added=4, first_at=at, last_at=at),))
     return SessionRecord(info, 30, 9, 4_000, 1_200.0, 12, files, findings=tuple(findings), **{"modules": {"shop": 9}} | changes)
 
 
@@ -126,7 +126,7 @@ def lessons(count, name, **changes):
 def test_each_kind_of_session_has_its_gate_and_its_cap(gm):
     expected = 0
     for number, (kind, outcome, learnt) in enumerate(GATES):
-        receipt = gm.learn_from(record(number, lessons(24, f"clock{number}"), kind=kind, outcome=outcome, modules={}))
+        receipt = gm.learn_from(record(number, lessons(24, f"clock{number}"), kind=kind, outcome=outcome, modules={}, files=()))
         expected += learnt
         assert (len(receipt.learnt), live(gm)) == (learnt, expected), kind
         assert receipt.is_open == bool(learnt)
@@ -224,10 +224,11 @@ def test_contaminated_findings_stay_candidates_in_review_with_less_confidence_an
     page = "https://example.com/how-to"
     clean = gm.learn_from(record(1, [correction()]))
     tainted = correction("Orders are kept for ninety days and then they are removed by a nightly job", contaminated=True, sources=(page,))
+    assert gm.learn_from(record(3, [tainted], contaminated=True, web_sources=(page,))).counts == {"weak": 1}  # it has to come up again
     receipt = gm.learn_from(record(2, [tainted], contaminated=True, web_sources=(page,)))
     one, other = gm.memory(clean.learnt[0]), gm.memory(receipt.learnt[0])
     assert (other.status, other.needs_review, other.contaminated) == ("candidate", True, True)
-    assert other.confidence == pytest.approx(0.7 * one.confidence)
+    assert other.confidence == pytest.approx(0.7 * (one.confidence + 0.05))  # the 0.05 for its second session
     assert set(gm.retract(page, dry_run=True).ids) == {other.id}
     for _ in range(12):
         gm.note_use([other.id], "used")
@@ -237,12 +238,28 @@ def test_contaminated_findings_stay_candidates_in_review_with_less_confidence_an
     assert set(gm.retract("session-2", dry_run=True).ids) == {other.id}
 
 
-def test_a_secret_in_a_finding_is_never_kept(gm):
-    receipt = gm.learn_from(
-        record(findings=[correction("The deploy key is not ghp_abcdefghijklmnopqrstuvwxyz0123456789 but it only has to be set")])
+def test_a_secret_in_a_finding_is_refused_and_the_others_are_kept(gm):
+    secret = correction("The deploy key is not ghp_abcdefghijklmnopqrstuvwxyz0123456789 but only has to be set")
+    receipt = gm.learn_from(record(findings=[secret, correction()]))
+    assert receipt.counts == {"learnt": 1, "refused": 1}
+    assert "github_token" in receipt.verdicts[1].why
+    everything = "".join(path.read_text("utf-8", "replace") for path in gm._data_dir.rglob("*.jsonl"))
+    assert "ghp_" not in everything + str(gm.session_receipts("session-1")) + gm.session_summary("session-1").markdown
+
+
+def test_what_was_learnt_too_soon_is_withdrawn_by_later_sessions(gm):
+    pair = finding(
+        "co_access", "a|b", {"a": "shop/a.py", "b": "shop/b.py", "windows": 2, "edited": 1, "a_first": 1}, ("shop/a.py", "shop/b.py")
     )
-    assert "ghp_" not in str(gm.memories().memories)
-    assert receipt.learnt
+    both = tuple(FileStat(path, 1, 1) for path in ("shop/a.py", "shop/b.py"))
+    for number in range(1, 5):
+        receipt = gm.learn_from(record(number, [pair], files=both))
+    [learnt] = receipt.learnt
+    for number in range(5, 12):
+        gm.learn_from(record(number, files=both[:1]))
+    receipt = gm.learn_from(record(12, [pair], files=both))
+    assert receipt.counts == {"withdrawn": 1}
+    assert gm.memory(learnt).status == "deprecated"
 
 
 def test_a_receipt_names_every_finding_and_can_be_read_again(gm):

@@ -1,0 +1,133 @@
+"""How often is often: a finding counts against the sessions that could have made it, not only against a number.
+
+Three sessions of four that read a file for nothing say something of the file; three of a hundred say that it is read. Each signal that can
+be told from chance only so has a row: what its sessions are held against, and the least share of them. The share is taken at the lower end
+of what few sessions allow, as it is looked at again after every session and would pass by chance one day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.observe.model import Finding
+from graphmem.observe.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from graphmem.observe.ledger import Ledger
+
+MODULE: Final = "module"  # sessions with most edits in the module its facts name
+READ: Final = "read"  # sessions that used the file its facts name
+EDITED: Final = "edited"  # sessions that edited it
+PAIR: Final = "pair"  # of the two files: sessions that edited (or used) the one that is in more of them
+Z: Final = 1.2816  # of the normal distribution at 90 %
+LIFT: Final = 1.5  # of a pair that only goes one way: how much likelier than in other sessions of the module
+
+
+class Rate(NamedTuple):
+    """What a signal is held against."""
+
+    of: str
+    least: float  # share of those sessions
+    fact: str = "file"  # that names the file
+
+
+RATES: Final[Mapping[str, Rate]] = MappingProxyType(
+    {
+        "file_access": Rate(MODULE, 0.75),  # "most sessions of a module", between often (half) and always (four fifths)
+        "co_access": Rate(PAIR, 0.66),  # two thirds: four sessions of four, five of six
+        "read_abandon": Rate(MODULE, 0.3),
+        "tool_sequence": Rate(MODULE, 0.2),
+        "test_order": Rate(MODULE, 0.2),
+        "step_overrun": Rate(MODULE, 0.3),
+        "external_reference": Rate(MODULE, 0.2),
+        "backtrack": Rate(EDITED, 0.25),
+        "config_touch": Rate(EDITED, 0.5, "config"),
+        "context_token_spike": Rate(READ, 0.5),
+        "import_chase": Rate(READ, 0.3, "from"),
+    }
+)
+
+
+class Share(NamedTuple):
+    """A finding's sessions against those that could have made it."""
+
+    found: int
+    of: int
+    least: float
+    words: str  # what `of` counts
+    fewest: int = 1  # sessions of that kind
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the share reaches its least, by its lower bound."""
+        return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether it surely stays below its least: what was learnt of it was learnt too soon."""
+        return self.of > 0 and upper(self.found, self.of) < self.least
+
+
+def lower(found: int, of: int) -> float:
+    """The share that nine in ten such counts come from at least: the lower end of Wilson's score interval.
+
+    Source: Wilson 1927, one-sided at 90 %.
+    """
+    return _wilson(found, of, -Z)
+
+
+def upper(found: int, of: int) -> float:
+    """The share that nine in ten such counts come from at most."""
+    return _wilson(found, of, Z)
+
+
+def _wilson(found: int, of: int, z: float) -> float:
+    p, n = min(1.0, found / of), of
+    return float((p + z * z / (2 * n) + z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5) / (1 + z * z / n))
+
+
+def share(one: Finding, ledger: Ledger) -> Share | None:
+    """How much of what could have been; None for a signal that needs no such measure, and for what two agents found."""
+    rate = RATES.get(one.signal)
+    if rate is None or one.quorum:
+        return None
+    if rate.of == MODULE:
+        module = str(one.facts.get("module") or "")
+        found, of = ledger.seen_in(one.key, module), ledger.sessions_of(module)
+        return Share(found, of, rate.least, f"sessions of {module or 'the project'}", SIGNALS[one.signal].min_sessions)
+    if rate.of == PAIR:
+        return _pair(one, ledger, rate.least)
+    path = str(one.facts.get(rate.fact) or "")
+    edited = rate.of == EDITED
+    words = f"sessions that {'edited' if edited else 'read'} {path}"
+    return Share(ledger.seen([one.key])[one.key].sessions, ledger.file_sessions(path, edited=edited), rate.least, words)
+
+
+def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
+    """Two files: how often each comes with the other; one way alone counts when it is more than what the module's sessions all do."""
+    a, b = str(one.facts["a"]), str(one.facts["b"])
+    edited = one.memory_type == "causal_dependency"
+    both = ledger.pair_sessions(a, b, edited=edited)
+    of_a, of_b = ledger.file_sessions(a, edited=edited), ledger.file_sessions(b, edited=edited)
+    rarer, commoner, name = (of_a, of_b, b) if of_a <= of_b else (of_b, of_a, a)
+    mutual = Share(both, commoner, least, f"sessions that {'edited' if edited else 'used'} {name}")
+    if mutual.is_enough or not rarer:
+        return mutual
+    base = ledger.file_share_where(name, beside=a if name == b else b, edited=edited)
+    one_way = lower(both, rarer)
+    if one_way >= least and base and one_way >= LIFT * base:
+        return Share(both, rarer, least, f"sessions that {'edited' if edited else 'used'} {a if name == b else b}")
+    return mutual
+
+
+def leads(one: Finding, ledger: Ledger) -> str:
+    """Of a pair that goes one way only: the file whose change brings the other's; "" when each brings the other."""
+    a, b = str(one.facts["a"]), str(one.facts["b"])
+    edited = one.memory_type == "causal_dependency"
+    both = ledger.pair_sessions(a, b, edited=edited)
+    least = RATES["co_access"].least
+    of_a, of_b = ledger.file_sessions(a, edited=edited), ledger.file_sessions(b, edited=edited)
+    a_brings, b_brings = both >= least * of_a, both >= least * of_b
+    return "" if a_brings == b_brings else a if a_brings else b
