@@ -120,7 +120,7 @@ class KnowledgeDelta(NamedTuple):
 
     `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in
     `about`; other memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory
-    removes its edges and its vector, if no other memory shares it.
+    removes its edges and its vector, if no other memory shares it. A session is removed when its memories are, or before it has any.
     """
 
     memories: Sequence[MemoryRow] = ()
@@ -132,6 +132,7 @@ class KnowledgeDelta(NamedTuple):
     removed_relates: Sequence[tuple[str, str, str]] = ()  # (src, dst, kind)
     sessions: Sequence[SessionRow] = ()
     learnt: Sequence[LearntRow] = ()
+    removed_sessions: Sequence[str] = ()
 
     @property
     def is_empty(self) -> bool:

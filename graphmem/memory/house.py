@@ -163,8 +163,9 @@ def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnsw
     with book.writing():
         index = book.index()
         ids = [row.id for row in index.all_rows()]
-        sessions = {learnt.session_id for one in ids for learnt in index.learnt(one)}
-        files = mending.forget_everything(book, ids, actor)
+        book.flush()
+        sessions = [row.id for row in book.store.knowledge().sessions]
+        files = mending.forget_everything(book, ids, sessions, actor)
         return DeleteAnswer(len(ids), len(sessions), files)
 
 

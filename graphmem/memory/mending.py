@@ -103,10 +103,11 @@ def clean_journal(book: MemoryBook, actor: str) -> None:
     _rewrite(book, change, "secrets were taken out of earlier entries", actor)
 
 
-def forget_everything(book: MemoryBook, ids: Sequence[str], actor: str) -> list[str]:
+def forget_everything(book: MemoryBook, ids: Sequence[str], sessions: Sequence[str], actor: str) -> list[str]:
     """Delete all memories and begin a new journal; returns names of files that are gone."""
     # The journal first says that all is gone: whatever happens after this, no memory comes back.
-    book.commit(KnowledgeDelta(removed_memories=sorted(ids)), [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
+    gone = KnowledgeDelta(removed_memories=sorted(ids), removed_sessions=sorted(sessions))
+    book.commit(gone, [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
     book.flush()
     files = book.journal.delete()
     book.store.set_meta({META: ""})

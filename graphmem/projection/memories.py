@@ -368,6 +368,8 @@ class MemoryIndex:
             self._files.update((file.id, file.path) for file in delta.files)
             self._anchor(delta)
             self._relate(delta)
+            for one in delta.removed_sessions:
+                self._sessions.pop(one, None)
             self._sessions.update((row.id, row) for row in delta.sessions)
             for learnt in delta.learnt:
                 if learnt.memory_id in self._slot_of:

@@ -41,7 +41,7 @@ def delta_bytes(delta: KnowledgeDelta) -> int:
 
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
     """The delta in an order in which each piece finds what it leads to; all of them together do what it does."""
-    yield KnowledgeDelta(removed_memories=delta.removed_memories, sessions=delta.sessions)
+    yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)
     for rows in _slices(delta):
         ids = {row.id for row in rows}

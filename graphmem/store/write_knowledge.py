@@ -48,6 +48,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     check_rows(SESSIONS, delta.sessions)
     once("removed memories", delta.removed_memories)
     once("anchored memories", delta.anchored)
+    once("removed sessions", delta.removed_sessions)
     once("about", [(row.memory_id, row.target_id, row.label, row.role) for row in delta.about])
     once("relates", [(row.src, row.dst, row.kind) for row in delta.relates])
     once("learnt", [(row.memory_id, row.session_id) for row in delta.learnt])
@@ -77,6 +78,7 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
     """
     gone = stored_nodes(transaction, NodeTable.MEMORY, delta.removed_memories)
     released = _remove(transaction, sorted(gone))
+    _delete(transaction, NodeTable.SESSION, sorted(delta.removed_sessions))
     _upsert(transaction, SESSIONS, delta.sessions)
     before = _upsert(transaction, MEMORIES, delta.memories)
     released += _anchor(transaction, delta, moment, fresh={row.id for row in delta.memories} - before.keys())
@@ -99,8 +101,12 @@ def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, L
     inward = stored_links(transaction, RELATES, ids, inward=True)
     for shape, links in found:
         drop_links(transaction, shape, sorted({*links, *inward} if shape is RELATES else links, key=lambda link: key_of(shape, link)))
-    few_or_many(transaction, ids, "delete_node", "delete_nodes", {"label": NodeTable.MEMORY}, lambda one: {"id": one}, wanted)
+    _delete(transaction, NodeTable.MEMORY, ids)
     return [(shape, link) for shape, links in found for link in links]
+
+
+def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
+    few_or_many(transaction, ids, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:

@@ -181,3 +181,16 @@ def test_the_file_is_kept_before_the_schema_changes(index, open_index, tmp_path,
     Path(older / "graph.db").write_bytes(kept.read_bytes())
     (tmp_path / "index" / "memories").rename(older / "memories")
     assert open_index("older").memories().total == 3
+
+
+def test_deleting_everything_takes_the_sessions_along(index, open_index):
+    index.remember("learnt in a session", session="a session of an agent")
+    index._book.flush()
+    assert index._store.knowledge().sessions
+    index.delete_all(index.project().name)
+    assert not index._store.knowledge().sessions
+    assert not index._store.knowledge().memories
+    index.close()
+    again = open_index()
+    assert not again._store.knowledge().sessions
+    assert again.verify_index().sound
