@@ -197,6 +197,7 @@ class ImpactReport:
     possible: list[Possible]
     truncated: bool
     state: IndexState
+    also_moves: list[CoAccessHit] = field(default_factory=list)  # no edge joins them with the targets' files, yet they moved together
 
 
 @dataclass(frozen=True, slots=True)

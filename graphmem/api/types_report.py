@@ -14,6 +14,7 @@ from graphmem.api.context import Info
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.enums import ChangeKind, Direction, EdgeKind, EdgeSource, Epistemic, RiskLevel, SearchKind, Verdict
 from graphmem.api.ids import MEMORY, SYMBOL, global_id
+from graphmem.api.types_history import CoAccessHit
 from graphmem.api.types_index import IndexState
 from graphmem.api.types_injection import PackedText
 from graphmem.api.types_memory import Memory
@@ -115,6 +116,9 @@ class ImpactReport:
     causes: list[Cause] = field("why the answer may be incomplete", directives=[assumed(5)])
     possible: list[Possible] = field("unresolved call sites that may be meant", directives=[assumed(20)])
     truncated: bool = field("`hits` and `tests` hold fewer than `total`, because of `limit`")
+    also_moves: list[CoAccessHit] = field(
+        "files no edge joins with the targets' files, which moved with them all the same", directives=[assumed(5)]
+    )
 
     @resolved(IndexState)
     @staticmethod

@@ -91,11 +91,14 @@ def impact(report: ImpactReport, budget: int) -> str:
         if report.possible
         else []
     )
+    moves = [f"- {hit.path} {hit.support}x, {hit.confidence:.0%} of its changes, last {hit.last_seen[:10]}" for hit in report.also_moves]
+    if moves:
+        moves.insert(0, "also moves (changed together, no edge):")
     # Both kinds are wanted: hits first, but never all of the room.
     room = max(0, budget - tokens("\n".join(head)))
-    body = fitted((), rows, room * 2 // 3 if tests or possible else room, "raise `budget`, or lower `depth`")
+    body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `depth`")
     return "\n".join(
-        [*head, *filter(None, [body]), *filter(None, [fitted((), [*tests, *possible], room - tokens(body), "raise `budget`")])]
+        [*head, *filter(None, [body]), *filter(None, [fitted((), [*tests, *moves, *possible], room - tokens(body), "raise `budget`")])]
     )
 
 

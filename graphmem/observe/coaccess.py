@@ -194,10 +194,12 @@ def _names(history: History, files: Sequence[str], only: Mapping[int, float] | N
     """Mean likeness of the base names of living files to those given, where it is not 0."""
     given = [words(path) for path in files]
     out: dict[int, float] = {}
-    for node in {node for mine in given for word in mine for node in history.by_word.get(word, ())}:
-        if only is None or node in only:
-            path = history.nodes[node].path
-            out[node] = sum(_likeness(words(path), mine) for mine in given) / len(given)
+    alike = only if only is not None else {node for mine in given for word in mine for node in history.by_word.get(word, ())}
+    for node in alike:
+        theirs = words(history.nodes[node].path)
+        likeness = sum(_likeness(theirs, mine) for mine in given) / len(given)
+        if likeness:
+            out[node] = likeness
     return out
 
 

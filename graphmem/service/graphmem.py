@@ -388,7 +388,8 @@ class GraphMem(
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
         nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref)))
-        return impact(view, nodes, question, self.state(), self._judged(view))
+        report = impact(view, nodes, question, self.state(), self._judged(view))
+        return self._with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
 
     def impact_of_diff(
         self,
@@ -430,7 +431,7 @@ class GraphMem(
             files=read.files,
             changed=[ChangedSymbol(info, one.change, one.lines) for one, info in changed],
             unmapped=read.unmapped,
-            impact=report,
+            impact=self._with_also_moves(view, report, read.files),
         )
 
     def path(

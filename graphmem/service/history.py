@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -18,15 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from graphmem.answers import ImpactReport
     from graphmem.memory.book import MemoryBook
     from graphmem.model import IndexProgress
+    from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
+logger = logging.getLogger(__name__)
+
 LOG: Final = "history.sqlite"
 MAX_SESSION_FILES: Final = 1_000
 MAX_KEY: Final = 200
+ALSO_MOVES: Final = 5  # files an impact answer names
+ALSO_MOVES_SUPPORT: Final = 3  # fewer are chance
+ALSO_MOVES_SHARE: Final = 0.1  # of the changes of the targets' files
+MOST_JUDGED: Final = 50
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
@@ -112,6 +122,30 @@ class HistoryVerbs:
             commits = sum(history.from_git)
             notes = [*self._history_notes, *(f"history does not know {path}" for path in paths if history.known(path) is None)]
             return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
+
+    def _with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
+        """The report with the files that no edge leads to and that moved with its targets' files, at most `ALSO_MOVES`.
+
+        A log of history that cannot be read keeps no impact from being told; `co_access` and `doctor` say what is wrong with it.
+        """
+        if report.direction != "dependents" or not files or not self._log().exists:
+            return report
+        try:
+            history = self._known_history()
+        except HistoryError as error:
+            logger.warning("impact without history: %s", error.message)
+            return report
+        told = {hit.symbol.path for hit in (*report.hits, *report.tests)}
+        edges = joined(view, files)
+        with history.lock:
+            ranked = [
+                one
+                for one in coaccess.rank(history, files, min_support=ALSO_MOVES_SUPPORT)
+                if (path := history.nodes[one.node].path) not in edges and path not in told
+            ]
+            seen = coaccess.evidence(history, files, [one.node for one in ranked[:MOST_JUDGED]])
+            hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=False) if its.confidence >= ALSO_MOVES_SHARE]
+        return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def file_history(self, paths: Sequence[str] | None = None) -> list[FileHistory]:
         """What history knows of each file, by path: how often, how lately and by how many it was changed.

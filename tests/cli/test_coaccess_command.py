@@ -46,14 +46,20 @@ def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
         memory.record_co_access(["shop/cart.py", "shop/price.py"], "2026-01-01T00:00:00Z", session="s", offsets=[0, 90])
         here = memory.co_access(["shop/cart.py"], 5, depth=2)
         history = memory.file_history(["shop/cart.py"])
+        impact = memory.impact("shop/cart.py:Cart.add")
+        diff = memory.impact_of_diff(base="HEAD~1")
     by_path = {hit.path: hit for hit in here}
     assert "CALLS" in by_path["tests/test_cart.py"].explained
     assert by_path["README.md"].explained == []
     assert (by_path["shop/price.py"].direction, by_path["shop/price.py"].delay_s) == ("follows", 90.0)
+    # What an edge leads to is in the impact already; what only history knows stands beside it.
+    assert [hit.path for hit in impact.also_moves] == ["README.md"]
     server = serve(moving, "--no-index").wait_until_it_answers()
     with RemoteGraphMem(server.address) as remote:
         assert remote.co_access(["shop/cart.py"], 5, depth=2) == here
         assert remote.file_history(["shop/cart.py"]) == history
+        assert remote.impact("shop/cart.py:Cart.add").also_moves == impact.also_moves
+        assert remote.impact_of_diff(base="HEAD~1").impact.also_moves == diff.impact.also_moves
         shown = graphmem("coaccess", "shop/cart.py", "--depth", "2", "-k", "5", "--json", "-C", moving)
         assert json.loads(shown.out) == to_json(here)
         remote.record_co_access(["shop/cart.py", "new.py"])

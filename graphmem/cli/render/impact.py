@@ -115,9 +115,29 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
         _group(output, "Tests to run", "they ran it", ran, top)
     if others:
         _group(output, "Tests to run", "their text leads here" if ran else "affected", others, top)
+    _also_moves(output, report)
     _where(output, report)
     _certainty(output, report)
     output.line(common.state_line(report.state))
+
+
+def _also_moves(output: Output, report: ImpactReport) -> None:
+    """Files that only history knows to belong here."""
+    if report.also_moves:
+        output.line()
+        output.line(("Also moves", common.HEADING), ("  no edge leads there, but it was changed together", common.DIM))
+        output.rows(
+            [
+                (
+                    (hit.path, common.PATH),
+                    f"{hit.support}×",
+                    f"{hit.confidence:.0%} of their changes",
+                    (f"last {hit.last_seen[:10]}", common.DIM),
+                )
+                for hit in report.also_moves
+            ],
+            indent=4,
+        )
 
 
 def _where(output: Output, report: ImpactReport) -> None:
