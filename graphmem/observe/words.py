@@ -156,8 +156,9 @@ _CORRECTIONS: Final = (
 )
 # A statement has one of these; a wish or an exclamation has none.
 _STATES: Final = (
-    "is are was were isn't aren't wasn't doesn't don't does do has have had need needs must should use uses take takes return returns expect "
-    "expects lives can't cannot won't will only never not require requires comes come happens means run runs read reads holds call calls"
+    "is are was were isn't aren't wasn't doesn't don't does do has have had need needs must should use uses take takes return returns "
+    "expect expects lives can't cannot won't will only never not require requires comes come happens means run runs read "
+    "reads holds call calls"
 )
 _VERBS: Final = frozenset(_STATES.split())
 _PLAN: Final = re.compile(
