@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from graphmem.errors import BadInputError
 from graphmem.projection.graph import kind_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from graphmem.projection.graph import GraphView
 
@@ -52,28 +53,14 @@ def neighbourhood(
     left_out = 0
     frontier = {1: list(side), -1: list(side)}
     for step in range(1, depth + 1):
+        right = _next(view, frontier[1], 1, live, side)
+        met = set(right)  # who is on both sides stands with the dependents
+        left = [node for node in _next(view, frontier[-1], -1, live, side) if node not in met]
+        room = max(0, limit - len(side))
+        frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and what the other side leaves
+        frontier[-1] = left[: room - len(frontier[1])]
+        left_out += len(right) + len(left) - len(frontier[1]) - len(frontier[-1])
         for way in (1, -1):
-            found: dict[int, float] = {}
-            for node in frontier[way]:
-                rows = view.in_edges(node) if way > 0 else view.out_edges(node)
-                for row in rows[live[rows]].tolist():
-                    other = int(view.src[row] if way > 0 else view.dst[row])
-                    if other not in side:
-                        found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
-            order = sorted(
-                found,
-                key=lambda node: (
-                    not view.path(node),
-                    bool(view.is_test[node]),
-                    -found[node],
-                    view.path(node),
-                    int(view.start_line[node]),
-                    node,
-                ),
-            )
-            room = max(0, limit - len(side))
-            left_out += max(0, len(order) - room)
-            frontier[way] = order[:room]
             side.update(dict.fromkeys(frontier[way], way * step))
     nodes = list(side)
     place = {node: i for i, node in enumerate(nodes)}
@@ -110,6 +97,21 @@ def neighbourhood(
             "rule": [view.rule_of(row) for _, _, row in edges],
         },
     }, left_out
+
+
+def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:
+    """Nodes one step further, who was not met yet: the project's own, then code, then by confidence."""
+    found: dict[int, float] = {}
+    for node in frontier:
+        rows = view.in_edges(node) if way > 0 else view.out_edges(node)
+        for row in rows[live[rows]].tolist():
+            other = int(view.src[row] if way > 0 else view.dst[row])
+            if other not in side:
+                found[other] = max(found.get(other, 0.0), float(view.confidence[row]))
+    return sorted(
+        found,
+        key=lambda node: (not view.path(node), bool(view.is_test[node]), -found[node], view.path(node), int(view.start_line[node]), node),
+    )
 
 
 def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
