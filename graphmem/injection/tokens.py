@@ -1,7 +1,7 @@
 """Counting tokens without a network: the vocabulary of the packaged embedding model, by the `tokenizers` library.
 
 No published tokeniser of a language model lies on every machine, this one does. It counts more than they do: 6 to 20 % above those of
-two language models on code, prose and memories (docs/decisions/0008-token-counting.md), so a budget that holds here holds there.
+two language models on code, prose and memories (docs/decisions/0010-token-counting.md), so a budget that holds here holds there.
 """
 
 from __future__ import annotations

@@ -137,8 +137,6 @@ class Hooks:
             if call.text:
                 injector.update(call.session, [call.text], (), "")
             return None
-        for path in files:
-            injector.steps.touched(call.session, path)
         if search:
             injector.searched(call.session, search)
         return self._after_tool(ask, files, can=can, started=started)
@@ -148,7 +146,7 @@ class Hooks:
         if not can:
             return None
         answer: Injection | None = None
-        if files:
+        if files:  # those it cannot be told about in time are remembered for the next step
             answer = self._injector.inject(ask._replace(point="tool"), begun=started)
             if answer.text or answer.late:
                 self._injector.steps.passed(ask.session)

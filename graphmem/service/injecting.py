@@ -199,6 +199,8 @@ class Injector:
         started = time.monotonic() if begun is None else begun
         check(ask)
         budget = budget_for(ask.remaining)
+        for path in ask.files if ask.point == "tool" and ask.session else ():
+            self.steps.touched(ask.session, path)  # what is not shown now in time is told between steps
         group = group_of(ask.session, self._book.project()) if ask.session else FULL
         if group == CONTROL or (group == PASSIVE and ask.point in ACTIVE):
             said = [f"this session is in the {group} group, which is shown {'nothing' if group == CONTROL else 'nothing between steps'}"]
