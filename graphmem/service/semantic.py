@@ -70,14 +70,16 @@ FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
     "json": (diagram.as_json, "application/json", "json"),
 }
 DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
+_BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 class Semantics:
     """What is derived from one generation of the graph, each part worked out when it is first asked for."""
 
-    def __init__(self, view: GraphView, store: GraphStore, history: History | None) -> None:
+    def __init__(self, view: GraphView, store: GraphStore, history: History) -> None:
         self.view = view
+        self.commits = sum(history.from_git)
         self.notes: list[str] = []
         self._store = store
         self._history = history
@@ -99,13 +101,12 @@ class Semantics:
     def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
         """Churn by path, None when there is no history, and what changes together."""
         history = self._history
-        if history is None or not len(history):
-            self.notes.append("there is no history of changes: heat is made of complexity and dependents alone")
-            return None, {}
         with history.lock:
             paths = [node.path for node in history.nodes]
             changes = [[paths[one] for one in group] for group in history.groups]
-            churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)}
+            churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
+        if churn is None:
+            self.notes.append("there is no history of commits: heat is made of complexity and dependents alone")
         return churn, together(changes)
 
     def _keep(self, made: Modules) -> None:
@@ -173,9 +174,12 @@ class Semantics:
     def _mentions(self, names: set[str]) -> Mentions:
         """How often these names stand in the texts of the index."""
         counts: dict[str, Counter[str]] = {"code": Counter(), "prose": Counter()}
+        beginnings: set[str] = set()
         for row in self._chunks():
             counts["code" if row["kind"] == "code" else "prose"].update(word for word in _WORD.findall(row["text"]) if word in names)
-        return Mentions(counts["code"], counts["prose"])
+            if row["kind"] == "code":
+                beginnings.update(_BEGINNING.findall(row["text"]))
+        return Mentions(counts["code"], counts["prose"], frozenset(beginnings))
 
     def _chunks(self) -> Iterator[dict[str, Any]]:
         table = self._store.chunks().select(["path", "symbol_id", "kind", "start_line", "end_line", "text"])
@@ -425,11 +429,12 @@ class SemanticVerbs:
 
     def _semantics(self) -> Semantics:
         """What is derived from the newest graph."""
-        view = self._view()
+        view, history = self._view(), self._known_history()
         with self._semantic_turn:
-            if self._semantic is None or self._semantic.view is not view:
-                self._semantic = Semantics(view, self._store, self._known_history())
-            return self._semantic
+            here = self._semantic
+            if here is None or here.view is not view or here.commits != sum(history.from_git):
+                here = self._semantic = Semantics(view, self._store, history)
+            return here
 
 
 def _flow_row(flow: Flow) -> FlowRow:

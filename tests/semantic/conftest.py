@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import threading
 from pathlib import Path
 
 import networkx
 import pytest
 
+import graphmem
+from graphmem.api.app import build_app
+from graphmem.api.serve import Server
+from graphmem.client import RemoteGraphMem
+from graphmem.service import owner
 from graphmem.service.graphmem import GraphMem
 
 SOURCE = Path(networkx.__file__).parent
@@ -29,6 +36,37 @@ def indexed(networkx_tree, tmp_path_factory):
         yield service
 
 
+@pytest.fixture(scope="session")
+def small_tree(tmp_path_factory) -> Path:
+    """A part of networkx that is indexed in two seconds. Not to be changed."""
+    root = tmp_path_factory.mktemp("small")
+    for part in ("classes", "drawing", "linalg", "readwrite", "utils"):
+        shutil.copytree(SOURCE / part, root / "networkx" / part, ignore=shutil.ignore_patterns("__pycache__", "tests"))
+    shutil.copy(SOURCE / "exception.py", root / "networkx" / "exception.py")
+    return root
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Write files and commit them: repository({"a.py": "…"}) gives the folder."""
+    root = tmp_path / "repository"
+    who = ("-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
+
+    def commit(files: dict[str, str]) -> Path:
+        if not root.exists():
+            root.mkdir()
+            subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        for path, text in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+        subprocess.run(["git", *who, "commit", "-q", "-m", "a change"], cwd=root, check=True)
+        return root
+
+    return commit
+
+
 @pytest.fixture
 def project(tmp_path):
     """Make and index a small project: project({"a.py": "…"})."""
@@ -47,3 +85,24 @@ def project(tmp_path):
     yield make
     for service in opened:
         service.close()
+
+
+@pytest.fixture(scope="session")
+def served(small_tree, tmp_path_factory):
+    """(service, client of a server over it, folder of its index, which says where the server is)."""
+    folder = tmp_path_factory.mktemp("served")
+    with GraphMem.open(folder) as service:
+        service.index(small_tree)
+        server = Server(build_app(service), "127.0.0.1", 0)
+        ready = threading.Event()
+        thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
+        thread.start()
+        try:
+            assert ready.wait(20)
+            address = f"http://127.0.0.1:{server.port}"
+            mine = owner.publish(folder / "owner.json", address, "", graphmem.__version__)
+            yield service, RemoteGraphMem(address), folder
+            owner.withdraw(folder / "owner.json", mine)
+        finally:
+            server.stop()
+            thread.join(10)

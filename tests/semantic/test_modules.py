@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def test_modules_follow_what_the_authors_put_together(indexed):
     names = {module.name: module for module in indexed.modules().modules}
     assert {"algorithms/centrality", "algorithms/bipartite", "drawing", "generators", "readwrite"} <= set(names)
     assert names["drawing"].path == "networkx/drawing"
-    assert [symbol.name for symbol in names["classes"].central][0] == "Graph"
+    assert next(symbol.name for symbol in names["classes"].central) == "Graph"
 
 
 def test_dependencies_lead_down_unless_they_are_called_upward(indexed):
@@ -52,7 +53,7 @@ def test_a_module_is_found_by_name_id_and_file(indexed):
     assert refused.value.suggestions
 
 
-def test_another_process_with_another_hash_seed_draws_the_same_map(indexed, networkx_tree, tmp_path):
+def test_another_process_with_another_hash_seed_draws_the_same_map(small_tree, tmp_path):
     program = (
         "import sys, json\n"
         "from graphmem.answers import to_json\n"
@@ -64,22 +65,22 @@ def test_another_process_with_another_hash_seed_draws_the_same_map(indexed, netw
         "    print(json.dumps(answer))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "db"), str(networkx_tree)],
+        [sys.executable, "-c", program, str(tmp_path / "there"), str(small_tree)],
         capture_output=True,
         text=True,
         check=True,
         env={"PYTHONHASHSEED": "12345", "PATH": ""},
     )
-    import json
-
-    here = to_json(indexed.modules())
+    with GraphMem.open(tmp_path / "here") as service:
+        service.index(small_tree)
+        here = to_json(service.modules())
     here.pop("state")
     assert json.loads(done.stdout) == here
 
 
-def test_names_and_ids_outlive_a_restart_and_a_change(networkx_tree, tmp_path):
+def test_names_and_ids_outlive_a_restart_and_a_change(small_tree, tmp_path):
     tree = tmp_path / "tree"
-    shutil.copytree(networkx_tree, tree)
+    shutil.copytree(small_tree, tree)
     with GraphMem.open(tmp_path / "db") as service:
         service.index(tree)
         before = {module.name: module.id for module in service.modules().modules}
@@ -87,13 +88,13 @@ def test_names_and_ids_outlive_a_restart_and_a_change(networkx_tree, tmp_path):
     with GraphMem.open(tmp_path / "db") as service:
         assert {module.name: module.id for module in service.modules().modules} == before
         (tree / "networkx/drawing/layout.py").rename(tree / "networkx/drawing/places.py")
-        (tree / "networkx/algorithms/planarity.py").unlink()
+        (tree / "networkx/readwrite/leda.py").unlink()
         service.index(tree)
         after = {module.name: module.id for module in service.modules().modules}
         assert after == before
         moved = [path for path, name in of_file.items() if service._semantics().modules.name_of(path) not in (name, "")]
-        assert len(moved) < 0.02 * len(of_file)
-        assert service.module("networkx/drawing/places.py").module.name == "drawing"
+        assert len(moved) <= 1
+        assert service.module("networkx/drawing/places.py").module.id == service.module("networkx/drawing/nx_pylab.py").module.id
         service.index(tree, full=True)
         assert {module.name: module.id for module in service.modules().modules} == before
 
@@ -110,7 +111,8 @@ def test_an_empty_and_a_tiny_project_have_a_map(project):
     service = project({"only.py": "def f():\n    return 1\n", "notes.md": "# Notes\n"})
     found = service.modules()
     assert [(module.files, module.layer) for module in found.modules] == [(1, 0)]
-    assert found.dependencies == [] and service.cycles("modules").cycles == []
+    assert found.dependencies == []
+    assert service.cycles("modules").cycles == []
 
 
 def test_a_wrong_level_is_refused(indexed):

@@ -19,7 +19,7 @@ from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph import kind_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from graphmem.analysis.semantic.entries import Entries
     from graphmem.projection.graph import GraphView
@@ -28,8 +28,11 @@ Bool = npt.NDArray[np.bool_]
 
 USES: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.USES_TYPE)
 CANDIDATES: Final = ("function", "method", "class", "interface", "enum")
+HOOKS: Final = ("pytest_",)  # beginnings of names that a plug-in is found by
+_IN_BROWSERS: Final = frozenset({"javascript", "typescript", "tsx"})  # where `onclick` is set, not called
 PRIVATE: Final = 0.95  # confidence in a private definition nothing leads to
 PUBLIC: Final = 0.7  # in one whose name does not forbid others to use it
+MEMBER: Final = 0.5  # in a member of a class that its name does not keep for itself
 
 # What speaks for a use that is not in the graph, and what it leaves of the confidence.
 DOUBTS: Final[dict[str, tuple[float, str]]] = {
@@ -37,10 +40,13 @@ DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "decorated": (0.4, "a decorator may register it"),
     "mentioned": (0.5, "its name stands elsewhere in code"),
     "documented": (0.5, "its name stands in documentation or configuration"),
+    "subclass": (0.6, "it extends a class that may find it"),
     "external_base": (0.6, "its class inherits from something outside"),
-    "parse_errors": (0.7, "some files could not be read in full"),
+    "computed": (0.3, "a name that begins like this is put together when the program runs"),
+    "parse_errors": (0.7, "its file could not be read in full"),
 }
-REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 0.9, "only_tests": 0.5}
+REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
+_CLASS: Final = NODE_KINDS.index("class")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass", "async", "overload"})
 
 
@@ -49,6 +55,7 @@ class Mentions(NamedTuple):
 
     code: Mapping[str, int]
     prose: Mapping[str, int]
+    beginnings: frozenset[str]  # of names that code puts together: "visit_" of f"visit_{kind}"
 
 
 class Dead(NamedTuple):
@@ -77,7 +84,10 @@ def find(entries: Entries) -> Dead:
 
 def _candidates(view: GraphView) -> Bool:
     kinds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CANDIDATES])
-    found: Bool = (view.label == SYMBOL) & kinds & ~view.is_test
+    # `button.onclick = () => …` at the top of a file: who holds the object may call it.
+    dotted = np.array(["." in name for name in view.arrays.nodes.qualname.to_pylist()], np.bool_)
+    assigned = dotted & (view.parent >= 0) & (view.parent[np.maximum(view.parent, 0)] < 0)
+    found: Bool = (view.label == SYMBOL) & kinds & ~view.is_test & ~assigned
     return found
 
 
@@ -102,13 +112,22 @@ def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
     entry[[node for node, kind in entries.kind.items() if kind != "export"]] = True
     roots |= entry | offered
     names = view.arrays.nodes.name.to_pylist()
-    roots |= np.array([len(name) > 4 and name.startswith("__") and name.endswith("__") for name in names], np.bool_) & (
-        view.label == SYMBOL
+    language = dict(enumerate(view.arrays.paths.language.to_pylist()))
+    by_runtime = np.array(
+        [_protocol(name, language.get(path, "")) for name, path in zip(names, view.path_index.tolist(), strict=True)], np.bool_
     )
+    roots |= by_runtime & (view.label == SYMBOL)
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind] & (view.label[view.dst] == EXTERNAL))
     roots[view.src[replaces]] = True
     found: Bool = roots if tests else roots & ~view.is_test
     return found
+
+
+def _protocol(name: str, language: str) -> bool:
+    """Names by which a runtime or a framework finds what it calls."""
+    if language in _IN_BROWSERS and name.startswith("on") and name.islower():
+        return True
+    return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
 
 
 def _reached(view: GraphView, roots: Bool) -> Bool:
@@ -146,24 +165,59 @@ def _span(view: GraphView, node: int) -> list[int]:
 
 
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
-    """Dead definitions with their confidence, most certain first, then most lines, path and line."""
+    """Dead definitions with their confidence, most certain first, then most lines, path and line.
+
+    What other dead code uses is no more certain to be dead than the least certain of its users.
+    """
     view = entries.view
     defined = Counter(view.arrays.nodes.name.to_pylist())
-    found = [_judged(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)]
-    return sorted(found, key=lambda one: (-one.confidence, -one.lines, one.symbol.path, one.symbol.start_line, one.symbol.id))
+    weighed = {node: _weighed(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)}
+    confidence = {node: one for node, (one, _) in weighed.items()}
+    users = {node: found for node in dead.nodes if (found := _users(view, node, confidence))}
+    for _ in range(len(users)):  # a chain settles in as many rounds as it is long
+        before = dict(confidence)
+        for node, others in users.items():
+            confidence[node] = weighed[node][0] * min((before[one] for one in others), default=1.0)
+        if confidence == before:
+            break
+    rows = []
+    for node, reason in zip(dead.nodes, dead.reason, strict=True):
+        info = view.info(node)
+        rows.append(DeadSymbol(info, reason, round(confidence[node], 4), info.end_line - info.start_line + 1, weighed[node][1]))
+    return sorted(rows, key=lambda one: (-one.confidence, -one.lines, one.symbol.path, one.symbol.start_line, one.symbol.id))
 
 
-def _judged(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> DeadSymbol:
+def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
+    """The other dead definitions that use this one or anything inside it."""
+    found = set()
+    for one in _span(view, node):
+        for user in view.src[view.in_edges(one, USES)].tolist():
+            while user >= 0 and user not in dead:
+                user = int(view.parent[user])  # what is inside goes with the outermost
+            if user >= 0 and user != node:
+                found.add(user)
+    return found
+
+
+def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
+    """Confidence from what is known of a definition itself, and what was weighed."""
     view = entries.view
-    info = view.info(node)
-    private = info.name.startswith(("_", "#")) or any(part.startswith("_") for part in info.qualname.split("."))
-    confidence = (PRIVATE if private else PUBLIC) * REASONS[reason]
-    why = ["its name is private" if private else "nothing says that it is public"]
-    for doubt in _doubts(entries, node, info.name, reason, mentions, defined):
+    name = view.name(node)
+    private = name.startswith(("_", "#")) or any(part.startswith("_") for part in view.qualname(node).split("."))
+    member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
+    standing, sentence = (
+        (PRIVATE, "its name is private")
+        if private
+        else (MEMBER, "a member anybody may use")
+        if member
+        else (PUBLIC, "nothing says that it is public")
+    )
+    confidence, why = standing * REASONS[reason], [sentence]
+    for doubt in _doubts(entries, node, name, reason, mentions, defined):
         factor, sentence = DOUBTS[doubt]
         confidence *= factor
         why.append(sentence)
-    return DeadSymbol(info, reason, round(confidence, 4), info.end_line - info.start_line + 1, why)
+    return confidence, why
 
 
 def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> Iterable[str]:
@@ -176,8 +230,12 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
         yield "mentioned"
     if mentions.prose.get(name, 0):
         yield "documented"
+    if len(view.out_edges(node, (EdgeKind.INHERITS,))):
+        yield "subclass"
     parent = int(view.parent[node])
     if parent >= 0 and (view.label[view.dst[view.out_edges(parent, (EdgeKind.INHERITS,))]] == EXTERNAL).any():
         yield "external_base"
-    if view.failed_paths:
+    if name.startswith(tuple(mentions.beginnings)):
+        yield "computed"
+    if view.path(node) in view.failed_paths:
         yield "parse_errors"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from graphmem.analysis.semantic.communities import communities, modularity
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
-from graphmem.analysis.semantic.files import FileGraph
+from graphmem.analysis.semantic.files import FileGraph, common_folder
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
 from graphmem.analysis.semantic.layering import feedback, layers
 from graphmem.analysis.semantic.layout import layered
@@ -75,7 +76,7 @@ class Modules:
             groups = sorted(sorted(one.paths) for one in known)
         else:
             pairs = {pair: share for pair, share in (co_change or {}).items() if here.issuperset(pair)}
-            groups = communities(code, self._links, pairs, earlier)
+            groups = self._with_tests_joined(communities(code, self._links, pairs, earlier))
         used = symbol_dependents(self.files)
         of = self.files.file_of(np.arange(view.n, dtype=np.int32))
         weight = np.bincount(of[of >= 0], used[of >= 0], minlength=len(self.files))
@@ -91,6 +92,19 @@ class Modules:
             self.of_file[[number[path] for path in group.paths]] = i
         self.used = used
         self._number = number
+
+    def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
+        """Small groups of nothing but tests, one for each folder above them: a hundred test cases are one place, not a hundred."""
+        tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
+        small = math.isqrt(sum(map(len, groups)))
+        kept: list[list[str]] = []
+        joined: dict[str, list[str]] = defaultdict(list)
+        for group in groups:
+            if len(group) < small and tests.issuperset(group):
+                joined[common_folder(group).rpartition("/")[0]].extend(group)
+            else:
+                kept.append(group)
+        return sorted([*kept, *(sorted(group) for group in joined.values())])
 
     def _code(self) -> list[str]:
         """Files that hold code: those of text and data have no place in a map of dependencies."""

@@ -1,0 +1,144 @@
+"""What is promised of the report and of views: that others can read them, and that they need nothing else."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import networkx as nx
+import pytest
+
+from graphmem.errors import BadInputError
+from graphmem.service import exporting
+from graphmem.service.diagram import Box, Diagram, Line, dot, graphml, mermaid
+from graphmem.service.svg import svg
+
+AWKWARD = Diagram(
+    'a "map" <of> it',
+    [Box('x"1', 'say "hi" <b>&amp; [it]; {x}|`', "d\\", "h\x00int", 0.3, 0.5, 0.4), Box("y\\2", "ünï → #1", "", "", 0.7, 0.5, 1.0)],
+    [Line('x"1', "y\\2", 3, 'because "so"', wrong=True), Line("y\\2", 'x"1', 1, "", possible=True)],
+    2,
+    1,
+)
+
+
+class _Page(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        given = dict(attrs)
+        self.links += [value for name, value in attrs if name in ("href", "src", "srcset", "action", "xlink:href")]
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag not in ("meta", "br", "link", "img", "input", "rect", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ("rect", "path"):
+            assert self.open.pop() == tag
+
+
+def test_the_report_is_one_page_without_script_or_address(indexed):
+    document = indexed.report()
+    page = _Page()
+    page.feed(document.text)
+    assert page.open == []
+    assert document.media_type == "text/html"
+    assert not page.tags & {"script", "link", "img", "iframe", "object"}
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert "url(" not in document.text
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", document.text)
+    for heading in ("Map of modules", "Hot spots", "Cycles", "Entry points and flows", "Probably dead code", "Duplicates"):
+        assert heading in document.text
+
+
+def test_the_report_of_one_index_is_always_the_same(indexed):
+    assert indexed.report() == indexed.report()
+
+
+@pytest.mark.parametrize("targets", [None, ["DiGraph.add_node"]])
+def test_a_view_is_well_formed_in_every_language(indexed, targets):
+    view = "impact" if targets else "modules"
+    texts = {name: indexed.export_view(view, name, targets).text for name in ("svg", "graphml", "dot", "mermaid", "json")}
+    picture = ET.fromstring(texts["svg"])
+    boxes = list(picture.iter("{http://www.w3.org/2000/svg}g"))
+    read = nx.parse_graphml(texts["graphml"])
+    drawn = json.loads(texts["json"])
+    assert len(boxes) == len(read) == len(drawn["boxes"]) > 3
+    assert read.number_of_edges() == len(drawn["lines"]) > 2
+    assert texts["mermaid"].startswith("flowchart TD\n")
+    assert texts["dot"].startswith("digraph ")
+    width, height = (float(picture.get(side)) for side in ("width", "height"))
+    for box in picture.iter("{http://www.w3.org/2000/svg}rect"):
+        assert 0 <= float(box.get("x")) <= width
+        assert 0 <= float(box.get("y")) <= height
+
+
+def test_awkward_names_survive_every_language():
+    assert ET.fromstring(svg(AWKWARD)).findtext("{http://www.w3.org/2000/svg}title") == 'a "map" <of> it'
+    read = nx.parse_graphml(graphml(AWKWARD))
+    assert read.nodes['x"1']["title"] == 'say "hi" <b>&amp; [it]; {x}|`'
+    assert read.edges['x"1', "y\\2"] == {"weight": 3, "wrong": True, "possible": False}
+    assert '"x\\"1" -> "y\\\\2"' in dot(AWKWARD)
+    text = mermaid(AWKWARD)
+    assert '"hi"' not in text
+    assert "say #34;hi#34; #60;b#62;#38;amp#59; #91;it#93;#59; #123;x#125;#124;#96;" in text
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the parser's own parser
+def test_dot_is_read_by_a_parser_of_the_language(indexed):
+    pydot = pytest.importorskip("pydot")
+    for text in (dot(AWKWARD), indexed.export_view("modules", "dot").text):
+        (graph,) = pydot.graph_from_dot_data(text)
+        assert len(graph.get_edges()) == text.count(" -> ")
+
+
+def test_the_whole_graph_comes_back_from_graphml_as_it_was(project):
+    service = project(
+        {
+            "a.py": "import os\n\n\nclass A:\n    def f(self):\n        return os.getcwd()\n",
+            "b.py": "from a import A\n\n\ndef g():\n    return A().f()\n",
+        }
+    )
+    rows = list(service.export())
+    nodes = [row for row in rows if "src" not in row]
+    read = nx.parse_graphml("".join(exporting.graphml(rows)), force_multigraph=True)
+    assert read.number_of_nodes() == len(nodes)
+    assert read.number_of_edges() == len(rows) - len(nodes)
+    assert read.nodes["a.py::A.f"]["symbol_kind"] == "method"
+    assert read.nodes["a.py::A.f"]["start_line"] == 5
+    kinds = [data["kind"] for _, _, data in read.out_edges("b.py::g", data=True)]
+    assert "CALLS" in kinds
+    whole = json.loads("".join(exporting.as_json(rows)))
+    assert whole["nodes"] == nodes
+    assert len(whole["edges"]) == len(rows) - len(nodes)
+    assert "".join(exporting.dot(rows)).count(" -> ") == len(rows) - len(nodes)
+
+
+def test_twins_of_one_name_are_two_nodes(project):
+    service = project({"t.py": "try:\n    def f():\n        return 1\nexcept ImportError:\n    def f():\n        return 2\n"})
+    rows = list(service.export())
+    read = nx.parse_graphml("".join(exporting.graphml(rows)), force_multigraph=True)
+    assert read.number_of_nodes() == sum("src" not in row for row in rows)
+
+
+def test_what_cannot_be_meant_is_refused(indexed):
+    with pytest.raises(BadInputError, match="svg, mermaid"):
+        indexed.export_view("modules", "png")
+    with pytest.raises(BadInputError, match="name what"):
+        indexed.export_view("impact")
+    with pytest.raises(BadInputError, match="no target"):
+        indexed.export_view("modules", "svg", ["Graph"])

@@ -1,0 +1,145 @@
+"""What is promised of layers, cycles, entry points, flows and hot spots."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import networkx as nx
+import pytest
+
+from graphmem.analysis.semantic.layering import components, feedback, layers
+from graphmem.analysis.semantic.layout import layered
+from graphmem.service.graphmem import GraphMem
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_the_cut_edges_there_is_no_cycle_and_none_is_cut_in_vain(seed):
+    rng = random.Random(seed)
+    weights = {pair: float(rng.randint(1, 9)) for pair in itertools.permutations(range(9), 2) if rng.random() < 0.3}
+    cut = feedback(weights)
+    graph = nx.DiGraph(pair for pair in weights if pair not in cut)
+    assert nx.is_directed_acyclic_graph(graph)
+    for a, b in cut:
+        assert nx.has_path(graph, b, a), "putting it back would close no cycle"
+    found = layers(range(9), weights, cut)
+    assert all(found[a] > found[b] for a, b in weights if (a, b) not in cut)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_cut_is_close_to_the_least_there_is_to_cut(seed):
+    rng = random.Random(seed)
+    weights = {pair: float(rng.randint(1, 9)) for pair in itertools.permutations(range(6), 2) if rng.random() < 0.5}
+    found = sum(weights[pair] for pair in feedback(weights))
+    orders = itertools.permutations(range(6))
+    least = min(sum(w for (a, b), w in weights.items() if order.index(a) > order.index(b)) for order in orders)
+    assert least <= found <= 1.25 * least + 1
+
+
+def test_the_heaviest_of_a_ring_is_not_the_one_to_cut():
+    weights = {("a", "b"): 9.0, ("b", "c"): 1.0, ("c", "a"): 5.0}
+    assert components(weights) == [["a", "b", "c"]]
+    assert feedback(weights) == [("b", "c")]
+
+
+def test_a_layered_picture_has_the_top_layer_on_top_and_no_two_boxes_in_one_place():
+    layer = {f"m{i}": i % 4 for i in range(40)}
+    places = layered(layer, {("m0", "m1"): 1.0})
+    assert len(set(places.values())) == 40
+    for a, b in itertools.permutations(layer, 2):
+        assert layer[a] <= layer[b] or places[a][1] < places[b][1]
+
+
+def test_an_import_cycle_says_where_to_cut_and_which_lines_that_is(project):
+    service = project(
+        {
+            "shop/__init__.py": "",
+            "shop/orders.py": "from shop import prices\n\n\ndef total():\n    return prices.of()\n",
+            "shop/prices.py": "from shop import stock\n\n\ndef of():\n    return stock.left()\n",
+            "shop/stock.py": "from shop import orders\n\n\ndef left():\n    return orders.total()\n",
+        }
+    )
+    found = service.cycles()
+    assert found.total == 1
+    cycle = found.cycles[0]
+    assert cycle.members == ["shop/orders.py", "shop/prices.py", "shop/stock.py"]
+    assert len(cycle.example) == 3
+    assert not cycle.deferred
+    assert cycle.cheapest.frees == 3
+    assert cycle.cheapest.weight == 1
+    assert [(site.src.path, site.line, site.kind) for site in cycle.cheapest.sites] == [(cycle.cheapest.src, 1, "IMPORTS")]
+
+
+def test_an_import_inside_a_function_does_not_stop_loading_and_is_said(project):
+    service = project(
+        {
+            "a.py": "import b\n\n\ndef f():\n    return b.g()\n",
+            "b.py": "def g():\n    import a\n\n    return a.f()\n",
+        }
+    )
+    assert [cycle.deferred for cycle in service.cycles().cycles] == [True]
+
+
+def test_entry_points_are_found_by_kind(project):
+    service = project(
+        {
+            "lib/__init__.py": "from lib.core import run\n",
+            "lib/core.py": "def run():\n    return _inner()\n\n\ndef _inner():\n    return 1\n",
+            "main.py": "from lib import run\n\nif __name__ == '__main__':\n    run()\n",
+            "test_core.py": "from lib import run\n\n\ndef test_run():\n    assert run() == 1\n",
+        }
+    )
+    found = service.entry_points()
+    assert set(found.by_kind) == {"main", "export", "test"}
+    exported = service.entry_points(["export"])
+    assert [(one.symbol.qualname, one.reach) for one in exported.entry_points] == [("run", 1)]
+    assert exported.total == 1
+
+
+def test_flows_are_ways_along_calls_that_are_there_and_no_two_are_one(indexed):
+    found = indexed.flows(limit=1000)
+    assert found.total > 100
+    assert (
+        len({one.id for one in found.flows}) == len({tuple(step.dst.id for step in one.steps) for one in found.flows}) == len(found.flows)
+    )
+    for one in found.flows:
+        assert 2 <= len(one.steps) <= 8
+        assert one.steps[0].src == one.entry
+        assert all(a.dst == b.src for a, b in itertools.pairwise(one.steps))
+        assert all(step.kind == "CALLS" and step.confidence >= 0.85 for step in one.steps)
+        assert one.name == f"{one.entry.qualname} → {one.steps[-1].dst.qualname}"
+    through = indexed.flows(module="drawing", limit=1000)
+    assert 0 < through.total < found.total
+    assert all("drawing" in one.modules for one in through.flows)
+
+
+def test_hot_spots_are_what_one_would_not_like_to_change(indexed):
+    found = indexed.hotspots()
+    assert not found.churn_known
+    assert found.notes
+    assert "networkx/classes/graph.py" in [one.symbol.path for one in found.hotspots[:5]]
+    scores = [one.score for one in found.hotspots]
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < scores[-1] <= scores[0] <= 100
+    symbols = indexed.hotspots("symbols", limit=3).hotspots
+    assert all(one.complexity > 1 and one.symbol.kind in ("function", "method") for one in symbols)
+
+
+def test_what_commits_say_changes_the_order(tmp_path, repository):
+    body = "def f(a):\n    if a:\n        return 1\n    return 2\n"
+    tree = repository({"calm.py": body, "busy.py": body, "use.py": "import busy\nimport calm\n\ncalm.f(1)\nbusy.f(1)\n"})
+    for change in range(5):
+        repository({"busy.py": body + f"\n\nN = {change}\n"})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(tree)
+        found = service.hotspots()
+    assert found.churn_known
+    assert not found.notes
+    assert [one.symbol.path for one in found.hotspots[:2]] == ["busy.py", "calm.py"]
+    assert found.hotspots[0].churn > found.hotspots[1].churn > 0
+
+
+def test_central_symbols_are_those_the_rest_leans_on(indexed):
+    names = [one.symbol.qualname for one in indexed.central_symbols(20).symbols]
+    assert "NetworkXError" in names
+    assert "Graph" in " ".join(names)

@@ -1,0 +1,130 @@
+"""What is promised of dead code and of duplicates."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from graphmem.analysis.semantic.duplicates import Piece, duplicates
+from graphmem.errors import BadInputError
+
+LIBRARY = {
+    "lib/__init__.py": "from lib.core import shown\n",
+    "lib/core.py": (
+        "def shown():\n    return _used()\n\n\n"
+        "def _used():\n    return 1\n\n\n"
+        "def _forgotten():\n    return _only_for_it()\n\n\n"
+        "def _only_for_it():\n    return 2\n\n\n"
+        "def _again(n):\n    return _again(n - 1)\n\n\n"
+        "def _for_tests():\n    return 3\n\n\n"
+        "def visit_name():\n    return 4\n\n\n"
+        "def offered_and_unused():\n    return 5\n\n\n"
+        "class Box:\n    def __len__(self):\n        return 0\n\n    def _unused(self):\n        return 6\n"
+    ),
+    "app.py": "def handler(kind):\n    return globals()[f'visit_{kind}']()\n\n\nhandler('name')\n",
+    "test_core.py": "from lib.core import _for_tests, Box\n\n\ndef test_it():\n    assert _for_tests() == 3 and not len(Box())\n",
+}
+
+
+def test_dead_code_has_a_reason_and_what_may_be_used_from_outside_is_counted(project):
+    service = project(LIBRARY)
+    every = {one.symbol.qualname: one for one in service.dead_code(0.0).symbols}
+    assert every["_forgotten"].reason == "unreferenced"
+    assert every["_forgotten"].confidence == 0.95
+    assert every["_only_for_it"].reason == "only_dead"
+    assert every["_only_for_it"].confidence <= 0.95
+    assert every["_again"].reason == "only_itself"
+    assert every["_for_tests"].reason == "only_tests"
+    assert every["_for_tests"].confidence < 0.6
+    assert every["Box._unused"].reason == "unreferenced"
+    for alive in ("shown", "_used", "Box", "Box.__len__", "handler", "offered_and_unused", "visit_name"):
+        assert alive not in every, alive
+    found = service.dead_code()
+    assert {one.symbol.qualname for one in found.symbols} == {"_forgotten", "_only_for_it", "_again", "Box._unused"}
+    assert found.total == 4
+    assert found.lines == sum(one.lines for one in found.symbols)
+    assert any("public" in note for note in found.notes)
+    assert any("less certain" in note for note in found.notes)
+
+
+def test_a_name_that_is_put_together_is_doubted(project):
+    walk = (
+        "import operator\n\n\nclass Walk:\n    def _do_name(self):\n        return 1\n\n"
+        "    def run(self, kind):\n        return operator.methodcaller('_do_' + kind)(self)\n\n\nWalk().run('name')\n"
+    )
+    found = project({"walk.py": walk}).dead_code(0.0).symbols
+    assert [(one.symbol.qualname, one.confidence < 0.6) for one in found] == [("Walk._do_name", True)]
+    assert any("put together" in why for why in found[0].why)
+
+
+def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx_tree):
+    found = indexed.dead_code(0.9).symbols
+    assert found
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in networkx_tree.rglob("*.py"))
+    for one in found:
+        assert len(re.findall(rf"\b{one.symbol.name}\b", text)) == text.count(f"def {one.symbol.name}("), one.symbol.ref
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1])
+def test_a_confidence_out_of_range_is_refused(indexed, bad):
+    with pytest.raises(BadInputError, match="min_confidence"):
+        indexed.dead_code(bad)
+
+
+def _piece(path: str, text: str, language: str = "python") -> Piece:
+    return Piece(path, "f", 1, text.count("\n") + 1, language, text)
+
+
+FUNCTION = """
+def settle(account, amounts, limit):
+    total = 0
+    for amount in amounts:
+        if amount > limit:
+            raise ValueError("too much")
+        total += amount * account.rate
+    account.balance -= total
+    if account.balance < 0:
+        account.flag("overdrawn")
+    return account.close(total, limit) or None
+"""
+
+
+def test_the_same_renamed_and_nearly_the_same_are_told_apart_and_comments_do_not_count():
+    same = FUNCTION.replace("total = 0", "total = 0  # begin")
+    renamed = FUNCTION.replace("account", "customer").replace("too much", "no")
+    near = FUNCTION.replace("return account", "audit(account)\n    return account")
+    other = "\n".join(f"def g{i}(a):\n    return [b.c(a) for b in a.d if b and not b.e(a, {i})]" for i in range(6))
+    groups = duplicates([_piece("a.py", FUNCTION), _piece("b.py", same), _piece("c.py", other)])
+    assert [(one.kind, [place.path for place in one.places]) for one in groups] == [("exact", ["a.py", "b.py"])]
+    groups = duplicates([_piece("a.py", FUNCTION), _piece("b.py", renamed), _piece("c.py", other)])
+    assert [(one.kind, one.similarity) for one in groups] == [("renamed", 1.0)]
+    groups = duplicates([_piece("a.py", FUNCTION), _piece("b.py", near), _piece("c.py", other)], similar=0.7)
+    assert [one.kind for one in groups] == ["near"]
+    assert 0.7 <= groups[0].similarity < 1
+
+
+def test_other_languages_comments_do_not_count_either():
+    code = (
+        "function f(a) {\n  let b = 0;\n  for (const c of a.d) {\n    if (c > 1 && c < 9) { b += c * a.e; }\n  }\n"
+        "  return b > a.f ? a.g(b) : null;\n}\n"
+    )
+    groups = duplicates(
+        [_piece("a.js", code, "javascript"), _piece("b.js", "/* it\n is */ " + code.replace("0;", "0; // none"), "javascript")]
+    )
+    assert [one.kind for one in groups] == ["exact"]
+
+
+def test_tables_are_no_duplicates_of_each_other_and_short_pieces_are_idiom():
+    table = "ROWS = [\n" + "".join(f"    ('a{i}', {i}, {i + 1}),\n" for i in range(40)) + "]\n"
+    assert duplicates([_piece("a.py", table), _piece("b.py", table.replace("a1", "b1"))]) == []
+    assert duplicates([_piece("a.py", "x = 1\n"), _piece("b.py", "x = 1\n")]) == []
+
+
+def test_each_piece_is_in_one_group_and_tests_only_when_asked(indexed):
+    found = indexed.duplicates(limit=1000)
+    places = [(place.path, place.start_line) for group in found.groups for place in group.places]
+    assert len(places) == len(set(places)) > 0
+    assert not any("/tests/" in path for path, _ in places)
+    assert found.lines == sum(group.lines for group in found.groups)
+    assert indexed.duplicates(tests=True, limit=1).total > found.total
