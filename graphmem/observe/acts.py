@@ -7,7 +7,7 @@ this is done, secrets are taken out of the words that stay, and every path is on
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -43,7 +43,7 @@ class Act(NamedTuple):
     n: int  # counted from 1 in the order things came in
     step: int
     at: float  # seconds since 1970, of the call
-    kind: str  # tool | say | user | approval | failure | diff | step | start | end
+    kind: str  # tool | result (of one that was counted without) | say | user | approval | failure | diff | step | start | end
     action: str = ""  # of a tool: see observe.tools
     label: str = ""  # of a tool: "edit", "test", "run:npm run build"
     paths: tuple[str, ...] = ()  # from the project's root
@@ -136,6 +136,7 @@ class Interpreter:
         self.paths = paths
         self.count = count  # acts made
         self._pending: list[_Pending] = []
+        self._unanswered: deque[tuple[object, ...]] = deque(maxlen=2 * PENDING)  # what acts without a result were about
         self._answered = False  # results come at all
 
     def take(self, event: Event) -> list[Act]:
@@ -145,12 +146,20 @@ class Interpreter:
             self._pending.append(_Pending(event, call_of(event.tool, event.args)))
             if not self._answered and len(self._pending) > PENDING:
                 return self.flush()
-            return [self._tool(*self._pending.pop(0), None)] if len(self._pending) > PENDING else []
+            if len(self._pending) <= PENDING:
+                return []
+            act = self._tool(*self._pending.pop(0), None)
+            self.note(act)
+            return [act]
         if kind == "tool_result":
             self._answered = True
             waiting = self._waiting(event)
             if waiting is None:
-                return [self._tool(event, call_of(event.tool, event.args), event)]
+                act = self._tool(event, call_of(event.tool, event.args), event)
+                if (known := _about(act)) in self._unanswered:
+                    self._unanswered.remove(known)
+                    return [act._replace(kind="result")]
+                return [act]
             return [self._tool(*waiting, event)]
         if kind in ("step_complete", "session_end", "approval"):
             return [*self.flush(), self._other(event)]
@@ -159,11 +168,20 @@ class Interpreter:
     def flush(self) -> list[Act]:
         """Calls whose results have not come, as acts without one."""
         left, self._pending = self._pending, []
-        return [self._tool(one.event, one.call, None) for one in left]
+        acts = [self._tool(one.event, one.call, None) for one in left]
+        for act in acts:
+            self.note(act)
+        return acts
+
+    def note(self, act: Act) -> None:
+        """Remember an act whose result has not come: when it comes it is no second act."""
+        if act.kind == "tool" and act.ok is None and act.seconds < 0:
+            self._unanswered.append(_about(act))
 
     def drop_pending(self) -> None:
         """Forget calls whose results have not come: in a fork they are the parent's."""
         self._pending = []
+        self._unanswered.clear()
 
     def _waiting(self, result: Event) -> _Pending | None:
         """The call a result belongs to: by its id, else the oldest of the same tool and arguments, else of the same tool."""
@@ -250,6 +268,10 @@ class Interpreter:
 
     def _own(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(own for name in names if (own := self.paths.of(name))))
+
+
+def _about(act: Act) -> tuple[object, ...]:
+    return act.label, act.paths, act.pattern, act.command, act.urls
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:

@@ -526,6 +526,7 @@ def restored(path: Path) -> tuple[Running | None, int]:
             running.events += len(marks)
             running.interpreter.count = act.n
             running.apply(act)
+            running.interpreter.note(act)
         elif line.kind == "fork":
             starts.pop()
             running = running.fork(starts[-1])

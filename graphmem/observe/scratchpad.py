@@ -199,6 +199,8 @@ class Scratchpad:
         self.tokens += act.tokens
         if act.kind in ("tool", "diff"):
             self._tool(act)
+        elif act.kind == "result":
+            self._result(act)
         elif act.kind in ("say", "user"):
             self.messages += 1
             if act.text:
@@ -251,6 +253,22 @@ class Scratchpad:
                 self.searches.add(act.pattern, 1)
             else:
                 self.searches[act.pattern] = times + 1
+
+    def _result(self, act: Act) -> None:
+        """How something came out that was counted before: nothing but that is new."""
+        if act.ok is False and act.error:
+            self._failed(act)
+        elif act.ok:
+            self._succeeded(act)
+        use = self.commands.get(act.command)
+        if use is not None:
+            use.failures += act.ok is False
+            use.last_exit = act.exit_code if act.exit_code is not None else use.last_exit
+            use.seconds += max(0.0, act.seconds)
+        for path in act.paths:
+            seen = self.files.get(path)
+            if seen is not None and act.action == "read":
+                seen.tokens += act.tokens // len(act.paths)
 
     def _used(self, act: Act, path: str) -> None:
         use = self.files.get(path)
