@@ -176,6 +176,7 @@ class _Run:
         there = f"  {plural(project.state.files, 'file')}, {plural(project.state.symbols, 'symbol')}" if project.state.files else ""
         output.line()
         output.line((f"graphmem {graphmem.__version__}", "bold"), " serves ", (project.name or "an empty index", "bold"), (there, "dim"))
+        output.line("  Explorer ", (f"{self._address}/", "bold cyan"))
         output.line("  GraphQL  ", (f"{self._address}/graphql", "bold cyan"))
         output.line(("  every graphmem command about this project is answered by it; Ctrl-C ends it", "dim"))
 
