@@ -429,7 +429,7 @@ class Scratchpad:
         if self.cost() <= most:
             return
         order = [table for signal in BY_VALUE for table in self.tables.get(signal, ())]
-        order += [self.listed, self.mentions, self.searches, self.commands, self.files]
+        order += [self.listed, self.mentions, self.searches, self.modules, self.commands, self.errors, self.files]
         for table in order:
             while len(table) > 1 and self.cost() > most * _ENOUGH:
                 table.halve()
