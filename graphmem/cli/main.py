@@ -25,6 +25,7 @@ from graphmem.cli.commands import (
     semantic,
     serve,
     session,
+    session_running,
     upkeep,
 )
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
@@ -61,6 +62,11 @@ app.command()(memory.recall)
 app.command()(memory.forget)
 app.command()(memory.pin)
 app.add_typer(memory.app)
+app.command()(session_running.observe)
+session.app.command()(session_running.start)
+session.app.command()(session_running.end)
+session.app.command()(session_running.running)
+session.app.command()(session_running.look)
 app.add_typer(session.app)
 app.command()(people.rules)
 app.command("sync-file")(people.sync_file)
