@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -74,6 +75,7 @@ def read(
     total = git_log.count(root, revisions)
     lessons: list[git_log.Commit] = []
     seen = 0
+    now = time.time()
 
     def changes() -> Iterator[Change]:
         nonlocal seen
@@ -85,7 +87,7 @@ def read(
                 lessons.append(commit)
                 del lessons[:-most_lessons]
             if commit.touched or commit.deleted:
-                yield _change(commit, salt)
+                yield _change(commit, salt, now)
 
     on_progress(IndexProgress("history", 0, total, ""))
     written = log.exchange(GIT, gone, changes(), {"git_head": here.head, "git_way": way, "salt": salt})
@@ -111,10 +113,11 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
     return here, notes
 
 
-def _change(commit: git_log.Commit, salt: str) -> Change:
+def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
+    """A commit as a change; one whose clock ran ahead is of now, so that it does not make all others old."""
     return Change(
         GIT,
-        commit.at,
+        max(0.0, min(commit.at, now)),
         commit.touched,
         commit.sha,
         git_log.hashed(commit.email, salt),

@@ -592,6 +592,7 @@ class GraphMem(
         self._vectors.resume()
         self._book.follow_index()
         self._learn_from_commits(root, history)
+        self._derive_co_accessed()
         return summary
 
     def watch(self) -> None:

@@ -13,8 +13,10 @@ from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.memory import validate
 from graphmem.observe import coaccess, git_history, git_lessons, git_log
 from graphmem.observe.coaccess_edges import joined
+from graphmem.observe.coaccess_pairs import pairs
 from graphmem.observe.history import MAX_FILES, History
 from graphmem.observe.history_log import AGENT, Change, HistoryLog
+from graphmem.store.base import CoAccessRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +39,7 @@ ALSO_MOVES: Final = 5  # files an impact answer names
 ALSO_MOVES_SUPPORT: Final = 3  # fewer are chance
 ALSO_MOVES_SHARE: Final = 0.1  # of the changes of the targets' files
 MOST_JUDGED: Final = 50
+EDGES_EVERY: Final = 200  # changes, after which the edges of the graph are made anew: they are for queries, answers come from the log
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
@@ -199,6 +202,33 @@ class HistoryVerbs:
         items = git_lessons.lessons(reading.lessons, messages, living)
         if items:
             self._book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
+
+    def _derive_co_accessed(self) -> None:
+        """Bring the CO_ACCESSED edges of the graph up to the history, when it has grown by `EDGES_EVERY` changes or lost some.
+
+        A log that cannot be read is a note and leaves them as they are.
+        """
+        log = self._log()
+        if not log.exists:
+            return
+        try:
+            epoch, seq = log.mark()
+            mark = f"{epoch}:{seq // EDGES_EVERY}"
+            if self._store.meta().get("co_accessed") == mark:
+                return
+            history = self._known_history()
+        except HistoryError as error:
+            self._history_notes = [f"the history was not read: {error.message}"]
+            return
+        view = self._projections.graph()
+        ids = {path: view.ids[node] for path in view.paths if (node := view.file_node(path)) is not None}
+        with history.lock:
+            found = pairs(history, ids)
+        rows = [
+            CoAccessRow(ids[one.path], ids[one.other], one.support, one.confidence, datetime.fromtimestamp(one.last_at, UTC))
+            for one in found
+        ]
+        self._store.put_co_accessed(mark, rows)
 
     def _history_report(self) -> dict[str, Any]:
         """For `doctor`: what the history is made of."""

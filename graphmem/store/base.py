@@ -7,6 +7,7 @@ records of `queries/cypher` (see catalog); nobody outside this package sees Cyph
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -91,6 +92,16 @@ class FlowRow(NamedTuple):
     steps: list[tuple[str, float, str, int]]  # symbol id, confidence, rule, line; in order
 
 
+class CoAccessRow(NamedTuple):
+    """Two files that move together, seen from the first; the other direction is a row of its own."""
+
+    src: str  # id of a file
+    dst: str
+    sessions: int  # changes that touched both, commits among them
+    confidence: float  # share of the changes of the first that touched the second too
+    last_seen_at: datetime  # aware
+
+
 class GraphStore(Protocol):
     """An open database. Any thread may read; writes are queued to one writer."""
 
@@ -165,6 +176,14 @@ class GraphStore(Protocol):
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Keep flows in place of those before; a step whose symbol is gone is passed over."""
+
+    def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
+        """Keep edges between files that move together in place of those before; files that are gone are passed over.
+
+        Args:
+            mark: which history they were derived from, kept in `meta` as "co_accessed".
+            rows: one for each direction.
+        """
 
     def vectors(self, model: str) -> pa.Table:
         """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""

@@ -12,14 +12,18 @@ from typing import Any, Final
 import pyarrow as pa
 
 from graphmem.store.arrow_rows import SLICE
-from graphmem.store.base import FlowRow, ModuleRow, StoredModule
+from graphmem.store.base import CoAccessRow, FlowRow, ModuleRow, StoredModule
 from graphmem.store.tables import NodeTable, Pair, RelTable
+from graphmem.store.times import to_naive_utc
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import ends
 
 MODULES_OF: Final = "modules_generation"  # meta: the generation of the code the stored modules were worked out from
 FLOWS_OF: Final = "flows_generation"
 
+CO_ACCESSED_OF: Final = "co_accessed"  # meta: the history the edges between files were derived from
+
+_CO_ACCESSED: Final = Pair(RelTable.CO_ACCESSED, NodeTable.FILE, NodeTable.FILE)
 _CONTAINS: Final = Pair(RelTable.CONTAINS, NodeTable.MODULE, NodeTable.FILE)
 _DEPENDS: Final = Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE)
 _STARTS: Final = Pair(RelTable.STARTS_AT, NodeTable.FLOW, NodeTable.SYMBOL)
@@ -78,6 +82,14 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
     columns = {**_ENDS, "position": pa.int64(), "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
     steps = [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
     _create(transaction, "create_steps", columns, steps)
+
+
+def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
+    """Make the edges between files that move together these; one for each direction."""
+    transaction.run("delete_all_edges", **ends(_CO_ACCESSED))
+    columns = {**_ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
+    utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
+    _create(transaction, "create_co_accessed", columns, utc)
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import derived, embeddings, files, times
-from graphmem.store.base import EngineInfo, FlowRow, GraphTables, Knowledge, ModuleRow, StoredModule, StoredRows
+from graphmem.store.base import CoAccessRow, EngineInfo, FlowRow, GraphTables, Knowledge, ModuleRow, StoredModule, StoredRows
 from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.dump import write_dump
@@ -316,6 +316,10 @@ class KuzuStore:
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Keep flows in place of those before."""
         self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {derived.FLOWS_OF: str(generation)}))
+
+    def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
+        """Keep edges between files that move together in place of those before."""
+        self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {derived.CO_ACCESSED_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set small facts, without touching the generation."""

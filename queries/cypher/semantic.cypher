@@ -75,3 +75,10 @@ MATCH (a:Flow) WHERE a.id = src
 MATCH (b:Symbol) WHERE b.id = dst
 CREATE (a)-[e:STEP {position: position, confidence: confidence, source: 'ast', rule: rule, line: line}]->(b)
 RETURN count(*) AS edges
+
+// name: co_accessed(path)
+// Files that move with one, as the graph has them; what `coAccess` answers is worked out from the log itself.
+// returns: path STRING, sessions INT64, confidence DOUBLE, last_seen_at TIMESTAMP
+MATCH (:File {path: $path})-[e:CO_ACCESSED]->(b:File)
+RETURN b.path AS path, e.sessions AS sessions, e.confidence AS confidence, e.last_seen_at AS last_seen_at
+ORDER BY sessions DESC, path
