@@ -11,7 +11,7 @@ Source:
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import networkx as nx
@@ -30,6 +30,7 @@ class Ties(NamedTuple):
 
 
 USUAL: Final = Ties()
+LEAST_FILES: Final = 5  # of a community that other files of the same folder are outside of
 _SEED: Final = 1  # of the order in which Louvain visits nodes; any number, always the same
 
 _FILE, _FOLDER, _MODULE = "file", "folder", "module"
@@ -58,7 +59,26 @@ def communities(
     graph = _graph(paths, links, co_change or {}, earlier or {}, ties)
     found = nx.community.louvain_communities(graph, weight="weight", resolution=ties.resolution, seed=_SEED)
     groups = [sorted(name for kind, name in group if kind == _FILE) for group in found]
-    return sorted(group for group in groups if group)
+    return _with_splinters_joined(sorted(group for group in groups if group))
+
+
+def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
+    """Groups of too few files to be anything, each with the group that holds most of the other files of its folders, if one does."""
+    home = {path: i for i, group in enumerate(groups) for path in group}
+    siblings: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(home):
+        siblings[path.rpartition("/")[0]].append(path)
+    members = dict(enumerate(groups))
+    for i in sorted(members, key=lambda one: (len(members[one]), members[one])):
+        if len(members[i]) >= LEAST_FILES:
+            continue
+        folders = {path.rpartition("/")[0] for path in members[i]}
+        near = Counter(home[path] for folder in folders for path in siblings[folder] if home[path] != i)
+        if near:
+            other = max(near, key=lambda one: (near[one], -one))
+            members[other] = sorted([*members[other], *members[i]])
+            home.update(dict.fromkeys(members.pop(i), other))
+    return sorted(members.values())
 
 
 def _graph(

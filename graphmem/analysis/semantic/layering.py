@@ -107,7 +107,8 @@ def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
                 if cost < best:
                     best, place = cost, i
             if best < costs[at]:
-                order = [*rest[:place], node, *rest[place:]]
+                rest.insert(place, node)
+                order = rest
                 moved = True
         if not moved:
             break
