@@ -343,7 +343,7 @@ def main() -> None:
 
     arguments = report.parser(__doc__)
     arguments.add_argument("--sessions", type=int, default=180)
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9, 10, 11])
     arguments.add_argument("--embedder", default="hashed")
     given = arguments.parse_args()
     names = {one.name for one in lessons()}
@@ -382,6 +382,11 @@ def main() -> None:
             }
         )
         print(f"seed {seed}: missed {', '.join(missed) or 'nothing'}; junk: {'; '.join(done.junk) or 'none'}")
+    total = {name: sum(one[name] for one in kept) for name in ("found", "junk_of_found", "memories", "learnt", "lessons", "ms_per_session")}
+    junk = sum(len(one["junk"]) for one in kept) / max(1, total["memories"])
+    kept_all = f"{total['junk_of_found'] / max(1, total['found']):.1%}"
+    share = f"{total['learnt'] / total['lessons']:.0%}"
+    rows.append(["all", total["found"], kept_all, total["memories"], f"{junk:.1%}", share, total["ms_per_session"] / len(kept)])
     report.table(["seed", "found", "junk if all were kept", "memories", "junk", "lessons learnt", "ms CPU a session"], rows)
     report.publish("learning", {"sessions": given.sessions, "embedder": given.embedder, "results": kept}, given.out)
 

@@ -45,6 +45,7 @@ _INSTRUCTION: Final = re.compile(
     r"<\s*/?\s*(?:system|assistant|user|project_memory)\b",
     re.IGNORECASE,
 )
+_DENIAL: Final = re.compile(r"\b(?:not|never|no|nor|neither|without|avoid\w*|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\b(?:https?|ftp)://\S+|\b[\w.+-]+@[\w-]+\.\w+", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -155,6 +156,8 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
 def fits(template: str, better: str) -> bool:
     """Whether a wording says what its template says: the same names, paths and numbers, none new, the same polarity, no instruction."""
     if not 20 <= len(better) <= max(WORDED, len(template)) or _INSTRUCTION.search(better) or _ADDRESS.search(better):
+        return False
+    if len(_DENIAL.findall(better)) != len(_DENIAL.findall(template)):
         return False
     said, meant = better.casefold(), template.casefold()
     if any(one not in said for one in facts_of(template)) or any(one not in meant for one in facts_of(better)) or opposed(template, better):

@@ -36,7 +36,7 @@ class Rate(NamedTuple):
 RATES: Final[Mapping[str, Rate]] = MappingProxyType(
     {
         "file_access": Rate(MODULE, 0.75),  # "most sessions of a module", between often (half) and always (four fifths)
-        "co_access": Rate(PAIR, 0.66),  # two thirds: four sessions of four, five of six
+        "co_access": Rate(PAIR, 0.7),  # four sessions of four, eight of nine
         "read_abandon": Rate(MODULE, 0.3),
         "tool_sequence": Rate(MODULE, 0.2),
         "test_order": Rate(MODULE, 0.2),

@@ -164,7 +164,7 @@ def _hot(stat: ModuleStat, files: Sequence[FileUse]) -> Iterator[Synthesis]:
 
 def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
     if stat.tokens >= 1_000:
-        rounded = round(stat.tokens, 1 - len(str(stat.tokens)))
+        rounded = round(stat.tokens, 2 - len(str(stat.tokens)))
         content = f"A session in `{stat.module}` costs about {rounded:,} tokens; leave room for that, or read selectively."
         yield Synthesis(f"synthesis:cost:{stat.module}", "context_cost", content, (), {"module": stat.module, "tokens": stat.tokens}, 0.3)
 

@@ -1,0 +1,186 @@
+"""What is told of a session to people and to the next one, and that every door tells the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graphmem import GraphMem
+from graphmem.errors import SessionNotFoundError
+from graphmem.memory.clock import ManualClock
+from graphmem.observe.model import (
+    CommandRun,
+    DeadEnd,
+    Decision,
+    ErrorSeen,
+    FileStat,
+    Finding,
+    SessionInfo,
+    SessionRecord,
+    UnitDone,
+    as_json,
+)
+from graphmem.observe.summary import KEPT_FILES, markdown, short, summarised, write
+from graphmem.settings import Settings
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def record(number=1, **changes):
+    at = START + timedelta(days=number)
+    info = SessionInfo(
+        f"s{number}",
+        "build",
+        "claude",
+        title="Round the totals",
+        started_at=at,
+        ended_at=at + timedelta(minutes=50),
+        outcome="validated",
+        ending="ended",
+    )
+    right = "The total is rounded by the tax table, not by the cart"
+    one = Finding(
+        "self_correction",
+        f"self_correction:{number}",
+        0.88,
+        "gotcha",
+        {"sentence": right, "wrong": "", "right": right},
+        ("a.py",),
+        early=True,
+    )
+    made = SessionRecord(
+        info,
+        90,
+        20,
+        40_000,
+        3_000.0,
+        41,
+        files=(FileStat("a.py", 3, 2, lines_added=10, lines_removed=3, first_at=at, last_at=at), FileStat("b.py", 1)),
+        commands=(CommandRun("pytest -q", "test", 3, 1, 0, 12.0, 9), CommandRun("make lint", "run", 1, 1, 2, 3.0, 11)),
+        decisions=(Decision("Use Decimal", True, 2, at), Decision("Use floats", False, 3, at)),
+        errors=(
+            ErrorSeen("k", "TypeError: float and Decimal", "Bash", "pytest", 2, True, ("a.py",), (4,)),
+            ErrorSeen("l", "LintError: `x` is unused", "Bash", "make lint", 1, False, (), (9,)),
+        ),
+        dead_ends=(DeadEnd("Round in the template", "it is cached", 4, at, ("c.py",), ("c.py",)),),
+        units=(UnitDone("Unit one", "", "validated", 1, 9, 9, None),),
+        findings=(one,),
+    )
+    return made._replace(**changes)
+
+
+def test_a_summary_says_files_commands_decisions_errors_duration_and_status():
+    text = markdown(summarised(record()))
+    assert text.startswith(
+        "# Round the totals\n\nA build session of claude on 2026-03-03 09:00 UTC, 50 min, 41 steps; its checks passed.\n"
+    )
+    for line in (
+        "- `a.py` (+10 −3)",
+        "- `pytest -q` (exit 0, 3 runs, 1 failed)",
+        "- `make lint` (exit 2)",
+        "- approved: Use Decimal",
+        "- rejected: Use floats",
+        "- `TypeError: float and Decimal` in `a.py`",
+        "- `LintError: 'x' is unused`",
+        "- Round in the template",
+        "- Unit one: its checks passed",
+    ):
+        assert f"{line}\n" in text, line
+
+
+def test_a_short_one_is_one_line_and_without_anybody_s_words_where_strangers_had_a_part():
+    said = short(summarised(record()))
+    assert "\n" not in said
+    assert "Use Decimal" in said
+    tainted = short(summarised(record(contaminated=True)))
+    assert "`a.py`" in tainted
+    assert not any(word in tainted for word in ("Use Decimal", "template", "LintError", "Round the totals"))
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b\\c", "x" * 300, "ключ", "nul\x00"])
+def test_no_name_of_a_session_leads_out_of_the_folder(tmp_path, name):
+    one = record()
+    path = write(tmp_path / "sessions", summarised(one._replace(info=one.info._replace(id=name))))
+    assert path.parent == tmp_path / "sessions"
+    assert path.is_file()
+
+
+def test_only_the_newest_files_stay(tmp_path):
+    for number in range(KEPT_FILES):
+        (tmp_path / f"20200101T{number:06}-x.md").write_text("old", encoding="utf-8")
+    written = write(tmp_path, summarised(record()))
+    assert len(list(tmp_path.glob("*.md"))) == KEPT_FILES
+    assert written.is_file()
+
+
+@pytest.fixture
+def gm(tmp_path):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+        opened._book.clock = ManualClock(START)
+        yield opened
+
+
+def test_the_last_two_of_the_last_seven_days_are_offered(gm):
+    for number in range(5):
+        gm.learn_from(record(number))
+    assert [one.session for one in gm.recent_summaries(START + timedelta(days=10))] == ["s4", "s3"]
+    assert [one.session for one in gm.recent_summaries(START + timedelta(days=11))] == ["s4"]
+    assert gm.recent_summaries(START + timedelta(days=30)) == []
+    assert gm.session_summary("s3").markdown == markdown(summarised(record(3)))
+
+
+@contextmanager
+def served(gm):
+    """The address of a server of it, in a thread."""
+    from graphmem.api.app import build_app
+    from graphmem.api.serve import Server
+
+    server = Server(build_app(gm), "127.0.0.1", 0)
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.stop()
+        thread.join(60)
+
+
+def test_the_server_tells_what_the_library_tells(gm):
+    from graphmem.client import RemoteGraphMem
+
+    with served(gm) as address:
+        there = RemoteGraphMem(address, "")
+        receipt = there.learn_from(as_json(record()))
+        assert receipt == gm.session_receipts("s1")[0]
+        assert there.session_receipts("s1") == gm.session_receipts("s1")
+        assert there.session_summary("s1") == gm.session_summary("s1")
+        assert there.session_summaries() == gm.session_summaries()
+        assert there.recent_summaries(START + timedelta(days=2)) == gm.recent_summaries(START + timedelta(days=2))
+        with pytest.raises(SessionNotFoundError):
+            there.session_receipts("nobody")
+        assert sorted(there.undo_session("s1").ids) == sorted(receipt.learnt)
+
+
+def test_the_command_line_shows_undoes_and_refuses(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.graphmem]\nembedder = 'none'\n", encoding="utf-8")
+    with GraphMem.open(repo=tmp_path) as gm:
+        gm.learn_from(record())
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "graphmem", "session", *arguments, "--project", str(tmp_path)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+    assert "Round the totals" in run("list").stdout
+    [receipt] = json.loads(run("show", "s1", "--json").stdout)
+    assert receipt["counts"] == {"learnt": 2}
+    assert "2 memories taken back" in run("undo", "s1").stdout
+    refused = run("show", "nobody")
+    assert (refused.returncode, "graphmem session list" in refused.stderr) == (1, True)
