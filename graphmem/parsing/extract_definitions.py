@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
     ATTR,
+    CALL,
     LAMBDA,
     NAME,
+    NEW,
     Parameter,
 )
 
@@ -115,7 +117,7 @@ class Definitions(Bindings):
         parts: list[str] = []
         terms = self.builder.terms
         found = terms[term]
-        if len(found) == 4 and found[0] not in (NAME, ATTR):
+        if found[0] in (CALL, NEW):
             found = terms[found[1]]
         while found[0] == ATTR:
             parts.append(found[2])

@@ -273,7 +273,8 @@ class Classes:
         if method < 0:
             return EMPTY
         owner = entry.symbols[entry.definitions[method].parent]
-        return join_all(one(SUPEROBJ, owner, atom) for atom in entry.rules.receiver(self.inference, entry.symbols[method]))
+        receivers = entry.rules.receiver(self.inference, entry.symbols[method])
+        return join_all(one(SUPEROBJ, owner, atom) for atom in receivers if atom[0] in (INST, CLASS))  # an object literal has no class
 
 
 def _informs(entry: FileEntry, position: int) -> bool:

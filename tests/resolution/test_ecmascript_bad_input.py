@@ -197,3 +197,8 @@ def test_configurations_with_cycles_and_nonsense_do_no_harm(resolve):
         "jsconfig.json": "{ not json",
     }
     assert ("src/main.ts:<module>", "src/lib.ts:lib") in resolve(files).edges("CALLS")
+
+
+def test_super_in_an_object_literal_is_followed_nowhere(resolve):
+    found = resolve({"a.js": "const made = { constructor() { super(); super.run() }, run() {} }\nmade.run()\n"})
+    assert found.edges("CALLS") <= {("a.js:<module>", "a.js:made.run"), ("a.js:<module>", "a.js:run")}
