@@ -81,7 +81,7 @@ def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, reme
     )
     listed = {name for table in cells for name in table}
     if name == "around":
-        assert listed >= set(networkx_service.neighbourhood(["pagerank"], depth=2, limit=120).columns["nodes"]["ref"][:60])
+        assert listed >= set(networkx_service.neighbourhood(["pagerank"], depth=2, limit=100).columns["nodes"]["ref"][:60])
     else:
         assert listed >= {one.name for one in networkx_service.modules().modules}
         assert "classes/graph.py" in listed

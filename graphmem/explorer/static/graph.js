@@ -98,7 +98,7 @@ async function showAround(picture, panel, below, parameters, signal) {
   const chosen = new Set(kinds ? kinds.split(",") : KINDS);
   let answer;
   try {
-    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 120 }, signal)).neighbourhood;
+    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 100 }, signal)).neighbourhood;
   } catch (error) {
     if (error.name === "AbortError") return;
     fill(picture, failure(error, (ref) => to("graph", { around: ref })));
@@ -140,9 +140,9 @@ async function showAround(picture, panel, below, parameters, signal) {
   });
   const centred = () => {
     const whole = stage.cameraFor(...scene.bounds(), 1);
-    if (whole.k >= 0.55) return stage.moveTo(whole);
-    const [x0, , x1] = scene.bounds();
-    stage.moveTo({ x: Math.sign(x0 + x1) * Math.min(280, Math.abs(x0 + x1) / 2), y: 0, k: 0.8 }); // readable rather than whole and tiny
+    if (whole.k >= 0.5) return stage.moveTo(whole);
+    const k = 0.7; // readable rather than whole and tiny, with what it depends on in sight
+    stage.moveTo({ x: Math.max(-stage.width / 2 / k + 130, Math.min(...nodes.x.filter((_, i) => nodes.side[i] >= -1)) - 130) + stage.width / 2 / k, y: 0, k });
   };
   centred();
   signal.addEventListener("abort", () => stage.stop());

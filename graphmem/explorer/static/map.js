@@ -7,6 +7,7 @@ export const KINDS = ["CALLS", "IMPORTS", "REFERENCES", "INHERITS", "OVERRIDES",
 const FILES_FROM = 46; // radius in pixels a typical module must have for its files to show
 const SYMBOLS_FROM = 34; // likewise a file for its symbols
 const PORTION = 400;
+const MOST_LINES = 1_200; // between files at a time, the heaviest; a chosen file shows all of its own
 
 export class MapScene {
   /** @param {object} columns  the answer of `atlas`. */
@@ -16,6 +17,7 @@ export class MapScene {
     this.files = columns.files;
     this.moduleEdges = columns.moduleEdges;
     this.fileEdges = columns.fileEdges;
+    this.heaviest = this.fileEdges.count.map((_, e) => e).sort((a, b) => this.fileEdges.count[b] - this.fileEdges.count[a] || a - b);
     this.filesOf = this.modules.name.map(() => []);
     this.files.module.forEach((module, file) => this.filesOf[module].push(file));
     this.fileAt = new Map(this.files.path.map((path, i) => [path, i]));
@@ -121,7 +123,7 @@ export class MapScene {
 
     if (level !== "modules" || near > 0) {
       if (settings.edges && level === "files" && near > 0.5) {
-        const lively = this.chosen ? 0.08 : 0.16;
+        const lively = this.chosen ? 0.06 : 0.13;
         yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => settings.tests || !this.isTest(i));
       }
       const visible = this.filesIn(camera, window);
@@ -174,7 +176,8 @@ export class MapScene {
   *paintEdges(context, edges, ends, sx, sy, k, alpha, { width, height }, may = () => true) {
     const groups = new Map();
     const [w, hgt] = [width / 2, height / 2];
-    for (let e = 0; e < edges.src.length; e++) {
+    let room = MOST_LINES;
+    for (const e of this.heaviest) {
       if (!this.shows(edges.kind[e], edges.certain[e] > 0)) continue;
       const [a, b] = [edges.src[e], edges.dst[e]];
       if (!may(a) || !may(b)) continue;
@@ -184,6 +187,7 @@ export class MapScene {
       const key = edges.kind[e] * 8 + thick * 2 + (edges.certain[e] > 0 ? 1 : 0);
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push([x1, y1, x2, y2]);
+      if (!--room) break;
     }
     for (const [key, lines] of [...groups].sort((a, b) => a[0] - b[0])) {
       context.strokeStyle = this.palette.kinds[this.kindNames[key >> 3]] ?? this.palette.line;
