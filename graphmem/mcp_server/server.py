@@ -9,9 +9,11 @@ import anyio.to_thread
 import jsonschema
 import mcp_types as types
 from mcp.server import Server
+from mcp.shared.exceptions import MCPError
 
 import graphmem
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
+from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.tools import INSTRUCTIONS, MAX_BUDGET, MIN_BUDGET, TOOLS, Tool
 
 if TYPE_CHECKING:
@@ -41,7 +43,50 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             return types.CallToolResult(content=[types.TextContent(type="text", text=_refusal(error))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=answer)])
 
-    return Server("graphmem", version=graphmem.__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+    async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=name, description=prompt.description, arguments=[types.PromptArgument(**one._asdict()) for one in prompt.arguments]
+                )
+                for name, prompt in PROMPTS.items()
+            ]
+        )
+
+    async def get_prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
+        except GraphMemError as error:
+            raise MCPError(types.INVALID_PARAMS, _refusal(error)) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))
+        return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
+
+    async def list_resources(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=one.name, description=one.description, mime_type=one.mime_type)
+                for uri, one in RESOURCES.items()
+            ]
+        )
+
+    async def read_resource(context: ServerRequestContext[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
+        except GraphMemError as error:
+            raise MCPError(types.INVALID_PARAMS, _refusal(error)) from error
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=said)])
+
+    return Server(
+        "graphmem",
+        version=graphmem.__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resources=list_resources,
+        on_read_resource=read_resource,
+    )
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:

@@ -1,0 +1,131 @@
+"""Prompts and resources: what a person picks from a menu, and texts an agent may read whole.
+
+They cost nothing until they are asked for, unlike tools, which every conversation pays for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.mcp_server import text
+
+if TYPE_CHECKING:
+    from graphmem.client import Service
+
+DIFF_TOKENS: Final = 3_000
+Given = Mapping[str, str]
+
+
+class Argument(NamedTuple):
+    """What a prompt may be told; all of it is text."""
+
+    name: str
+    description: str
+    required: bool
+
+
+class Prompt(NamedTuple):
+    """One prompt: what the person is shown, and how its first message is made."""
+
+    description: str
+    arguments: tuple[Argument, ...]
+    message: Callable[[Service, Given], str]
+
+
+class Resource(NamedTuple):
+    """One text."""
+
+    name: str
+    description: str
+    mime_type: str
+    read: Callable[[Service], str]
+
+
+def _onboard(service: Service, given: Given) -> str:
+    area = given.get("area", "")
+    known = service.context("prompt", text=area, files=(area,), format="markdown") if area else service.context("start", format="markdown")
+    about = f" around {area}" if area else ""
+    head = f"I am new to this project{about}. Explain what I have to know to work here, with the places to read first. Check what you say."
+    return "\n\n".join(filter(None, (head, known.text)))
+
+
+def _plan(service: Service, given: Given) -> str:
+    modules = [one.strip() for one in given.get("modules", "").split(",") if one.strip()]
+    known = service.plan_context(given["task"], modules, "markdown")
+    head = f"Plan this task step by step, small steps first, with the tests that show each is done: {given['task']}"
+    return "\n\n".join(filter(None, (head, known.text)))
+
+
+def _review_diff(service: Service, given: Given) -> str:
+    answer = service.impact_of_diff(base=given.get("base") or "HEAD")
+    known = service.context("tool", files=answer.files[:100], format="markdown") if answer.files else None
+    head = "Review this change: what could break, which of these dependents were forgotten, which tests have to be run."
+    return "\n\n".join(filter(None, (head, text.diff_impact(answer, DIFF_TOKENS), known.text if known is not None else "")))
+
+
+PROMPTS: Final[dict[str, Prompt]] = {
+    "onboard": Prompt(
+        "What somebody new has to know here.", (Argument("area", "a directory, a file or a question to begin with", False),), _onboard
+    ),
+    "plan": Prompt(
+        "Plan a task with what past work says about it.",
+        (Argument("task", "what is to be done", True), Argument("modules", "directories or files, with commas", False)),
+        _plan,
+    ),
+    "review-diff": Prompt(
+        "Review what the working tree changes, with what that could break.",
+        (Argument("base", "git revision to compare with; default HEAD", False),),
+        _review_diff,
+    ),
+}
+
+
+def _rules(service: Service) -> str:
+    found, notes = service.rules()
+    return "\n\n".join([*(f"## {one.name}\n\n{one.text}" for one in found), *notes]) or "There are no rules."
+
+
+RESOURCES: Final[dict[str, Resource]] = {
+    "graphmem://rules": Resource("rules", "Rules of the user and the project, verbatim.", "text/markdown", _rules),
+    "graphmem://MEMORY.md": Resource(
+        "MEMORY.md", "Every memory in use, as Markdown.", "text/markdown", lambda service: service.export_memories("markdown")
+    ),
+    "graphmem://start": Resource(
+        "start",
+        "What a session begins with.",
+        "text/markdown",
+        lambda service: service.context("start", format="markdown").text or "Nothing yet.",
+    ),
+}
+
+
+def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
+    """The message of a prompt.
+
+    Raises:
+        BadInputError: there is none of that name, or an argument is missing or unknown.
+    """
+    prompt = PROMPTS.get(name)
+    if prompt is None:
+        raise BadInputError(f"there is no prompt {name!r}; there are {', '.join(PROMPTS)}", argument="name", value=name)
+    known = {one.name for one in prompt.arguments}
+    if unknown := sorted(set(given) - known):
+        raise BadInputError(f"{name} takes no {unknown[0]!r}; it takes {', '.join(sorted(known))}", argument=unknown[0])
+    for one in prompt.arguments:
+        if one.required and not str(given.get(one.name, "")).strip():
+            raise BadInputError(f"{name} wants {one.name}: {one.description}", argument=one.name)
+    return prompt.message(service, {key: str(value) for key, value in given.items()})
+
+
+def text_of(service: Service, uri: str) -> tuple[str, str]:
+    """(MIME type, text) of a resource.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    resource = RESOURCES.get(uri)
+    if resource is None:
+        raise BadInputError(f"there is no {uri!r}; there are {', '.join(RESOURCES)}", argument="uri", value=uri)
+    return resource.mime_type, resource.read(service)
