@@ -66,7 +66,8 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
         for name, other in ENGINES.items():
             if header.magic == other.magic:
                 raise SettingsError(
-                    f"{path} was written by {name}; open it with engine = {name}, or index again with {engine} in another place",
+                    f"{path} was written by {name}; open it with engine = {name}, take it along with "
+                    f"`graphmem backup --portable` and `restore`, or index again with {engine} in another place",
                     setting="engine",
                     value=engine,
                     origin=str(path),
