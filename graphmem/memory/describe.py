@@ -45,7 +45,7 @@ class Describer:
             citation=row.citation,
             content=row.content,
             confidence=row.confidence,
-            confidence_in_use=round(confidence_in_use(row, self._now, about), 6),
+            confidence_in_use=round(confidence_in_use(row, self._now, about), 4),  # more digits change while one looks
             importance=row.importance,
             strength=row.strength,
             source=row.source,

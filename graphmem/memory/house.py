@@ -79,8 +79,11 @@ def retract(book: MemoryBook, origin: str, *, hard: bool = False, dry_run: bool 
                 f"it is a session, a page's address, or one of {', '.join(ORIGINS)}",
                 "`graphmem memory show` names a memory's sessions.",
             )
-        # What strangers' words had a part in names their page beside its session; neither agrees with the other.
-        own = {one for one in sources if name in ORIGINS or ((row := index.row(one)) is not None and row.contaminated)}
+        # What strangers' words had a part in names their page beside the session that read it: these two do not confirm each
+        # other, while whoever says the same elsewhere does, and that is counted in its strength.
+        own = {
+            one for one in sources if name in ORIGINS or ((row := index.row(one)) is not None and row.contaminated and row.strength <= 1)
+        }
         elsewhere = {one for one in sources if one not in own and any(learnt.session_id != name for learnt in index.learnt(one))}
         # Children point to their parents; what was made of something taken back goes with it.
         taken = [one for one in sources if one not in elsewhere]
