@@ -172,6 +172,7 @@ class Scratchpad:
         self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
         self._edited_in: Table[str, int] = Table(2_000, float, 100)  # module -> files edited
         self._most = ("", 0, 0)  # the module with the most files edited, with the most uses: name, edited, uses
+        self._spans: list[tuple[int, int, str, str]] = []  # acts of each unit of work that is done: first, last, label, phase
         self._unit_from = 0  # steps when the current unit began
         self._unit_step = 0
         self._unit_n = 1
@@ -407,6 +408,7 @@ class Scratchpad:
         self.units.append(UnitDone(self.info.work_unit, self.info.phase, outcome, self._unit_step, act.step, steps, planned))
         if outcome == "failed":
             self.failed.append((self._unit_n, act.n))
+        self._spans.append((self._unit_n, act.n, self.info.work_unit, self.info.phase))
         self._unit_from, self._unit_step, self._unit_n = self.steps, act.step + 1, act.n + 1
         self.info = self.info._replace(work_unit="", planned_steps=None)
 
@@ -465,6 +467,7 @@ class Scratchpad:
         places = sorted(set(marks))
         contaminated = tainted or bool(self.web_n and places and max(n for n, _ in places) >= self.web_n)
         inherited = bool(self.forked_n and places and max(n for n, _ in places) <= self.forked_n)
+        unit, phase = self._unit_at(max(n for n, _ in places)) if places else (self.info.work_unit, self.info.phase)
         failed = bool(places) and any(all(low <= n <= high for n, _ in places) for low, high in self.failed)
         urgent = row.early is not None and early
         return Finding(
@@ -483,9 +486,16 @@ class Scratchpad:
             failed,
             False,
             (self.info.parent if inherited else self.info.id,),
-            self.info.work_unit,
-            self.info.phase,
+            unit,
+            phase,
         )
+
+    def _unit_at(self, n: int) -> tuple[str, str]:
+        """Label and phase of the unit of work an act belongs to."""
+        for first, last, label, phase in reversed(self._spans):
+            if first <= n <= last:
+                return label, phase
+        return self.info.work_unit, self.info.phase
 
     # ---- for the record
 

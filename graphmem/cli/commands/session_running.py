@@ -189,7 +189,7 @@ def _batches(lines: TextIO) -> Iterator[list[Any]]:
         try:
             batch.append(json.loads(line))
         except (ValueError, RecursionError):
-            batch.append({"kind": None, "line": "not JSON"})
+            batch.append(line[:80])
         if len(batch) >= BATCH:
             yield batch
             batch = []
