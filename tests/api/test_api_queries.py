@@ -388,6 +388,8 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
         "Aliases": {},
         "ExportMemories": {},
         "Rules": {},
+        "CoAccess": {"files": [ROUTING]},
+        "FileHistory": {"paths": [ROUTING]},
     }
 
     def render():
