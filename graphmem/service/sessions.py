@@ -7,7 +7,7 @@ import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +32,6 @@ from graphmem.observe.observer import QUIET_AT_START, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from graphmem.answers import Receipt
     from graphmem.memory.book import MemoryBook
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from graphmem.observe.model import SessionRecord
 
 FOLDER: Final = "trails"
+SWEEP_EVERY: Final = timedelta(minutes=10)
 MAX_PAGE: Final = 500
 SHOWN: Final = 200  # rows of each list of one session
 log = logging.getLogger("graphmem.observe")
@@ -78,6 +78,7 @@ class SessionVerbs:
     _data_dir: Path
     _known_observer: Observer | None = None
     _learner: ThreadPoolExecutor | None = None
+    _swept_at = datetime.min.replace(tzinfo=UTC)
     _observer_turn = threading.Lock()
 
     if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class SessionVerbs:
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
         observer = self._observer()
+        self._sweep_when_due()
         seen = observer.observe(events, session)
         for record, unit in seen.units:
             if len(record.units) > UNITS:
@@ -296,6 +298,13 @@ class SessionVerbs:
         return [record.info.id for record in ready]
 
     # ---- inside
+
+    def _sweep_when_due(self) -> None:
+        """Sessions that fell silent (an agent that tells no end, a closed terminal) are ended while others go on."""
+        now = self._book.clock.now()
+        if now - self._swept_at >= SWEEP_EVERY:
+            self._swept_at = now
+            self._learning_thread().submit(self.finish_quiet_sessions)
 
     def _observer(self) -> Observer:
         with self._observer_turn:
