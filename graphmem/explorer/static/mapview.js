@@ -147,7 +147,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
       const module = modules.name.indexOf(path);
       const thing = file !== undefined ? { level: "file", index: file } : module >= 0 ? { level: "module", index: module } : null;
       if (!thing) return false;
-      scene.chosen = thing;
+      scene.chosen = symbol ? null : thing; // a symbol is chosen when it is there
       const ends = thing.level === "file" ? files : modules;
       sought = symbol;
       const room = symbol ? 1.15 : thing.level === "file" ? 6 : 1.2;
