@@ -68,10 +68,11 @@ class StepTriggers:
             self._of(session).answers.append((query, list(answers)))
 
     def learnt(self, session: str, ids: Sequence[str]) -> None:
-        """The session recorded something."""
+        """The session recorded something; nobody waits for steps of one that has made none."""
         with self._lock:
-            own = self._of(session).learnt
-            own += [one for one in ids if one not in own]
+            if session in self._sessions:
+                own = self._of(session).learnt
+                own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
         """A step is over after which something was said already."""

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
-from threading import Lock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers_injection import ContextReady, InjectedItem, Injection, PackedText, Prefetch, PrefetchedFile, StepLimit
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 ACTIVE: Final = frozenset({"tool", "step", "take"})  # points that only full sessions get
 STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start whatever their scope
 STANDING_SCOPES: Final = frozenset({"global", "module"})
+PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 MAX_STANDING: Final = 12  # memories of every session, before packing chooses
 MAX_LINES: Final = 80  # of one piece of code
 ANSWERS_SEARCH: Final = 0.5  # score from which a memory answers a search
@@ -64,6 +65,13 @@ class Ask(NamedTuple):
     phase: str = ""
     form: str = "xml"
     remaining: int | None = None
+
+
+class _Kept(NamedTuple):
+    """What was read from all memories."""
+
+    standing: list[str]  # ids of memories for every session: pinned, global, of modules, recipes; most important first
+    typed: dict[str, list[MemoryRow]]  # live ones of PLANNED_TYPES, by id
 
 
 class _Gathered(NamedTuple):
@@ -114,7 +122,9 @@ class Injector:
         self._summaries = summaries
         self._deadlines = Deadlines()
         self._behind = ThreadPoolExecutor(1, thread_name_prefix="graphmem-behind")
-        self._standing: tuple[int, list[str]] = (-1, [])
+        self._standing: _Kept | None = None
+        self._changes = 0  # of memories, which let go of it
+        self._counting = 0  # the thread that writes down what was shown, while it does
         self._first: OrderedDict[str, None] = OrderedDict()  # sessions whose first message has come
         self._first_lock = Lock()
         self._disputed: set[str] = set()  # since this index was opened
@@ -156,6 +166,10 @@ class Injector:
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
         """A write was accepted: what a session has learnt is of use to it, and what it was shown may have been flagged wrong."""
+        is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
+        if not is_count:
+            self._changes += 1
+            self._standing = None
         for link in delta.learnt:
             self.steps.learnt(link.session_id, [link.memory_id])
         for row in delta.memories:
@@ -262,7 +276,11 @@ class Injector:
     def _count_shown(self, ids: Sequence[str], session: str) -> None:
         from graphmem.memory.changes import note_use
 
-        note_use(self._book, ids, "injected", session=session or None)
+        self._counting = get_ident()
+        try:
+            note_use(self._book, ids, "injected", session=session or None)
+        finally:
+            self._counting = 0
 
     def _pack(self, ask: Ask, budget: Budget, items: Sequence[Item], until: float, why: str = "") -> _Gathered:
         form = format_named(ask.form)
@@ -276,7 +294,7 @@ class Injector:
         rules, rule_notes = self._rules(ask.files or None)
         items = [*self._state_notes(), *of_rules(rules)]
         shown = self.agent.shown(ask.session) if ask.session else frozenset()
-        for info, score in self._infos(self._standing_ids(), shown):
+        for info, score in self._infos(self._kept().standing, shown):
             items.append(of_memory(info, "always" if info.status == "pinned" else "retrieval", score))
         gathered = self._pack(ask, budget, items, until)
         return gathered._replace(notes=[*gathered.notes, *rule_notes])
@@ -400,7 +418,7 @@ class Injector:
         if not name or len(name) > 1_000:
             raise BadInputError("say which module: a directory or file of the project", argument="module", value=module)
         describer = self._book.describer()
-        wanted = [*planning.wanted_of([describer.info(row) for row in self._typed("prefetch_pattern")], name), *more]
+        wanted = [*planning.wanted_of([describer.info(row) for row in self._kept().typed["prefetch_pattern"]], name), *more]
         root = self._root()
         files, left_out = planning.prefetched(wanted, lambda path: _tokens_of(root, path))
         notes = [] if wanted else [f"no past session says which files work on {name} begins with"]
@@ -409,7 +427,7 @@ class Injector:
     def step_limit(self, module: str, base: int) -> StepLimit:
         """See `injection.planning.step_limit`."""
         describer = self._book.describer()
-        return planning.step_limit(module, base, [describer.info(row) for row in self._typed("task_calibration")])
+        return planning.step_limit(module, base, [describer.info(row) for row in self._kept().typed["task_calibration"]])
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
         """The hits of a search as one text within a budget."""
@@ -479,24 +497,20 @@ class Injector:
         found = self._infos(ids, shown)
         return sorted(found, key=lambda one: (-one[1], one[0].id))[:MAX_STANDING]
 
-    def _standing_ids(self) -> list[str]:
-        """Memories for every session: pinned, global, of modules, recipes; most important first. Kept until a memory changes."""
-        index = self._projections.memories()
-        generation = index.generation
-        if self._standing[0] != generation:
+    def _kept(self) -> _Kept:
+        """What is asked of all memories at once, kept until one of them changes; being shown is no change."""
+        kept = self._standing
+        if kept is None:
+            turn = self._changes
             now = self._book.clock.now()
-            rows = [
-                row
-                for row in index.all_rows()
-                if row.status in LIVE_STATUSES and (row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES)
-            ]
+            live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES]
+            rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
             rows.sort(key=lambda row: (row.status != "pinned", -importance_now(row, now) * confidence_in_use(row, now), row.id))
-            self._standing = (generation, [row.id for row in rows[: 4 * MAX_STANDING]])
-        return self._standing[1]
-
-    def _typed(self, name: str) -> list[MemoryRow]:
-        """Live memories of one type, by id."""
-        return [row for row in self._projections.memories().all_rows() if row.type == name and row.status in LIVE_STATUSES]
+            typed = {name: [row for row in live if row.type == name] for name in PLANNED_TYPES}
+            kept = _Kept([row.id for row in rows[: 4 * MAX_STANDING]], typed)
+            if turn == self._changes:
+                self._standing = kept
+        return kept
 
     def _infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
         """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence."""

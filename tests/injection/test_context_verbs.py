@@ -38,6 +38,23 @@ def test_a_session_starts_with_rules_and_pinned_memories(service, session):
     assert not found.late
 
 
+def test_what_is_pinned_or_written_now_is_there_at_the_next_start(service):
+    def shown():
+        return [one.id for one in service.context("start", deadline_s=LONG).items]
+
+    shown()
+    assert service._injector.settle(30)  # being shown was written down
+    kept = service._injector._standing
+    shown()
+    assert service._injector.settle(30)
+    assert service._injector._standing is kept  # and makes nothing be read anew
+    fresh = service.remember("Deploys are on Tuesdays only.", "decision").memory.id
+    service.pin(fresh)
+    assert fresh in shown()
+    service.forget(fresh, hard=True)
+    assert fresh not in shown()
+
+
 def test_the_first_message_brings_what_is_known_of_files_and_question(service, session):
     found = service.context(
         "prompt", session, "why does reading the request stream twice raise", ["starlette/requests.py"], deadline_s=LONG
