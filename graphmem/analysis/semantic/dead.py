@@ -47,7 +47,7 @@ DOUBTS: Final[dict[str, tuple[float, str]]] = {
 }
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
-_DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass", "async", "overload"})
+_DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 
 
 class Mentions(NamedTuple):
@@ -203,8 +203,8 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     """Confidence from what is known of a definition itself, and what was weighed."""
     view = entries.view
     name = view.name(node)
-    private = name.startswith(("_", "#")) or any(part.startswith("_") for part in view.qualname(node).split("."))
     member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
+    private = name.startswith(("_", "#")) or (not member and any(part.startswith("_") for part in view.qualname(node).split(".")))
     standing, sentence = (
         (PRIVATE, "its name is private")
         if private
@@ -220,13 +220,18 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     return confidence, why
 
 
+def _explained(view: GraphView, node: int) -> int:
+    """Places in code where a definition's name stands because an edge to it is written there."""
+    return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
+
+
 def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> Iterable[str]:
     view = entries.view
     if view.unresolved_named(name):
         yield "unresolved"
-    if view.start_line[node] < view.arrays.nodes.name_line[node] and not _DECORATIONS & set(view.modifiers(node)):
+    if int(view.arrays.nodes.name_line[node] - view.start_line[node]) > len(_DECORATIONS.intersection(view.modifiers(node))):
         yield "decorated"
-    if reason == "unreferenced" and mentions.code.get(name, 0) > defined.get(name, 0):
+    if mentions.code.get(name, 0) > defined.get(name, 0) + _explained(view, node):
         yield "mentioned"
     if mentions.prose.get(name, 0):
         yield "documented"
