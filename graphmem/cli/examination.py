@@ -120,6 +120,7 @@ def _index(here: Door) -> list[Finding]:
         found.append(Finding("embedder", "bad" if embedder["failure"] else "ok", "; ".join(one for one in told if one)))
     found += [Finding(f"{name} in use", "ok", _flat(status)) for name, status in said.get("projections", {}).items() if name != "vectors"]
     found += _evidence(said.get("evidence") or {})
+    found += _history(said.get("history") or {})
     failed: list[str] = said.get("failed_files", [])
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
@@ -153,6 +154,13 @@ def _calls(said: dict[str, Any]) -> list[Finding]:
             {"sites": open_sites, "reasons": reasons},
         ),
     ]
+
+
+def _history(said: dict[str, Any]) -> list[Finding]:
+    """What moved together, and what keeps the history from being whole."""
+    changes = dict(said.get("changes") or {})
+    words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *said.get("notes", ())]
+    return [Finding("history", "note" if said.get("notes") else "ok", "; ".join(words))] if said else []
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:

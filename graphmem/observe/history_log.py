@@ -108,6 +108,15 @@ class HistoryLog:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
             return written
 
+    def erase(self, source: str) -> int:
+        """Take every change of a source out for good, also from the pages of the file; how many there were."""
+        with self._writing() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount
+            _bump(db)
+        self._select("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
     def since(self, seq: int) -> Iterator[Entry]:
         """Changes after a place in the log, in the order they were recorded."""
         while rows := self._select(

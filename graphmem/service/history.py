@@ -230,6 +230,11 @@ class HistoryVerbs:
         ]
         self._store.put_co_accessed(mark, rows)
 
+    def _forget_sessions(self) -> None:
+        """Take what agents did out of the history, for good; commits stay."""
+        if self._log().exists:
+            self._log().erase(AGENT)
+
     def _history_report(self) -> dict[str, Any]:
         """For `doctor`: what the history is made of."""
         log = self._log()

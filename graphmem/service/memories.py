@@ -9,7 +9,7 @@ from graphmem.memory import house, read
 from graphmem.memory.update import update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from graphmem.answers import (
@@ -35,6 +35,7 @@ class MemoryVerbs:
     """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
 
     _book: MemoryBook
+    _forget_sessions: Callable[[], None]
 
     # ---- writing
 
@@ -237,4 +238,6 @@ class MemoryVerbs:
         Raises:
             BadInputError: `confirm` is not it.
         """
-        return house.delete_all(self._book, confirm, actor=actor)
+        answer = house.delete_all(self._book, confirm, actor=actor)
+        self._forget_sessions()
+        return answer

@@ -161,3 +161,12 @@ def test_what_is_sure_is_an_edge_of_the_graph(moving: Path) -> None:
         committed(moving, "turn", "shop/cart.py")
         memory.index()
         assert len(memory._store.read("co_accessed", path="shop/cart.py")) == 2  # they outlive a change of their ends
+
+
+def test_deleting_everything_takes_what_agents_did_out_of_the_history(moving: Path) -> None:
+    with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
+        memory.index(moving)
+        memory.record_co_access(["shop/cart.py", "plan.py"], session="s")
+        memory.delete_all(memory.project().name)
+        assert [hit.path for hit in memory.co_access(["plan.py"], min_sessions=1)] == []
+        assert memory.doctor()["history"]["changes"] == {"git": 5}

@@ -216,3 +216,12 @@ def test_a_change_of_too_many_files_counts_for_each_and_joins_none(log):
     log.append([change(1, *(f"{i}.py" for i in range(40)), counted=False)])
     assert ranking(log, "1.py", min_support=1) == []
     assert {one.changes for one in History().follow(log).files(DAY)} == {1}
+
+
+def test_what_is_erased_is_nowhere_in_the_file(log):
+    log.append([change(1, "secret_plan.py", "b.py", key="s"), change(2, "c.py", key="sha", source=GIT)])
+    assert log.erase(AGENT) == 1
+    assert log.counts() == {"git": 1}
+    kept = b"".join(path.read_bytes() for path in log.path.parent.glob("history.sqlite*"))
+    assert b"secret_plan" not in kept
+    assert ranking(log, "b.py", min_support=1) == []
