@@ -184,6 +184,7 @@ def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArr
     height = depth * scale
     y[order] = 0.5 * y[order] + 0.5 * height[order]
     apart = radii[:, None] + radii[None, :]
+    inward = np.where(strength.any(axis=1), 0.03, 0.3)  # what nothing holds would drift away
     pull = strength / max(float(strength.max()), 1e-9)
     for round_ in range(ROUNDS):
         dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
@@ -191,7 +192,7 @@ def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArr
         gap = distance - apart
         force = (apart * apart) / (distance * distance) - pull * np.maximum(gap, 0) / scale
         np.fill_diagonal(force, 0)
-        fx = (force * dx / distance).sum(axis=1) - 0.03 * x / scale * n**0.5
+        fx = (force * dx / distance).sum(axis=1) - inward * x / scale * n**0.5
         fy = (force * dy / distance).sum(axis=1) - 0.6 * (y - height) / scale * n**0.5
         step = scale * 0.1 * (1 - round_ / ROUNDS)
         length = np.maximum(np.hypot(fx, fy), 1e-9)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Picture
@@ -110,5 +112,10 @@ class ExplorerVerbs:
                     found = here.modules
                     names = {path: group.name for group in found.groups for path in group.paths}
                     layers = {group.name: found.layer[i] for i, group in enumerate(found.groups)}
-                self._atlas = draw(view, names, layers)
+                    upward = [(found.groups[a].name, found.groups[b].name) for a, b in sorted(found.upward)]
+                    tests = {found.files.paths[i] for i in np.flatnonzero(found.files.is_test).tolist()}
+                    above = max(layers.values(), default=0) + 1
+                    # Layers leave out what tests depend on, which is everything: modules of tests alone go on top.
+                    layers.update({group.name: above for group in found.groups if tests.issuperset(group.paths)})
+                self._atlas = draw(view, names, layers, upward)
             return view, self._atlas

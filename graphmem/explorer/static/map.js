@@ -151,18 +151,19 @@ export class MapScene {
   *paintModuleEdges(context, sx, sy, k, alpha) {
     const { modules: m, moduleEdges: edges } = this;
     const pairs = new Map();
+    const against = new Set();
     for (let e = 0; e < edges.src.length; e++) {
       if (!this.shows(edges.kind[e], edges.certain[e] > 0)) continue;
       const key = edges.src[e] * m.x.length + edges.dst[e];
+      if (edges.upward[e]) against.add(key);
       pairs.set(key, (pairs.get(key) ?? 0) + edges.count[e]);
     }
     const order = [...pairs].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, Math.max(24, Math.round(m.x.length * 2.5)));
     const most = Math.log(1 + (order[0]?.[1] ?? 1));
     for (const [key, count] of order.reverse()) {
       const [a, b] = [Math.floor(key / m.x.length), key % m.x.length];
-      const upward = m.layer[a] <= m.layer[b];
       const strength = Math.log(1 + count) / most;
-      context.strokeStyle = upward ? this.palette.upward : this.palette.quiet;
+      context.strokeStyle = against.has(key) ? this.palette.upward : this.palette.quiet;
       context.globalAlpha = alpha * (0.12 + 0.5 * strength ** 2);
       context.lineWidth = 0.7 + 3.5 * strength ** 2;
       context.beginPath();
