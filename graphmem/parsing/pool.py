@@ -203,6 +203,8 @@ class _Pool:
         self.selector.unregister(worker.output)
         code = worker.process.wait()
         worker.end()
+        if code == -signal.SIGINT:  # it was not in a group of its own yet when a terminal interrupted this one
+            raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
         if not was_ready:
             raise IndexingError(f"A parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
         culprit = worker.pending.popleft() if worker.pending else None
