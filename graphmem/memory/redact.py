@@ -134,7 +134,8 @@ PERSONAL: Final = frozenset(shape.kind for shape in SHAPES if shape.personal)
 
 _KIND_OF: Final = {f"s{i}": shape.kind for i, shape in enumerate(SHAPES)}
 _VALUES: Final = ("v1", "v2", "v3", "v4", "v5", "v6", "v7")
-_NEAR: Final = tuple(re.compile(shape.near) if shape.near else None for shape in SHAPES)
+# What is looked for first: a text, the place of its shape, and what has to fit where it stands.
+_NEEDS: Final = tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(SHAPES) for need in shape.needs)
 # A name that may mean a secret: only then the text under it is judged as an assignment.
 _SECRET_NAME: Final = re.compile(
     r"(?i)pass|pwd|secret|api.?key|access.?key|auth.?key|private.?key|signing.?key|encryption.?key|token|credential"
@@ -221,7 +222,11 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 def _possible(text: str) -> tuple[int, ...]:
     """Which shapes could fit somewhere. Most texts are done after this look, at a few per cent of what the patterns cost."""
     lower = text.lower()
-    return tuple(i for i, shape in enumerate(SHAPES) if any(need in lower and _is_near(lower, need, _NEAR[i]) for need in shape.needs))
+    found: dict[int, None] = {}
+    for need, i, near in _NEEDS:
+        if need in lower and _is_near(lower, need, near):
+            found[i] = None
+    return tuple(found)
 
 
 def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +19,7 @@ from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
 from graphmem.observe.words import MESSAGE_CHARACTERS, error_line, file_names, imported, outcome, spoken
 
 PENDING: Final = 8  # calls whose results are waited for
-LISTED: Final = 80  # files of one listing that are looked at: what is skipped in them shows in the first ones
+LISTED: Final = 50  # files of one listing that are looked at: what is skipped in them shows in the first ones
 IMPORTS: Final = 40
 PATTERN_CHARACTERS: Final = 120
 COMMAND_CHARACTERS: Final = 200
@@ -114,12 +113,12 @@ class Paths:
                 return ""
             plain = plain[len(root) + 1 :]
         parts: list[str] = []
-        for part in PurePosixPath(plain).parts:
+        for part in plain.split("/"):
             if part == "..":
                 if not parts:
                     return ""
                 parts.pop()
-            elif part != ".":
+            elif part not in ("", "."):
                 parts.append(part)
         return "/".join(parts) if parts and parts[0] != ".git" else ""
 

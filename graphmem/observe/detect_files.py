@@ -176,13 +176,12 @@ class GlobIgnore(Detector):
             counts[folder] = counts.get(folder, 0) + 1
         if len(counts) < 2:
             return
-        beside = sorted(counts)[:20]
         for folder, files in counts.items():
             if files < LISTED_FILES or not folder:
                 continue
             seen: list[Any] | None = self.folders.get(folder)
             if seen is None:
-                seen = self.folders.add(folder, [0, 0, [], beside])
+                seen = self.folders.add(folder, [0, 0, [], sorted(counts)[:20]])
             seen[0] += 1
             seen[1] = max(seen[1], files)
             if len(seen[2]) < 10:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
 FINGERPRINT_CHARACTERS: Final = 200
@@ -171,7 +170,8 @@ MIN_CLAIM_WORDS: Final = 4
 def claims(text: str) -> list[Claim]:
     """The second thoughts in an agent's words, in order. A question, a plan and a polite "actually" are none."""
     lower = text.lower()
-    if not any(word in lower for word in _TAKES_BACK):
+    there = [word for word in _TAKES_BACK if word in lower]
+    if not there:
         return []
     found: list[Claim] = []
     told = list(sentences(spoken(text)))
@@ -179,7 +179,7 @@ def claims(text: str) -> list[Claim]:
         if sentence.endswith("?") or len(sentence) > 4 * SENTENCE_CHARACTERS:
             continue
         lead = sentence[:_LEAD_CHARACTERS].lower()
-        if not any(word in lead for word in _TAKES_BACK):
+        if not any(word in lead for word in there):
             continue
         body = sentence.rstrip(".!\n ")
         for pattern in _CORRECTIONS:
@@ -255,7 +255,7 @@ _IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
     """What looks like the name of a file in a text, as written, without doubles: the first ones."""
-    return tuple(dict.fromkeys(match.group() for match in islice(_FILE_NAME.finditer(text), most)))
+    return tuple(dict.fromkeys(_FILE_NAME.findall(text)[:most]))
 
 
 _IMPORT_WORDS: Final = ("import", "require(", "use ", "#include", "from ")
