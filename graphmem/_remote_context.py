@@ -25,6 +25,7 @@ class RemoteContextVerbs:
         phase: str = "",
         format: str = "xml",  # noqa: A002 - the word of the domain
         remaining: int | None = None,
+        deadline_s: float | None = None,
     ) -> Injection:
         """See `ContextVerbs.context`. The server counts the deadline from when the request came."""
         return self._injection(
@@ -37,6 +38,7 @@ class RemoteContextVerbs:
             text=text,
             files=list(files),
             phase=phase,
+            deadlineMs=_milliseconds(deadline_s),
         )
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
@@ -44,9 +46,16 @@ class RemoteContextVerbs:
         found = self._wire.ask("ContextUpdate", session=session, messages=list(messages), files=list(files), phase=phase)
         return rebuild(ContextAccepted, found["contextUpdate"])
 
-    def context_take(self, session: str, format: str = "xml", remaining: int | None = None) -> Injection:  # noqa: A002
+    def context_take(
+        self,
+        session: str,
+        format: str = "xml",  # noqa: A002
+        remaining: int | None = None,
+        deadline_s: float | None = None,
+    ) -> Injection:
         """See `ContextVerbs.context_take`."""
-        return self._injection("ContextTake", "contextTake", format, remaining, session=session)
+        deadline = _milliseconds(deadline_s)
+        return self._injection("ContextTake", "contextTake", format, remaining, session=session, deadlineMs=deadline)
 
     def plan_context(
         self,
@@ -99,3 +108,7 @@ class RemoteContextVerbs:
     def _injection(self, operation: str, field: str, form: str, remaining: int | None, **variables: Any) -> Injection:
         found = self._wire.ask(operation, timeout_s=_LONGEST_S, format=form.upper(), remaining=remaining, **variables)
         return rebuild(Injection, found[field])
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)

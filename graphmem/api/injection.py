@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from enum import StrEnum
+from typing import Final
 
 import strawberry
 
@@ -13,7 +14,9 @@ from graphmem import answers_injection as answers
 from graphmem.api import types_injection
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
-from graphmem.api.limits import no_more_than
+from graphmem.api.limits import at_most, no_more_than
+
+MAX_DEADLINE_MS: Final = 30_000  # a deadline of the caller's own
 
 
 @strawberry.enum(description="How what is injected is written.")
@@ -50,6 +53,13 @@ class TrustLevel(StrEnum):
 def _bounded(info: Info, argument: str, given: list[str] | None) -> list[str]:
     """A list that may be missing or empty, and not too long."""
     return no_more_than(info.context.limits.targets, argument, given) if given else []
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    """A deadline of the caller's own."""
+    if milliseconds is None:
+        return None
+    return at_most(MAX_DEADLINE_MS, "deadlineMs", milliseconds) / 1000
 
 
 @strawberry.type
@@ -124,15 +134,16 @@ class ContextMutations:
         phase: str = "",
         format: InjectionFormat = InjectionFormat.XML,  # noqa: A002
         remaining: int | None = None,
+        deadline_ms: int | None = None,
     ) -> answers.Injection:
         """What to put in front of an agent at a point of its session; empty when it would come too late.
 
-        START has 500 ms, PROMPT 2 s, TOOL 100 ms, STEP 50 ms, counted from when the request came.
+        START has 500 ms, PROMPT 2 s, TOOL 100 ms, STEP 50 ms, counted from when the request came; `deadlineMs` gives another time.
         """
         begun = time.monotonic()
         paths = _bounded(info, "files", files)
         return await info.context.call(
-            info.context.service.context, point.value, session, text, paths, phase, format.value, remaining, None, begun
+            info.context.service.context, point.value, session, text, paths, phase, format.value, remaining, _seconds(deadline_ms), begun
         )
 
     @resolved(types_injection.ContextAccepted | None)
@@ -152,10 +163,11 @@ class ContextMutations:
         session: str,
         format: InjectionFormat = InjectionFormat.XML,  # noqa: A002
         remaining: int | None = None,
+        deadline_ms: int | None = None,
     ) -> answers.Injection:
         """What was made ready for a session since the last time; nothing is given twice within a topic."""
         begun = time.monotonic()
-        return await info.context.call(info.context.service.context_take, session, format.value, remaining, None, begun)
+        return await info.context.call(info.context.service.context_take, session, format.value, remaining, _seconds(deadline_ms), begun)
 
     @resolved(types_injection.TrustState | None)
     @staticmethod

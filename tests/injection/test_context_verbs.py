@@ -210,8 +210,8 @@ def test_what_cannot_be_is_refused_by_name(service, call, named):
 
 def test_a_server_gives_the_same_answers(service, remote):
     ask = ("prompt", "", "why does reading the request stream twice raise", ["starlette/requests.py"], "implement", "markdown", 20_000)
-    here, there = service.context(*ask, deadline_s=LONG), remote.context(*ask)
-    assert there.late or (there.text, there.items, there.tokens) == (here.text, here.items, here.tokens)
+    here, there = service.context(*ask, deadline_s=LONG), remote.context(*ask, deadline_s=25.0)
+    assert (there.text, there.items, there.tokens) == (here.text, here.items, here.tokens)
     assert remote.context_budget(20_000) == service.context_budget(20_000)
     assert remote.prefetch("starlette/middleware") == service.prefetch("starlette/middleware")
     assert remote.step_limit("starlette/middleware", 7) == service.step_limit("starlette/middleware", 7)

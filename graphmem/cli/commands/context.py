@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -20,6 +20,8 @@ Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Token
 Phase = Annotated[str, typer.Option("--phase", help="define, implement, validate, refine, explore or reflect.")]
 Session = Annotated[str, typer.Option("--session", help="Remember under this name what was shown, and do not show it again.")]
 
+PATIENCE_S: Final = 30.0  # a person waits for an index to be opened and a model to be loaded, an agent does not
+
 
 def context(
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="What the person says; without it, what a session begins with.")] = "",
@@ -36,11 +38,11 @@ def context(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what would be put in front of an agent now."""
+    """Show what would be put in front of an agent now, without its deadline."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         service = here.service(whole=True)
         moment = point or ("prompt" if text else "tool" if files else "start")
-        _show(here, service.context(moment, session, text, files or (), phase, form, remaining))
+        _show(here, service.context(moment, session, text, files or (), phase, form, remaining, PATIENCE_S))
 
 
 def plan(
