@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import itertools
+import importlib.util
 import json
 import os
-import shutil
-import subprocess
 import time
-import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from websockets.sync.client import connect
 
 from graphmem.api import page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-extensions",
-    "--disable-sync",
-    "--no-first-run",
-    "--remote-debugging-port=0",
-    "--window-size=1400,900",
-]
+BROWSER = Path(__file__).parents[2] / "benchmarks" / "browser.py"
+spec = importlib.util.spec_from_file_location("graphmem_benchmark_browser", BROWSER)
+browser = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(browser)
+CHROMIUM, chromium = browser.CHROMIUM, browser.chromium
 
 
 def in_browser(test):
@@ -41,78 +26,6 @@ def in_browser(test):
 
 
 TOKEN = "open sesame"
-
-
-class Tab:
-    """A page in Chromium, over the DevTools protocol."""
-
-    def __init__(self, socket):
-        self._socket = socket
-        self._numbers = itertools.count(1)
-        self.events = []
-
-    def call(self, method, **params):
-        number = next(self._numbers)
-        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
-        while (message := json.loads(self._socket.recv(timeout=30))).get("id") != number:
-            self.events.append(message)
-        return message["result"]
-
-    def open(self, address):
-        for domain in ("Network", "Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-        self.call("Page.navigate", url=address)
-
-    def value(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        return result["result"].get("value")
-
-    def until(self, expression, seconds=20):
-        """The value of an expression as soon as it is true."""
-        deadline = time.monotonic() + seconds
-        while not (value := self.value(expression)):
-            assert time.monotonic() < deadline, f"{expression} stays {value!r}; {self.troubles()}"
-            time.sleep(0.05)
-        return value
-
-    def requested(self):
-        return [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
-
-    def troubles(self):
-        """What the browser complained about."""
-        return [event["params"] for event in self.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
-
-    def screenshot(self, path):
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
-
-
-@contextmanager
-def chromium(profile):
-    # A name server that is not there: whatever the page may want from elsewhere fails, as it would offline.
-    process = subprocess.Popen(
-        [CHROMIUM, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={profile}", "about:blank"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "HOME": str(profile)},
-    )
-    try:
-        port_file = profile / "DevToolsActivePort"
-        deadline = time.monotonic() + 30
-        while not (port_file.exists() and port_file.read_text().count("\n")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        port = port_file.read_text().split()[0]
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/json") as answer:
-            tab = next(one for one in json.load(answer) if one["type"] == "page")
-        with connect(tab["webSocketDebuggerUrl"], max_size=None, proxy=None) as socket:
-            yield Tab(socket)
-            socket.send(json.dumps({"id": 0, "method": "Browser.close"}))
-        process.wait(10)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
 RUN = "document.querySelector('.graphiql-execute-button')"
