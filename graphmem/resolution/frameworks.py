@@ -91,7 +91,7 @@ class Frameworks:
             if row.rule not in RULES:
                 raise GrammarError(f"{origin}: {row.rule!r} is no rule of resolution", path=origin, line=0)
         self._patterns = [(_any_of(row.calls), row) for row in self.hands_over if row.calls]
-        self._known: dict[str, tuple[HandsOver, ...]] = {}
+        self._calls = _any_of([call for row in self.hands_over for call in row.calls])
 
     @cached_property
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
@@ -127,13 +127,13 @@ class Frameworks:
         """Matches what asks for an injected value."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
-    def called(self, package: str, dotted: str) -> Sequence[HandsOver]:
-        """The rows that a call of something outside the project is."""
-        name = f"{package}.{dotted}" if dotted else package
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
-        return found
+    def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
+        """The rows that a call of something outside the project, as (package, name), is."""
+        # Nothing is remembered here: a name that outlives its file keeps the memory around it.
+        name = ".".join(part for part in outside if part)
+        if self._calls.fullmatch(name) is None:
+            return ()
+        return tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
 
     def events_of_call(self, terms: Sequence[Term], call: Term) -> Iterator[str]:
         """Names of the events a call connects a function with: `saved.connect(f)`, `bus.on("saved", f)`."""

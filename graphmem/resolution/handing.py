@@ -36,18 +36,24 @@ class Handing:
         self.entry = entry
         self.evidence = evidence
         self.tables = entry.frameworks
+        self.known: dict[tuple[str, str], Sequence[HandsOver]] = {}  # rows of what lies outside
 
     # handed over
 
     def hand_over(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Edges to the functions a call gives to a framework."""
-        if any(target.symbol is not None for target in targets):
-            return
         terms = self.entry.terms
         call = terms[reference.term]
         if not call[2] and not call[3]:
             return
-        rows = [row for target in targets if target.outside is not None for row in self.tables.called(*target.outside)]
+        rows: list[HandsOver] = []
+        for target in targets:
+            if target.outside is None:
+                return
+            found = self.known.get(target.outside)
+            if found is None:
+                found = self.known[target.outside] = self.tables.called(target.outside)
+            rows += found
         callee = terms[call[1]]
         if not rows and callee[0] == ATTR:
             first = terms[call[2][0]] if call[2] else ()
