@@ -121,6 +121,7 @@ def _index(here: Door) -> list[Finding]:
     found += [Finding(f"{name} in use", "ok", _flat(status)) for name, status in said.get("projections", {}).items() if name != "vectors"]
     found += _evidence(said.get("evidence") or {})
     found += _history(said.get("history") or {})
+    found += _learning(said.get("learning") or {})
     failed: list[str] = said.get("failed_files", [])
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
@@ -161,6 +162,15 @@ def _history(said: dict[str, Any]) -> list[Finding]:
     changes = dict(said.get("changes") or {})
     words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *said.get("notes", ())]
     return [Finding("history", "note" if said.get("notes") else "ok", "; ".join(words))] if said else []
+
+
+def _learning(said: dict[str, Any]) -> list[Finding]:
+    """What sessions of agents have taught, and which language model may be asked."""
+    if not said:
+        return []
+    model = f"language model {said['language_model']}" if said["language_model"] else "no language model"
+    words = [f"{said['sessions']:,} sessions", f"{said['memories']:,} memories learnt", model, *said["notes"]]
+    return [Finding("learning", "note" if said["notes"] else "ok", "; ".join(words))]
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:

@@ -532,6 +532,7 @@ class GraphMem(
             "failed_files": ready.failed_paths if ready is not None else [],
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
             "history": self._history_report(),
+            "learning": self._learning_report(),
             "health": to_json(self.health()),
         }
 

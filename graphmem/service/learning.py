@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Receipt, SessionSummary
-from graphmem.errors import BadInputError, GraphMemError, SessionNotFoundError
+from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
 from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
@@ -127,6 +127,19 @@ class LearningVerbs:
         return [_summary(one) for one in self._ledger().summaries(since, until, summaries.RECENT)]
 
     # ---- inside
+
+    def _learning_report(self) -> dict[str, Any]:
+        """For `doctor`: how many sessions were learnt from, what with, and what stands in the way."""
+        model = f"{self._language_model.name} at {self._language_model.host}" if self._language_model is not None else ""
+        report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
+        if (self._data_dir / LEDGER).exists():
+            ledger = self._ledger()
+            try:
+                sizes = ledger.sizes()
+            except LedgerError as error:
+                return {**report, "notes": [error.message]}
+            report |= {"sessions": sizes["session"], "memories": sizes["learnt"], "notes": list(ledger.notes)}
+        return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """What follows from a session besides its own lessons. One step's failure is logged and stops no other; all may be done again."""

@@ -184,3 +184,9 @@ def test_the_command_line_shows_undoes_and_refuses(tmp_path):
     assert "2 memories taken back" in run("undo", "s1").stdout
     refused = run("show", "nobody")
     assert (refused.returncode, "graphmem session list" in refused.stderr) == (1, True)
+
+
+def test_doctor_says_what_was_learnt_and_with_which_model(gm):
+    assert gm.doctor()["learning"] == {"sessions": 0, "memories": 0, "language_model": "", "notes": []}
+    gm.learn_from(record())
+    assert gm.doctor()["learning"]["memories"] == 2
