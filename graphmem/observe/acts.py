@@ -266,7 +266,13 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _own(self, names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(own for name in names if (own := self.paths.of(name))))
+        found: dict[str, None] = {}
+        of = self.paths.of
+        for name in names:
+            own = of(name)
+            if own:
+                found[own] = None
+        return tuple(found)
 
 
 def _about(act: Act) -> tuple[object, ...]:
