@@ -321,3 +321,28 @@ def test_the_pages_weigh_little_and_name_no_other_address():
         assert "https://" not in text
         assert "innerHTML" not in text
         assert "eval(" not in text
+
+
+SESSION = Path(__file__).parents[1] / "observe" / "sessions" / "03_error_retry_fires.jsonl"
+
+
+def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or_refused(tab, tmp_path, serve, visit):
+    events = [json.loads(line) for line in SESSION.read_text(encoding="utf-8").splitlines()[1:]]
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        memory.start_session("s1", kind="build", agent="claude-code", title="Refunds")
+        memory.observe([{**one, "session_id": "s1"} for one in events if one["kind"] != "session_end"])
+        memory.end_session("s1", outcome="validated")
+        learnt = [one.short_id for receipt in memory.session_receipts("s1") for one in receipt.verdicts if one.short_id]
+        with serve(memory) as address:
+            visit(address + "/explore/sessions", "document.querySelector('tbody a')?.textContent === 'Refunds'")
+            tab.value("document.querySelector('tbody a').click()")
+            tab.until("location.search === '?id=s1' && document.querySelector('.card') && !document.querySelector('.loading')")
+            seen = tab.value("document.querySelector('main').textContent")
+            assert "claude-code" in seen
+            assert tab.value("document.querySelectorAll('.memory').length") == sum(
+                len(receipt.verdicts) for receipt in memory.session_receipts("s1") if not receipt.undone
+            )
+            if learnt:
+                tab.value("document.querySelector('.memory button.primary').click()")
+                tab.until("document.querySelector('.memory [role=status]').textContent === 'Accepted.'")
+                assert any(memory.memory(one).user_verified for one in learnt)
