@@ -6,6 +6,7 @@ import difflib
 import gzip
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -346,3 +347,29 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
                 tab.value("document.querySelector('.memory button.primary').click()")
                 tab.until("document.querySelector('.memory [role=status]').textContent === 'Accepted.'")
                 assert any(memory.memory(one).user_verified for one in learnt)
+
+
+def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    root.mkdir()
+
+    def git(*arguments):
+        subprocess.run(
+            ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments], check=True, capture_output=True
+        )
+
+    git("init", "-q")
+    for number in range(6):
+        for name in ("orders.py", "invoices.py"):
+            (root / name).write_text(f"def {name[:-3]}():\n    return {number}\n", encoding="utf-8")
+        git("add", ".")
+        git("commit", "-q", "-m", f"change {number}")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/explore/coaccess?files=orders.py", "document.querySelector('tbody a')?.textContent === 'invoices.py'")
+            assert tab.value("document.querySelector('meter').value") == 1
+            visit(
+                address + "/explore/graph?focus=orders.py", "document.querySelector('.panel')?.textContent.includes('Moves together with')"
+            )
+            tab.until("document.querySelector('.panel').textContent.includes('History')")
