@@ -201,6 +201,13 @@ class Indexer:
             self._resolver = self._revived(self._tree.layout(), known, cancelled)
         return self._resolver is not None
 
+    def let_go(self) -> bool:
+        """Give back what is kept for the next run, which then reads it from files first; whether there was something."""
+        held, self._resolver = self._resolver is not None, None
+        if held:
+            give_back()
+        return held
+
     def _known(self) -> dict[str, str]:
         """Content hashes of the indexed files by path."""
         if self._indexed is None:

@@ -142,6 +142,7 @@ class UpkeepVerbs:
         begun = perf_counter()
         with self._turn:
             found = [
+                *checks.mended(self._store),
                 *checks.journal(self._book),
                 *checks.graph(self._store),
                 *checks.projections(self._store, self._projections, self._book),
@@ -204,6 +205,15 @@ class UpkeepVerbs:
     def unload_model(self) -> str:
         """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""
         return self._vectors.unload()
+
+    def let_go(self) -> bool:
+        """Give back the memory that is kept for the next index run, if no run is under way; whether there was some."""
+        if not self._turn.acquire(blocking=False):
+            return False
+        try:
+            return self._indexer is not None and self._indexer.let_go()
+        finally:
+            self._turn.release()
 
     def backup_when_due(self) -> BackupInfo | None:
         """A backup, if the setting wants one by now and something has changed since the last; older ones beyond `backup_keep` go."""

@@ -155,8 +155,11 @@ def test_a_damaged_index_is_mended_for_the_command_line_with_a_sentence(index, r
     folder = tmp_path / "index"
     os.truncate(folder / "graph.db", 5000)
     ran = graphmem("verify", "--db", folder)
-    assert "put aside" in ran.stderr
-    assert graphmem("index", repo, "--db", folder).returncode == 0
+    assert "put aside" in ran.stdout
+    os.truncate(folder / "graph.db", 5000)
+    again = graphmem("index", repo, "--db", folder)
+    assert again.returncode == 0
+    assert "put aside" in again.stdout
     assert graphmem("verify", "--db", folder, "--deep").returncode == 0
     with GraphMem.open(folder) as memory:
         assert memory.memories().total == 3
@@ -194,3 +197,13 @@ def test_deleting_everything_takes_the_sessions_along(index, open_index):
     again = open_index()
     assert not again._store.knowledge().sessions
     assert again.verify_index().sound
+
+
+def test_an_index_that_let_go_of_its_memory_goes_on_as_before(index, repo):
+    (repo / "m0.py").write_text("from m1 import f1\n\n\ndef f0(value):\n    return f1(value) * 2\n")
+    index.index(repo)
+    index.let_go()
+    assert not index.let_go(), "there is nothing left"
+    (repo / "m3.py").write_text("def f3(value):\n    return value\n")
+    index.index(repo)
+    assert index.verify_index(deep=True).sound
