@@ -91,6 +91,11 @@ def projections(store: GraphStore, held: Projections, book: MemoryBook) -> list[
     return found
 
 
+def mended(store: GraphStore) -> list[Check]:
+    """What had to be put aside when the database was opened."""
+    return [Check("database", "note", note, "") for note in store.notes]
+
+
 def files(store: GraphStore, options: DiscoveryOptions) -> list[Check]:
     """The graph against the tree."""
     root = store.meta().get("root", "")

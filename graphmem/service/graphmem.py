@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import dataclasses
 import os
 import threading
 import time
@@ -37,7 +38,7 @@ from graphmem.indexing.pipeline import Indexer, IndexOptions
 from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.memory.validate import moment
-from graphmem.model import IndexProgress, symbol_id
+from graphmem.model import Diagnostic, IndexProgress, symbol_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -594,6 +595,9 @@ class GraphMem(
         self._book.follow_index()
         self._learn_from_commits(root, history)
         self._derive_co_accessed()
+        if self._store.notes:
+            summary.diagnostics[:0] = [Diagnostic("", "warning", "damaged", note, 0)._asdict() for note in self._store.notes]
+            summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self._store.notes))
         return summary
 
     def watch(self) -> None:
@@ -736,8 +740,13 @@ class GraphMem(
     def _root(self) -> Path:
         root = self._store.meta().get("root")
         if not root:
-            raise NotIndexedError("this index is empty; run `graphmem index` on a repository first", path=str(self._data_dir))
+            raise self._empty()
         return Path(root)
+
+    def _empty(self) -> NotIndexedError:
+        """Nothing was indexed, or what was had to be put aside: then it says why."""
+        why = f" ({'; '.join(self._store.notes)})" if self._store.notes else ""
+        return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self._data_dir))
 
     def _view(self) -> GraphView:
         """The graph of the newest finished run.
@@ -752,7 +761,7 @@ class GraphMem(
                     f"the first index is being made ({state.stage} {state.done:,} of {state.total:,}); ask again in a moment",
                     path=str(self._data_dir),
                 )
-            raise NotIndexedError("this index is empty; run `graphmem index` on a repository first", path=str(self._data_dir))
+            raise self._empty()
         return self._projections.graph()
 
 

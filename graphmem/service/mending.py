@@ -38,7 +38,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     store = _open(path, settings)
     store.notes[:0] = [*said, "the memories were made again from their journal; index again to have the code back"]
     for note in store.notes:
-        _log.warning("%s", note)
+        _log.info("%s", note)  # the answers say it: a refusal, the summary of the next index run, health
     return store
 
 
