@@ -24,7 +24,7 @@ class Ties(NamedTuple):
     """How strongly things hold files together, in units of one balanced dependency; measured by benchmarks/modules.py."""
 
     folder: float = 2.0  # a file and its folder, a folder and the one above
-    earlier: float = 1.0  # a file and the module it was in before
+    earlier: float = 3.0  # a file and the module it was in before
     co_change: float = 1.0  # two files that always change together
     resolution: float = 1.5  # larger means more and smaller communities
 
