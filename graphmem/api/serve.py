@@ -52,8 +52,9 @@ class Server:
 
     def __init__(self, app: Starlette, host: str, port: int) -> None:
         door: Door = app.state.door
-        self.host = host
         self._socket = listen(host, port)
+        # A name is known by the address it had when it was listened on: that is what other processes can hold against this machine's own.
+        self.host: str = host if host == "localhost" else self._socket.getsockname()[0]
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,

@@ -1,6 +1,6 @@
 """`graphmem hook AGENT`: stdin to the running server, its answer to stdout, exit code 0 whatever happens.
 
-Nothing of graphmem is imported here and of the standard library as little as possible, because an agent waits for this at every step.
+Next to nothing of graphmem is imported here and little of the standard library, because an agent waits for this at every step.
 The server does the work (`service.hooking`). No server, a server that hangs, input that is no JSON: nothing is printed, the agent goes on.
 """
 
@@ -187,10 +187,11 @@ def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
 def _exchange(owner: dict[str, Any], body: bytes, patience: float, answers: list[bytes]) -> None:
     from http.client import HTTPConnection, HTTPException
 
-    scheme, _, rest = owner["address"].partition("://")
-    host, _, port = rest.rstrip("/").rpartition(":")
-    if scheme != "http" or not port.isdigit():
+    from graphmem.hooks.here import is_here
+
+    if not is_here(owner["address"]):
         return
+    host, _, port = owner["address"].removeprefix("http://").rpartition(":")
     connection = HTTPConnection(host.strip("[]"), int(port), timeout=patience)
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
     if owner.get("token"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import tempfile
 import time
@@ -18,11 +19,14 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from graphmem.errors import OwnerUnreachableError
+from graphmem.hooks.here import is_here
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
 STARTING_SECONDS = 5.0  # the process is there but does not answer yet: how long to ask again
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers
+
+_log = logging.getLogger(__name__)
 
 
 class Owner(NamedTuple):
@@ -73,11 +77,16 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     another container is not in our table and answers all the same; a process number that was given
     to somebody else after a crash has another start time.
 
+    A file that names another machine came with the project: nobody is asked there, and nothing is sent.
+
     Raises:
         OwnerUnreachableError: its process is there and does not answer within `patience_s`.
     """
     deadline = time.monotonic() + patience_s
     while (owner := read(path)) is not None:
+        if not is_here(owner.address):
+            _log.warning("%s names %r, which is not on this machine; it is passed over", path, owner.address[:200])
+            return None
         if _answers(owner):
             return owner
         if not is_running(owner):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.api.serve import listen
 from graphmem.errors import OwnerUnreachableError
+from graphmem.hooks.here import is_here
 from graphmem.service import owner
 
 
@@ -119,3 +123,38 @@ def test_the_proxies_of_the_environment_are_not_asked(tmp_path: Path, health: st
 )
 def test_the_address_is_one_this_machine_can_reach(host: str, address: str) -> None:
     assert owner.local_address(host, 8) == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://192.0.2.1:8420",
+        "http://example.org:8420",
+        "http://[2001:db8::1]:8420",
+        "http://127.0.0.1@192.0.2.1:8420",
+        "http://127.0.0.1:8420\\@192.0.2.1:80",
+        "https://127.0.0.1:8420",
+        "http://127.0.0.1:8420/elsewhere",
+    ],
+)
+def test_a_file_that_names_another_machine_is_passed_over(tmp_path: Path, address: str, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "owner.json"
+    owner.publish(path, address, "", "1.0")  # of a process that runs, so that only the address speaks against it
+    assert owner.find(path, patience_s=0) is None
+    assert "not on this machine" in caplog.text
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8", "http://127.8.9.1:8", "http://localhost:8"])
+def test_addresses_of_this_machine_are_known(address: str) -> None:
+    assert is_here(address)
+
+
+def test_a_server_is_published_by_address_and_not_by_name() -> None:
+    name = socket.gethostname()
+    try:
+        known = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0][4][0]
+    except OSError:
+        pytest.skip("this machine does not know its own name")
+    with contextlib.closing(listen(name, 0)) as listener:
+        assert listener.getsockname()[0] == known
+        assert is_here(owner.local_address(known, listener.getsockname()[1]))

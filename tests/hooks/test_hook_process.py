@@ -179,6 +179,14 @@ def test_an_owner_that_is_gone_is_no_owner(tmp_path, payload):
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
+def test_what_a_person_says_is_not_sent_to_another_machine(monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket, "create_connection", lambda place, *_, **__: asked.append(place))
+    for host in ("192.0.2.1", "example.org", "[2001:db8::1]", "127.0.0.1@192.0.2.1"):
+        assert entry._ask({"address": f"http://{host}:80", "token": ""}, b"{}", 5) == b""
+    assert asked == []
+
+
 def test_a_reader_that_has_gone_changes_nothing(served, payload):
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "graphmem", "hook", "claude-code"],
