@@ -1,14 +1,23 @@
-"""The few questions asked of git, each one subprocess without a shell."""
+"""The few questions asked of git, each one subprocess without a shell. Nothing a repository configures is run or fetched by them."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from graphmem.errors import GitError
 
 TIMEOUT_S = 60
+# What the configuration of a repository that came as an archive could make git run, or write behind our back.
+_HARDENED: Final = (
+    *("--no-pager", "--no-optional-locks", "-c", "core.quotepath=off", "-c", "color.ui=never"),
+    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+)
+_OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
+_READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these put contents through filters, which are programs
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
@@ -17,19 +26,45 @@ def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
     Raises:
         GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
     """
-    command = ["git", "-c", "core.quotepath=off", "-c", "color.ui=never", *arguments]
-    env = None if index is None else {**os.environ, "GIT_INDEX_FILE": str(index)}
-    try:
-        done = subprocess.run(command, cwd=root, capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL, check=False, env=env)
-    except FileNotFoundError:
-        raise GitError("git is not installed or not on PATH; install it, or pass the diff itself", command=arguments, stderr="") from None
-    except subprocess.TimeoutExpired:
-        raise GitError(f"git {arguments[0]} took more than {TIMEOUT_S} s; try a smaller range", command=arguments, stderr="") from None
+    # Run as part of a hook, variables of git's would point it at another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # Objects that a partial clone lacks would be fetched by programs the repository names: no protocol is allowed.
+    environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+    if index is not None:
+        environment["GIT_INDEX_FILE"] = str(index)
+    if arguments[0] in _READS_FILES:
+        environment |= _without_filters(_ask(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), environment).stdout)
+    done = _ask(root, arguments, environment)
     if done.returncode:
         stderr = done.stderr.decode("utf-8", "replace").strip()
         reason = stderr.splitlines()[-1].removeprefix("fatal: ") if stderr else f"exit code {done.returncode}"
         raise GitError(f"git {arguments[0]} refused: {reason}; check the revision and the directory", command=arguments, stderr=stderr)
     return done.stdout
+
+
+def _ask(root: Path, arguments: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["git", *_HARDENED, *arguments],
+            cwd=root,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            env=environment,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed or not on PATH; install it, or pass the diff itself", command=arguments, stderr="") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git {arguments[0]} took more than {TIMEOUT_S} s; try a smaller range", command=arguments, stderr="") from None
+
+
+def _without_filters(configured: bytes) -> dict[str, str]:
+    """Variables that switch off every filter some configuration has; not `-c`, which a name with an equals sign would get past."""
+    names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
+    settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]
+    pairs = {f"GIT_CONFIG_{part}_{at}": text for at, one in enumerate(settings) for part, text in zip(("KEY", "VALUE"), one, strict=True)}
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
 
 
 def diff(root: Path, base: str, head: str | None) -> str:
@@ -44,13 +79,15 @@ def diff(root: Path, base: str, head: str | None) -> str:
         if revision is not None and revision.startswith("-"):
             raise GitError(f"{revision!r} is no revision; name a commit, a branch or a tag", command=("diff",), stderr="")
     revisions = [base] if head is None else [f"{base}..{head}"] if ".." not in base else [base]
-    return run(root, "diff", "--no-ext-diff", "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "replace")
+    # Of a submodule the commit is compared alone: its files would be by its own configuration.
+    safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short")
+    return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "replace")
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:
     """A file's bytes at a revision, path from `root`; None when it is not there."""
     try:
-        return run(root, "show", f"{revision}:./{path}")
+        return run(root, "show", "--no-textconv", f"{revision}:./{path}")
     except GitError as error:
         if "does not exist" in error.stderr or "exists on disk" in error.stderr or "not in" in error.stderr:
             return None
@@ -82,8 +119,7 @@ def unpack(root: Path, name: str, into: Path) -> None:
     index = into.parent / f"{into.name}.index"
     try:
         run(root, "read-tree", f"{commit}:{prefix}", index=index)
-        here = ("-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false")
         top = Path(run(root, "rev-parse", "--show-toplevel").decode().strip())
-        run(top, *here, "checkout-index", "--all", "--quiet", f"--prefix={into}/", index=index)
+        run(top, "checkout-index", "--all", "--quiet", f"--prefix={into}/", index=index)
     finally:
         index.unlink(missing_ok=True)

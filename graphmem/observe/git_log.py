@@ -182,7 +182,7 @@ def _text(token: bytes) -> str:
 def _environment() -> dict[str, str]:
     """Ours without what would point git at another repository, as in a hook; git asks nobody and fetches nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 
 
 def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:

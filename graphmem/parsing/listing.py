@@ -57,7 +57,8 @@ class Listing:
         """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
         where = os.path.join(self.root, folder) if folder else self.root
         # Run as part of a hook, these variables would point git at another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment |= {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}  # what a partial clone lacks stays away
         command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files"]
         command += ["-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only]
         try:
