@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from graphmem.errors import BadInputError
-from graphmem.injection.items import clean
+from graphmem.injection.items import clean, plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,9 +50,10 @@ def _line(text: str) -> str:
 
 
 def _place(one: Item) -> str:
+    path = plain_path(one.path)
     if not one.start_line:
-        return one.path
-    return f"{one.path}:{one.start_line}-{one.end_line}" if one.end_line > one.start_line else f"{one.path}:{one.start_line}"
+        return path
+    return f"{path}:{one.start_line}-{one.end_line}" if one.end_line > one.start_line else f"{path}:{one.start_line}"
 
 
 class Format(ABC):

@@ -46,6 +46,11 @@ def clean(text: str) -> str:
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
 
 
+def plain_path(path: str) -> str:
+    """A path on one line and inside its brackets: names of files may hold line ends, and words to an agent behind them."""
+    return " ".join(clean(path).split()).replace("]", ")")
+
+
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
     """A memory as an item."""
     conflicts = tuple(

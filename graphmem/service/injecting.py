@@ -22,7 +22,7 @@ from graphmem.injection.budgets import Budget, budget_for
 from graphmem.injection.deadlines import Deadlines, deadline_of
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.injection.formats import format_named
-from graphmem.injection.items import Item, clean, distinct, note, of_memory, of_rules
+from graphmem.injection.items import Item, clean, distinct, note, of_memory, of_rules, plain_path
 from graphmem.injection.packing import Packed, pack
 from graphmem.injection.steps import TRAPS, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens
@@ -602,7 +602,7 @@ def _exact() -> bool:
 
 
 def _prefetch_item(module: str, files: Sequence[PrefetchedFile]) -> Item:
-    listed = ", ".join(f"{one.path} ({one.why})" for one in files)
+    listed = ", ".join(f"{plain_path(one.path)} ({one.why})" for one in files)
     return Item("editor", "file", f"prefetch:{module}", f"Work on {module} usually begins with: {listed}")
 
 
@@ -635,7 +635,7 @@ def _lines(root: Path | None, hit: SearchHit) -> list[str] | None:
         return None
     try:
         file = (root / hit.path).resolve()
-        if not file.is_relative_to(root.resolve()):
+        if not file.is_relative_to(root.resolve()) or not file.is_file():  # a pipe in its place would be waited for
             return None
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
