@@ -22,12 +22,15 @@ PROJECT_FILE: Final = "graphmem.toml"
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
 DEFAULT_ORIGIN: Final = "default"
 
-# A file that travels with a repository may not hold secrets, nor say to whom texts and keys go.
+# A file that travels with a repository may not hold secrets, nor say to whom texts and keys go, who may ask, and what is loaded.
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
         "model_key": "would be committed",
         "model_url": "would let a repository choose who reads your texts",
+        "model": "would let a repository choose what is loaded into the server",
+        "reranker": "would let a repository choose what is loaded into the server",
+        "host": "would let a repository open your machine to the network",
     }
 )
 _SECRET: Final = frozenset({"token", "model_key"})

@@ -69,6 +69,16 @@ def test_a_file_that_travels_with_a_repository_cannot_hold_a_token_or_place_the_
     assert load_settings(tmp_path).db == str(tmp_path / "var" / "index")
 
 
+@pytest.mark.parametrize(
+    "line", ["model = './weights'", "reranker = 'weights'", "host = '0.0.0.0'", "model_url = 'https://example.org/v1'"]
+)
+@pytest.mark.parametrize("file", [PROJECT_FILE, "pyproject.toml"])
+def test_a_repository_does_not_say_what_is_loaded_and_who_may_ask(tmp_path: Path, line: str, file: str) -> None:
+    (tmp_path / file).write_text(f"[tool.graphmem]\n{line}\n" if file == "pyproject.toml" else f"{line}\n")
+    with pytest.raises(SettingsError, match=f"set GRAPHMEM_{line.partition(' ')[0].upper()} instead"):
+        load_settings(tmp_path)
+
+
 def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.graphmem\n")
     assert load_settings(tmp_path) == Settings()
