@@ -67,16 +67,20 @@ class Tab:
         return result["result"].get("value")
 
     def until(self, expression: str, seconds: float = 20) -> Any:
-        """The value of an expression as soon as it is true."""
+        """The value of an expression as soon as it is true; while the page is being loaded it may not have one at all."""
         deadline = time.monotonic() + seconds
         plain = f"Promise.resolve({expression}).then((one) => one instanceof Node || one)"  # an element has no value: it is there
-        while not (value := self.value(plain)):
+        while True:
+            try:
+                value, said = self.value(plain), ""
+            except RuntimeError as error:
+                value, said = None, str(error)
+            if value:
+                return value
             if time.monotonic() > deadline:
-                raise AssertionError(
-                    f"{expression} stays {value!r}; {self.troubles()}; {self.value('document.body.innerText.slice(0, 600)')}"
-                )
+                shown = self.value("document.body.innerText.slice(0, 600)")
+                raise AssertionError(f"{expression} stays {said or repr(value)}; {self.troubles()}; {shown}")
             time.sleep(0.03)
-        return value
 
     def press(self, key: str) -> None:
         """A key, as a keyboard would send it."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -166,8 +168,7 @@ def test_automatic_backups_are_made_when_due_and_the_oldest_go(open_index, repo,
         memory.remember(f"something new, number {number}")
         made.append(memory.backup_when_due())
         assert memory.backup_when_due() is None  # it was made just now
-        for path in backups.listed(tmp_path / "index"):
-            os.utime(path, (0, number))  # as if it had been made long ago
+        os.utime(made[-1].path, (0, number))  # as if it had been made long ago
     assert all(made)
     assert [str(path) for path in backups.listed(tmp_path / "index")] == [made[2].path, made[3].path]
     assert memory.backup_when_due() is None  # nothing has changed since
@@ -177,3 +178,16 @@ def test_nothing_is_left_behind(index, tmp_path):
     made = index.backup()
     index.restore(made.path)
     assert not [path.name for path in (tmp_path / "index").rglob("*") if path.name.startswith((".restore-", ".backup-"))]
+
+
+def test_a_folder_with_odd_signs_is_backed_up_like_any_other(tmp_path):
+    folder = tmp_path / "50%41 or?mode=rwc#all"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "history.sqlite")) as db, db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("CREATE TABLE known (word TEXT)")
+        db.execute("INSERT INTO known VALUES ('kept')")
+        db.commit()
+        backups._copy(folder / "history.sqlite", tmp_path / "copy")  # while it is open: the row is in the log beside it
+    with closing(sqlite3.connect(tmp_path / "copy")) as copy:
+        assert copy.execute("SELECT word FROM known").fetchall() == [("kept",)]
