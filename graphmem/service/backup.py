@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote
 
 import graphmem
 from graphmem.answers_upkeep import BackupInfo
@@ -283,7 +284,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
         return
     try:  # one moment of it, whoever writes it meanwhile
-        with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as old, closing(sqlite3.connect(target)) as new:
+        with closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)
     except sqlite3.Error:
         target.unlink(missing_ok=True)
@@ -350,12 +351,14 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         files = {str(name): (int(size), str(digest)) for name, (size, digest) in said["files"].items()}
         texts = {name: str(said[name]) for name in ("made_at", "graphmem", "project", "engine")}
         numbers = {name: int(said[name]) for name in ("format", "generation", "memories", "entries")}
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _no_backup(archive, f"it has no manifest that can be read ({error})") from error
     for name in files:
         parts = PurePosixPath(name).parts
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name:
             raise _no_backup(archive, f"it names a file outside itself: {name!r}")
+        if parts[0] not in (DATABASE, JOURNAL) and parts[0].startswith(_LEFT_OUT):  # who serves the index is not for an archive to say
+            raise _no_backup(archive, f"it names a file that no backup holds: {name!r}")
     if numbers["format"] > FORMAT:
         raise BadInputError(
             f"{archive} is of format {numbers['format']}, this graphmem reads {FORMAT}; update graphmem", argument="file", path=str(archive)

@@ -14,6 +14,8 @@ import pytest
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 from graphmem.service import backup as backups
 
+NUMBERS = {"format": 1, "generation": 1, "memories": 0, "entries": 0}
+
 
 def graph_of(memory):
     return list(memory.export())
@@ -191,3 +193,22 @@ def test_a_folder_with_odd_signs_is_backed_up_like_any_other(tmp_path):
         backups._copy(folder / "history.sqlite", tmp_path / "copy")  # while it is open: the row is in the log beside it
     with closing(sqlite3.connect(tmp_path / "copy")) as copy:
         assert copy.execute("SELECT word FROM known").fetchall() == [("kept",)]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *(
+            json.dumps({"files": {name: [1, "0"]}, **dict.fromkeys(("made_at", "graphmem", "project", "engine"), ""), **NUMBERS})
+            for name in ("../up", "/etc/cron.d/one", "a/../../up", "..\\up", "owner.json", "backups/old.zip", "graph.db.wal")
+        ),
+        "[" * 200_000,
+    ],
+    ids=lambda text: text[:40],
+)
+def test_an_archive_of_a_stranger_names_nothing_but_what_a_backup_holds(tmp_path, manifest):
+    archive = tmp_path / "stranger.graphmem.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr(backups.MANIFEST, manifest)
+    with pytest.raises(BadInputError):
+        backups.read_manifest(archive)
