@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import dataclasses
 import os
 import threading
 import time
@@ -60,7 +59,7 @@ from graphmem.service.learning import LearningVerbs
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
 from graphmem.service.people import PeopleVerbs
-from graphmem.service.place import prepare_data_dir
+from graphmem.service.place import prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
 from graphmem.service.semantic import SemanticVerbs
@@ -172,7 +171,7 @@ class GraphMem(
                 what is there, and says what is not. A program that writes and then searches wants to wait, a server does not.
 
         Raises:
-            BadInputError: neither `db` nor `repo` is given, or `db` is a file.
+            BadInputError: neither `db` nor `repo` is given, `db` is a file, or git tracks what is in it.
             StoreBusyError: another process has it open.
             SchemaTooNewError, DiskFullError: what the store says. A damaged database is put aside; see `service.mending`.
         """
@@ -182,6 +181,7 @@ class GraphMem(
         data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
         if data_dir.exists() and not data_dir.is_dir():
             raise BadInputError(f"{data_dir} is a file; an index is a directory, name another", argument="db", path=str(data_dir))
+        refuse_a_strangers(data_dir)
         prepare_data_dir(data_dir)
         store = open_or_mend(data_dir / DATABASE, settings)
         return cls(store, data_dir, settings, keep_warm, patience_s)
