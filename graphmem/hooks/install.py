@@ -23,6 +23,7 @@ from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
 
 MAX_BYTES: Final = 8 << 20
+PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys
 OWN_FOLDERS: Final = frozenset({".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins"})  # removed when nothing is left in them
 BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
 END: Final = "# <<< graphmem <<<"
@@ -87,7 +88,7 @@ class Vault:
         """Note what was there before, and what is there now."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
-            _write(self.backup(path), before)
+            _write(self.backup(path), before, PRIVATE)
         record = {"path": str(path), "existed": before is not None, "installed": _sha(installed)}
         _write(self._record(path), json.dumps(record, indent=1).encode())
 
@@ -335,9 +336,10 @@ def _put(path: Path, content: bytes | None) -> None:
     _write(path, content)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """The file is complete at every moment and keeps its mode."""
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+def _write(path: Path, content: bytes, mode: int | None = None) -> None:
+    """The file is complete at every moment and keeps its mode, when none is given."""
+    if mode is None and path.exists():
+        mode = stat.S_IMODE(path.stat().st_mode)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -272,6 +272,13 @@ def test_a_link_stays_a_link_and_a_mode_a_mode(place):
     assert real.read_text() == '{"model": "opus"}'
 
 
+def test_copies_of_settings_are_for_their_owner_only(place):
+    place.write(".claude/settings.json", '{"env": {"KEY": "a secret"}}').chmod(0o600)
+    place.install("claude-code")
+    copies = [one for one in place.vault.folder.iterdir() if "a secret" in one.read_text()]
+    assert [one.stat().st_mode & 0o777 for one in copies] == [0o600]
+
+
 def test_another_command_replaces_the_one_before(place):
     place.install("claude-code", "codex")
     place.install("claude-code", "codex", command=("/opt/tools/graphmem",))
