@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
 
 MEMORY_MD: Final = "MEMORY.md"
+MARKDOWN: Final = (".md", ".mdc", ".markdown")
 MAX_IMPORT_BYTES: Final = exchange.MAX_BYTES
 EXPORTS: Final = ("json", "markdown", "claude")
 
@@ -83,12 +84,18 @@ class PeopleVerbs:
             actor: who does this, for the audit.
 
         Raises:
-            BadInputError: the project's root is not known, the path leads out of it, or the file cannot be read.
+            BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, or the file cannot be read.
         """
         root = self._root_or_none()
         if path is None and root is None:
             raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
         target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
+        if target.suffix.lower() not in MARKDOWN or ".git" in target.parts:  # asked for over the network it must not become a program
+            raise BadInputError(
+                f"{path} is no Markdown file of the project; name one that ends with {' or '.join(MARKDOWN)}",
+                argument="path",
+                path=str(path),
+            )
         if root is not None and not target.resolve().is_relative_to(root.resolve()):
             raise BadInputError(f"{path} leads out of the project; name a file in {root}", argument="path", path=str(path))
         return sync(self._book, target, self._data_dir, actor, dry_run)

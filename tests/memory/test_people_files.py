@@ -428,3 +428,14 @@ def test_a_rule_that_leads_out_or_is_too_large_is_named_and_left_out(tmp_path):
 )
 def test_globs(glob, path, fits):
     assert _matches(glob, path) is fits
+
+
+@pytest.mark.parametrize("path", ["conftest.py", "Makefile", ".git/hooks/pre-commit", ".git/notes.md", "shop/cart.py"])
+def test_memories_are_written_into_markdown_only(project, path):
+    root, memory = project
+    memory.remember("Carts are emptied after an order.", "gotcha")
+    before = sorted((one, one.stat().st_mtime_ns) for one in root.rglob("*.py"))
+    with pytest.raises(BadInputError, match="no Markdown file"):
+        memory.sync_file(path)
+    assert not (root / path).exists() or path.endswith("cart.py")
+    assert sorted((one, one.stat().st_mtime_ns) for one in root.rglob("*.py")) == before
