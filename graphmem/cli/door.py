@@ -44,6 +44,8 @@ class Door:
             create: make a new index where there is none; otherwise that is an error.
             whole: wait until every way of searching can answer.
         """
+        # For one question, threads for products of matrices take longer to start than they save.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from graphmem.client import connect
 
         service = connect(self.location, self.settings, create=create)

@@ -32,8 +32,6 @@ from graphmem.errors import (
     StaleFileError,
     SymbolNotFoundError,
 )
-from graphmem.indexing.inputs import Inputs
-from graphmem.indexing.pipeline import Indexer, IndexOptions
 from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.memory.validate import moment
@@ -41,7 +39,6 @@ from graphmem.model import Diagnostic, IndexProgress, symbol_id
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import DiscoveryOptions, content_hash
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import language_of_path
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.projection.projections import Projections
@@ -77,7 +74,10 @@ if TYPE_CHECKING:
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
     from graphmem.answers_injection import ContextReady
+    from graphmem.indexing.inputs import Inputs
+    from graphmem.indexing.pipeline import Indexer
     from graphmem.knowledge import KnowledgeDelta
+    from graphmem.parsing.facts_cache import FactsCache
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
@@ -719,6 +719,11 @@ class GraphMem(
                 path=str(root),
             )
         if self._indexer is None or before != str(root):
+            # A process that only asks has no need of what parses and resolves: a tenth of a second.
+            from graphmem.indexing.inputs import Inputs
+            from graphmem.indexing.pipeline import Indexer, IndexOptions
+            from graphmem.parsing.facts_cache import FactsCache
+
             options = IndexOptions(
                 self._discovery_options(),
                 workers=self._settings.workers or None,

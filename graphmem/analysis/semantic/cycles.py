@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import networkx as nx
-
 from graphmem.analysis.semantic.layering import components, feedback
 from graphmem.answers_semantic import Cycle, CycleCut
 from graphmem.model import EdgeKind
@@ -13,6 +11,8 @@ from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import networkx as nx
 
     from graphmem.analysis.semantic.files import I64, FileGraph
 
@@ -54,6 +54,8 @@ def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle
 
 
 def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapping[Pair, float], group: Sequence[str]) -> Cycle:
+    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+
     members = set(group)
     inside = {pair: weight for pair, weight in weights.items() if pair[0] in members and pair[1] in members}
     graph: nx.DiGraph = nx.DiGraph()
@@ -81,6 +83,8 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
     """Members that are in no cycle any more without this edge."""
+    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+
     graph.remove_edge(*pair)
     bound = sum(len(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
     graph.add_edge(*pair)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 T = TypeVar("T", int, str)
 
@@ -20,6 +21,8 @@ ROUNDS: Final = 8  # of improving an order; most settle in three
 
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of at least two nodes that all reach each other: largest first, then by first member; members ascending."""
+    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_edges_from(sorted(weights))
     found: list[list[T]] = [sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1]
@@ -41,6 +44,8 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
     """Layer of each node: 0 when it depends on nothing, else one more than the highest it depends on; `cut` edges do not count."""
+    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+
     skipped = set(cut)
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(sorted(nodes))
@@ -121,6 +126,8 @@ def _against(weights: Mapping[tuple[T, T], float], order: Sequence[T]) -> list[t
 
 
 def _irredundant(weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> list[tuple[T, T]]:
+    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+
     gone = set(cut)
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_edges_from(pair for pair in weights if pair not in gone)
