@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -54,7 +55,7 @@ class RemoteUpkeepVerbs:
                 f"the backup could not be copied to {target} ({error.strerror or error}); it is at {source}", path=str(target)
             ) from error
         source.unlink()
-        return BackupInfo(**{name: str(target) if name == "path" else getattr(made, name) for name in BackupInfo.__slots__})
+        return dataclasses.replace(made, path=str(target))
 
     def restore(self, file: str | Path) -> RestoreAnswer:
         """See `UpkeepVerbs.restore`. The file is copied into the server's own folder for the time of the restore."""

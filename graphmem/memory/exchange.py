@@ -98,7 +98,8 @@ def exported(book: MemoryBook) -> dict[str, Any]:
 def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Read such a document back, in one write.
 
-    A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`); one that says exactly what another here
+    A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`);
+    one that says exactly what another here
     says confirms nothing and is left out. Links follow the code by path and name when they come from another project.
 
     Args:

@@ -7,8 +7,8 @@ A file's score is a product, kept as a sum of logarithms whose terms are the par
           - 0.3 * log(1 + changes since its last one) what was touched lately is touched again
           + 0.5 if an edge of the code joins them
 
-The form and the numbers were chosen on the histories of two projects and did well on three others: `benchmarks/coaccess.py` prints the table
-of what was tried. Neighbouring values do as well, so nothing hangs on a second digit.
+The form and the numbers were chosen on the histories of two projects and did well on three others: `benchmarks/coaccess.py` prints the
+table of what was tried. Neighbouring values do as well, so nothing hangs on a second digit.
 """
 
 from __future__ import annotations

@@ -403,15 +403,9 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
     }
     operations = load_operations()
     queries = {name for name in operations.names if "\nquery " in "\n" + operations.find({"id": name}).text}
-    timed = {
-        "Health",
-        "Doctor",
-        "VerifyIndex",
-        "Report",
-        "PlanContext",
-        "Relay",
-    }  # say how long something took, or how things are at this moment
-    variables |= dict.fromkeys(queries - variables.keys() - timed, {})
+    # These say how long something took, or how things are at this moment.
+    timed = {"Health", "Doctor", "VerifyIndex", "Report", "PlanContext", "Relay"}
+    variables |= {name: {} for name in queries - variables.keys() - timed}
 
     def render():
         async def run():

@@ -10,7 +10,22 @@ import pytest
 import graphmem
 
 PACKAGE = Path(graphmem.__file__).parent
-WORDS = {"model", "knowledge", "answers", "answers_upkeep", "answers_semantic", "answers_injection", "answers_sessions", "errors", "settings", "_resources", "_heap", "_deflate", "parsing.facts", "store.base"}
+WORDS = {
+    "model",
+    "knowledge",
+    "answers",
+    "answers_upkeep",
+    "answers_semantic",
+    "answers_injection",
+    "answers_sessions",
+    "errors",
+    "settings",
+    "_resources",
+    "_heap",
+    "_deflate",
+    "parsing.facts",
+    "store.base",
+}
 
 # Room -> rooms it may import, besides the words and itself. The same table as in docs/architecture.md.
 MAY_IMPORT = {
@@ -67,7 +82,17 @@ MAY_IMPORT = {
     "_remote_history": {"_wire"},
     "_remote_sessions": {"_wire"},
     "_remote_learning": {"_wire"},
-    "client": {"service", "_wire", "_remote", "_remote_upkeep", "_remote_semantic", "_remote_context", "_remote_history", "_remote_sessions", "_remote_learning"},
+    "client": {
+        "service",
+        "_wire",
+        "_remote",
+        "_remote_upkeep",
+        "_remote_semantic",
+        "_remote_context",
+        "_remote_history",
+        "_remote_sessions",
+        "_remote_learning",
+    },
     "api": {"service"},
     "cli": {"hooks", "service", "client", "api", "mcp_server"},
     "mcp_server": {"service", "client"},
