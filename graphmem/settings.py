@@ -50,6 +50,7 @@ class Limits:
     tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
     body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)
     seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
+    per_minute: int = _setting(0, "requests a minute from one address, /health and /ready aside; 0: any number", low=0, high=10_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

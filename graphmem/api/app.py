@@ -27,6 +27,7 @@ from graphmem.api.failures import payload, shape
 from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.limits import ServerLimits
 from graphmem.api.operations import load_operations
+from graphmem.api.rate import RateLimit
 from graphmem.api.schema import build_schema
 from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, Token, TokenCheck
 from graphmem.api.verbs import Service
@@ -116,6 +117,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             Middleware(SecurityHeaders),
             Middleware(HostCheck, options.allowed_hosts),
             Middleware(OriginCheck, options.allowed_origins),
+            Middleware(RateLimit, options.limits.per_minute, OPEN),
             Middleware(
                 CORSMiddleware,
                 allow_origins=options.allowed_origins,

@@ -29,6 +29,7 @@ class ServerLimits:
     threads: int = 8  # verbs that run at a time
     pending: int = 256  # verbs that wait or run; more are refused at once
     subscriptions: int = 32  # on one WebSocket connection
+    per_minute: int = 0  # requests from one address; 0: any number
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ def refusal(error: GraphMemError) -> Response:
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
         headers["retry-after"] = str(max(1, round(float(error.facts["retry_after"]))))
-    return Response(orjson.dumps(body), STATUS[error.code], headers, "application/json")
+    status = 429 if error.facts.get("limit") == "per_minute" else STATUS[error.code]
+    return Response(orjson.dumps(body), status, headers, "application/json")
 
 
 async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Send) -> None:

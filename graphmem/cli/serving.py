@@ -62,6 +62,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
             tokens=limits.tokens,
             body_bytes=limits.body_kb * 1024,
             seconds=float(limits.seconds),
+            per_minute=limits.per_minute,
         ),
     )
     gc.freeze()
