@@ -67,10 +67,11 @@ def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_at_twice_th
     finally:
         tab.call("Emulation.clearDeviceMetricsOverride")
 
-    if AXE.is_file():  # `npm --prefix web ci` brings it
-        tab.value(f"document.documentElement.dataset.theme = '{'dark' if len(view) % 2 else 'light'}'; 1")
-        tab.value("(() => {" + AXE.read_text(encoding="utf-8") + "})(); 1")
-        assert tab.value(SERIOUS) == []
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there (npm --prefix web ci): all but accessibility was checked")
+    tab.value(f"document.documentElement.dataset.theme = '{'dark' if len(view) % 2 else 'light'}'; 1")
+    tab.value("(() => {" + AXE.read_text(encoding="utf-8") + "})(); 1")
+    assert tab.value(SERIOUS) == []
 
 
 @pytest.mark.parametrize("name", ["home", "graph", "around"])
