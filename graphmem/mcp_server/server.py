@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 import graphmem
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
-from graphmem.mcp_server.tools import INSTRUCTIONS, MAX_BUDGET, MIN_BUDGET, TOOLS, Tool
+from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -98,13 +98,10 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     tool = TOOLS.get(name)
     if tool is None:
         raise BadInputError(f"there is no tool {name!r}; there are {', '.join(TOOLS)}", argument="name", value=name)
-    error = jsonschema.Draft202012Validator(tool.schema).iter_errors(arguments)
+    error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
         raise BadInputError(f"{where}: {one.message[:300]}", argument=where)
-    budget = arguments.get("budget", tool.budget)
-    if not MIN_BUDGET <= budget <= MAX_BUDGET:
-        raise BadInputError(f"budget is {budget}; give {MIN_BUDGET} to {MAX_BUDGET:,} tokens", argument="budget", value=budget)
     return tool, arguments
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from graphmem.answers import (
+        CoAccessAnswer,
+        CoAccessHit,
         DiffImpact,
         ImpactHit,
         ImpactReport,
@@ -161,6 +163,24 @@ def path(answer: PathAnswer, budget: int) -> str:
         f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
     ]
     return fitted(head, rows, budget, "raise `budget`")
+
+
+def co_access(answer: CoAccessAnswer, budget: int) -> str:
+    """What moves with some files: how often, how surely, since when not, and whether an edge of the code explains it."""
+    head = [f"moves with {', '.join(answer.files)}, by {answer.commits:,} commits and {answer.sessions:,} sessions:", *answer.notes]
+    return fitted(head, [_moving(hit) for hit in answer.hits] or ["nothing"], budget, "raise `budget` or ask for less with `k`")
+
+
+def _moving(hit: CoAccessHit) -> str:
+    seen = []
+    if hit.support:
+        seen.append(f"{hit.support}x, {hit.confidence:.0%} of their changes, {hit.lift:.1f}x chance, last {hit.last_seen[:10]}")
+    if hit.direction:
+        seen.append(f"{hit.direction} by {hit.delay_s:.0f} s")
+    if hit.via:
+        seen.append(f"by way of {hit.via}")
+    how = f"in the code: {', '.join(kind.lower() for kind in hit.explained)}" if hit.explained else "no edge in the code"
+    return f"- {hit.path} {'; '.join([*seen, how])}"
 
 
 def memory(info: MemoryInfo, budget: int) -> str:

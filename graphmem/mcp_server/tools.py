@@ -21,7 +21,8 @@ MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
 MEMORY_SIGN: Final = "#"
 ACTOR: Final = "mcp"
-_BUDGET: Final = {"type": "integer"}  # its bounds are checked, but not read by every model each time
+UNREAD: Final = frozenset({"minimum", "maximum", "minItems", "maxItems", "additionalProperties"})  # checked, but not read each time
+_BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
 _STRING: Final = {"type": "string"}
 _STRINGS: Final = {"type": "array", "items": _STRING}
 
@@ -42,10 +43,22 @@ class Tool(NamedTuple):
     answer: Callable[[Service, Arguments, int], str]
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments as one object."""
+    def checked(self) -> dict[str, Any]:
+        """The JSON schema that arguments are held against."""
         properties = {**self.arguments, "budget": _BUDGET}
         return {"type": "object", "properties": properties, "required": list(self.required), "additionalProperties": False}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The same as a model reads it, without bounds: a refusal names the one that was passed."""
+        told: dict[str, Any] = _told(self.checked)
+        return told
+
+
+def _told(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _told(value) for key, value in schema.items() if key not in UNREAD and value != []}
 
 
 def _impact(service: Service, given: Arguments, budget: int) -> str:
@@ -79,6 +92,11 @@ def _path(service: Service, given: Arguments, budget: int) -> str:
     return text.path(service.path(given["source"], given["target"]), budget)
 
 
+def _co_access(service: Service, given: Arguments, budget: int) -> str:
+    rest = {name: given[name] for name in ("depth", "min_sessions") if name in given}
+    return text.co_access(service.co_access(given["files"], given.get("k", 10), **rest), budget)
+
+
 def _remember(service: Service, given: Arguments, budget: int) -> str:
     rest = {name: given[name] for name in ("type", "tags", "confidence") if name in given}
     answer = service.remember(given["content"], related_files=given.get("files", ()), actor=ACTOR, **rest)
@@ -97,7 +115,7 @@ def _timeline(service: Service, given: Arguments, budget: int) -> str:
 TOOLS: Final[dict[str, Tool]] = {
     "impact": Tool(
         "What breaks if these symbols or files, or this diff, change: dependents by depth with confidence and evidence, "
-        "tests to run, risk. `base` is a git revision compared with the working tree.",
+        "tests to run, risk. `base`: git revision to compare the tree with.",
         {
             "targets": _STRINGS,
             "diff": _STRING,
@@ -131,6 +149,18 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "path": Tool(
         "How `source` comes to depend on `target`, edge by edge.", {"source": _STRING, "target": _STRING}, ("source", "target"), 400, _path
+    ),
+    "co_access": Tool(
+        "Files that history saw change with these; the easily forgotten ones have no edge in the code.",
+        {
+            "files": {**_STRINGS, "minItems": 1, "maxItems": 100},
+            "k": {"type": "integer", "minimum": 1, "maximum": 200},
+            "depth": {"type": "integer", "minimum": 1, "maximum": 2},
+            "min_sessions": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
+        },
+        ("files",),
+        400,
+        _co_access,
     ),
     "remember": Tool(
         "Keep what the next person must know: a trap, a decision and why, a fix, a convention. One fact, 1 to 3 sentences.",

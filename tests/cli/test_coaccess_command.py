@@ -7,12 +7,16 @@ import os
 import subprocess
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp.client import Client
 
 from graphmem import GraphMem
 from graphmem.answers import to_json
 from graphmem.client import RemoteGraphMem
 from graphmem.errors import BadInputError, HistoryError
+from graphmem.mcp_server import text
+from graphmem.mcp_server.server import build_server
 from graphmem.settings import Settings
 
 PLAIN = Settings(embedder="none", workers=1)
@@ -29,6 +33,18 @@ def committed(shop: Path, message: str, *names: str) -> None:
     who = {f"GIT_{role}_{part}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
     for arguments in (("add", "-A"), ("commit", "-q", "-m", message)):
         subprocess.run(["git", *arguments], cwd=shop, env={**os.environ, **who}, check=True, capture_output=True)
+
+
+def asked_by_an_agent(service, **arguments) -> str:
+    """Through the protocol, the way an agent asks."""
+
+    async def run() -> str:
+        async with Client(build_server(lambda: service)) as client:
+            answer = await client.call_tool("co_access", arguments)
+            assert not answer.is_error, answer.content
+            return "\n".join(part.text for part in answer.content)
+
+    return anyio.run(run)
 
 
 @pytest.fixture
@@ -62,6 +78,10 @@ def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
         assert remote.impact_of_diff(base="HEAD~1").impact.also_moves == diff.impact.also_moves
         shown = graphmem("coaccess", "shop/cart.py", "--depth", "2", "-k", "5", "--json", "-C", moving)
         assert json.loads(shown.out) == to_json(here)
+        # What an agent reads is these rows, whether its tools run here or ask the server.
+        said = asked_by_an_agent(remote, files=["shop/cart.py"], k=5, depth=2)
+        assert said == text.co_access(here, 400)
+        assert [line.split()[1] for line in said.splitlines() if line.startswith("- ")] == [hit.path for hit in here]
         remote.record_co_access(["shop/cart.py", "new.py"])
         remote.record_rename("new.py", "newer.py")
         assert "newer.py" in [hit.path for hit in remote.co_access(["shop/cart.py"], min_sessions=1)]

@@ -113,6 +113,19 @@ def test_get_gives_source_and_neighbours(ask):
     assert "callers (" in said
 
 
+def test_what_moves_together_is_told_with_how_often_and_whether_the_code_explains_it(ask, memory):
+    for day in range(4):
+        memory.record_co_access(["starlette/routing.py", "starlette/requests.py", "docs/routing.md"], f"2026-02-0{day + 1}T10:00:00Z")
+    failed, said = ask("co_access", files=["starlette/routing.py"])
+    assert not failed, said
+    assert "4 sessions" in said.splitlines()[0]
+    rows = {line.split()[1]: line for line in said.splitlines() if line.startswith("- ")}
+    assert "4x, 100% of their changes" in rows["docs/routing.md"]
+    assert rows["docs/routing.md"].endswith("no edge in the code")
+    assert "in the code: " in rows["starlette/requests.py"]
+    assert "history does not know docs/new.md" in ask("co_access", files=["docs/new.md"])[1]
+
+
 def test_path_tells_the_way(ask):
     failed, said = ask("path", source="starlette/routing.py:Route.__init__", target="starlette/routing.py:compile_path")
     assert not failed, said
@@ -132,6 +145,11 @@ def test_search_rows_can_be_asked_for_with_get(ask):
         ("impact", {}, "targets"),
         ("impact", {"targets": ["compile_path"], "max_depth": 99}, "max_depth"),
         ("impact", {"targets": ["no_such_function_anywhere"]}, "no_such_function_anywhere"),
+        ("impact", {"targets": ["compile_path"], "min_confidence": 2}, "min_confidence"),
+        ("co_access", {"files": []}, "files"),
+        ("co_access", {"files": ["../outside.py"]}, "outside"),
+        ("co_access", {"files": ["a.py"], "depth": 3}, "depth"),
+        ("search", {"query": "x", "budget": 30_000}, "budget"),
         ("search", {}, "query"),
         ("search", {"query": "x", "kind": "code"}, "kind"),
         ("get", {"refs": []}, "refs"),
