@@ -407,7 +407,7 @@ class Drift:
 
 @strawberry.enum(description="What is drawn.")
 class ViewKind(StrEnum):
-    """See `service.semantic.VIEWS`."""
+    """See `service.documents.VIEWS`."""
 
     MODULES = "modules"
     IMPACT = "impact"
@@ -415,7 +415,7 @@ class ViewKind(StrEnum):
 
 @strawberry.enum(description="What a view is written in.")
 class ViewFormat(StrEnum):
-    """See `service.semantic.FORMATS`."""
+    """See `service.documents.FORMATS`."""
 
     SVG = "svg"
     MERMAID = "mermaid"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import IndexState
     from graphmem.projection.graph import GraphView
-    from graphmem.service.semantic import Semantics
+    from graphmem.service.derived import Semantics
 
 MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
 MAX_SYMBOLS: Final = 5_000  # of one picture

@@ -45,6 +45,7 @@ from graphmem.projection.projections import Projections
 from graphmem.search.request import Request
 from graphmem.service import diffs
 from graphmem.service.context import ContextVerbs
+from graphmem.service.documents import DocumentVerbs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
@@ -59,7 +60,6 @@ from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.searching import Searcher
-from graphmem.service.semantic import SemanticVerbs
 from graphmem.service.sessions import SessionVerbs
 from graphmem.service.stale import StaleFiles
 from graphmem.service.upkeep import UpkeepVerbs
@@ -99,7 +99,7 @@ class GraphMem(
     LearningVerbs,
     UpkeepVerbs,
     HealthVerbs,
-    SemanticVerbs,
+    DocumentVerbs,
     ContextVerbs,
     SessionVerbs,
 ):
