@@ -218,5 +218,8 @@ class GraphStore(Protocol):
     def checkpoint(self) -> None:
         """Bring the file up to date; called by the owner in idle moments and before close."""
 
+    def rest(self, unused_s: float) -> bool:
+        """Close the file until somebody needs it, if nobody did for so long; whether it was closed now."""
+
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Twice is once."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from graphmem._heap import give_back
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import derived, embeddings, files, times
@@ -21,10 +23,10 @@ from graphmem.store.catalog import load_catalog
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.dump import write_dump
 from graphmem.store.engine import Connection, Engine, RawDatabase
-from graphmem.store.files import beside
+from graphmem.store.files import beside, damaged
 from graphmem.store.gate import Gate
 from graphmem.store.large_knowledge import delta_bytes, write_copy
-from graphmem.store.lock import DatabaseLock
+from graphmem.store.lock import DatabaseLock, read_record
 from graphmem.store.migrate import table_names
 from graphmem.store.of_files import edges_of, rows_of_files
 from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, KNOWLEDGE, NEXT, OpenOptions, build, open_current, prepare, resolve
@@ -137,6 +139,8 @@ class KuzuStore:
         self._pid = os.getpid()
         self._failure: BaseException | None = None
         self._closed = False
+        self._at_rest = False
+        self._used = time.monotonic()  # when somebody last needed the engine
         self.notes = prepare(path, options, self._catalog, lock.previous)
         self._attach(open_current(path, options, self._catalog))
         lock.note_file()
@@ -340,6 +344,23 @@ class KuzuStore:
         """Bring the file up to date, when no read is running."""
         self._write(self._checkpoint)
 
+    def rest(self, unused_s: float) -> bool:
+        """Close the file until somebody needs it, if nobody did for so long: an open engine holds 100 to 350 MB.
+
+        The lock stays, and says what it says of a file that was closed. Generations and meta are known without the engine; the next
+        read or write opens it again, a tenth of a second to a third.
+
+        Returns:
+            Whether it was closed now.
+
+        Raises:
+            DiskFullError, StoreBusyError: the file could not be brought up to date; it is open as before.
+        """
+        if self._options.read_only or self._at_rest or time.monotonic() - self._used < unused_s:
+            return False
+        self._check_open()
+        return self._writer.run(lambda: self._rest(unused_s))
+
     def close(self) -> None:
         """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
         if self._closed or os.getpid() != self._pid:
@@ -347,7 +368,7 @@ class KuzuStore:
         self._closed = True
         self._writer.stop()
         try:
-            if self._failure is None:
+            if self._failure is None and not self._at_rest:
                 with self._gate.exclusive(BUSY_S):
                     if self._options.read_only:
                         self._database.close()
@@ -583,6 +604,32 @@ class KuzuStore:
             pass
         self._say_open()
 
+    def _rest(self, unused_s: float) -> bool:
+        if self._at_rest or time.monotonic() - self._used < unused_s:
+            return False  # somebody came first
+        with self._gate.exclusive(BUSY_S):
+            with self._on_the_live_file(gated=True):
+                if beside(self._file, ".wal").exists():
+                    files.check_room(self._file, 2 * files.size_of(beside(self._file, ".wal")))
+                    self._put_meta({CHECKPOINT: str(self._checkpointed + 1)})
+                    self._connection.rows("CHECKPOINT")
+                    self._checkpointed += 1
+                self._database.close()
+            self._at_rest = True
+        self._say(clean=True, log=0, checksum=files.checksum(self._file))
+        give_back()
+        return True
+
+    def _wake(self) -> None:
+        """Open the file again, as whoever opens an index would: what happened to its bytes meanwhile is found."""
+        with self._gate.exclusive(BUSY_S):
+            if not self._file.exists():
+                raise damaged(self._file, "it was moved or deleted while it was closed because nobody needed it")
+            self.notes = [*self.notes, *prepare(self._file, self._options, self._catalog, read_record(self._file))]
+            self._say_open()
+            self._open_again()
+            self._at_rest = False
+
     def _note(self, sentence: str) -> None:
         if sentence not in self.notes:
             self.notes = [*self.notes, sentence]
@@ -608,7 +655,12 @@ class KuzuStore:
 
         def guarded() -> _Answer:
             self._check_open()
-            return job()
+            if self._at_rest:
+                self._wake()
+            try:
+                return job()
+            finally:
+                self._used = time.monotonic()
 
         return self._writer.run(guarded)
 
@@ -639,10 +691,20 @@ class KuzuStore:
     @contextmanager
     def _passage(self) -> Iterator[Connection]:
         self._check_open()
-        with self._gate.shared(BUSY_S):
-            self._check_open()
-            with self._readers.one(BUSY_S) as connection:
-                yield connection
+        while True:
+            self._used = time.monotonic()
+            if self._at_rest:
+                self._write(lambda: None)  # the writer opens it, like whoever comes with a write
+            with self._gate.shared(BUSY_S):
+                self._check_open()
+                if self._at_rest:
+                    continue
+                try:
+                    with self._readers.one(BUSY_S) as connection:
+                        yield connection
+                finally:
+                    self._used = time.monotonic()
+                return
 
     def _ask(self, query: str, **values: Any) -> pa.Table:
         with self._reading(query, values, 0) as (connection, text, params):

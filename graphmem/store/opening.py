@@ -13,6 +13,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graphmem._heap import give_back
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, NotIndexedError, StoreBusyError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
@@ -20,7 +21,7 @@ from graphmem.store.catalog import Catalog
 from graphmem.store.files import beside, damaged
 from graphmem.store.migrate import check_tables, migrate, pending, table_names
 from graphmem.store.probe import CANNOT_SAY
-from graphmem.store.rebuild import Content, fill, give_back_memory
+from graphmem.store.rebuild import Content, fill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,7 +158,7 @@ def build(
     try:
         fill(database, catalog, content, meta, further)
         database.close()
-        give_back_memory()
+        give_back()
     except BaseException as error:
         database.abandon()
         files.remove(target)

@@ -7,7 +7,6 @@ database in one step.
 
 from __future__ import annotations
 
-import ctypes
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphmem._heap import give_back
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store.anchors import ANCHORED, GONE, State, follow, real_moves, states
@@ -272,7 +272,7 @@ def _renewed(database: RawDatabase, connection: Connection) -> Connection:
     """The connection without the rows it was given last."""
     connection = database.renew(connection)
     connection.use_threads(1)  # COPY keeps buffers for each thread: two cost 40 MB more and save a twentieth of a second
-    give_back_memory()
+    give_back()
     return connection
 
 
@@ -324,11 +324,3 @@ def _keys(edges: pa.Table) -> pa.ChunkedArray:
 
 def _among(column: pa.ChunkedArray, values: Collection[str]) -> pa.ChunkedArray:
     return pc.is_in(column, pa.array(values, pa.string()))
-
-
-def give_back_memory() -> None:
-    """Return freed memory to the system. Arrow's builders and the engine's threads keep some 150 MB of it otherwise."""
-    pa.default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)

@@ -1,0 +1,135 @@
+"""A store that nobody needs closes its file, and nobody can tell but by the memory of the process."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from graphmem.errors import DatabaseDamagedError, StoreBusyError
+from graphmem.store import open_store
+from graphmem.store.lock import read_record
+
+
+@pytest.fixture
+def resting(store, world):
+    store.apply(world.full())
+    assert store.rest(0)
+    return store
+
+
+def test_whoever_reads_or_writes_next_finds_everything(resting, world, equal):
+    generation = resting.generation()
+    equal(resting, world)
+    assert resting.rest(0)
+    assert resting.apply(world.edit(2)) == generation + 1
+    equal(resting, world)
+
+
+def test_small_facts_are_known_without_opening_it(resting, path):
+    resting.set_meta({"colour": "red"})
+    assert resting.rest(0)
+    assert (resting.generation(), resting.knowledge_generation(), resting.meta()) == (1, 0, {"colour": "red"})
+    assert resting.waste() >= 0
+    assert read_record(path).clean
+
+
+def test_it_stays_open_as_long_as_somebody_needed_it_lately(store, world):
+    store.apply(world.full())
+    assert not store.rest(60)
+    store.read("files")
+    assert not store.rest(60)
+    assert store.rest(0)
+    assert not store.rest(0)  # it rests already
+
+
+def test_nobody_else_gets_in_meanwhile(resting, path, engine):
+    with pytest.raises(StoreBusyError):
+        open_store(path, engine=engine, max_db_bytes=1 << 30)
+
+
+def test_many_who_come_at_once_wake_it_once(resting, world, equal):
+    def come(number):
+        return len(resting.read("files")) if number % 3 else resting.set_meta({str(number): "was here"})
+
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(come, range(24))) == {None, len(world.files)}
+        assert len(resting.meta()) == 8
+        assert resting.rest(0)
+    equal(resting, world)
+
+
+def test_readers_and_rest_do_not_meet(store, world):
+    store.apply(world.full())
+    ended = threading.Event()
+
+    def resting():
+        rested = 0
+        while not ended.is_set():
+            rested += store.rest(0)
+        return rested
+
+    with ThreadPoolExecutor(4) as pool:
+        sleeper = pool.submit(resting)
+        readers = [pool.submit(lambda: [len(store.read("files")) for _ in range(15)]) for _ in range(3)]
+        assert {count for one in readers for count in one.result()} == {len(world.files)}
+        ended.set()
+        assert sleeper.result() >= 1
+
+
+def test_a_process_killed_at_rest_leaves_a_database_that_was_closed(child, path, open_at, new_world, equal):
+    process = child("""
+        world = suite.World(5)
+        store = reopen()
+        store.apply(world.full())
+        store.apply(world.edit(3))
+        store.rest(0)
+        say("at rest")
+        import time; time.sleep(60)
+    """)
+    assert process.line() == "at rest"
+    process.kill()
+    assert read_record(path).clean
+    world = new_world(5)
+    world.edit(3)
+    equal(open_at(path), world)
+
+
+def test_a_process_killed_after_it_woke_is_known_to_have_crashed(child, path, open_at, new_world, equal):
+    process = child("""
+        world = suite.World(5)
+        store = reopen()
+        store.apply(world.full())
+        store.rest(0)
+        store.apply(world.edit(3))
+        say("awake")
+        import time; time.sleep(60)
+    """)
+    assert process.line() == "awake"
+    process.kill()
+    assert not read_record(path).clean
+    world = new_world(5)
+    world.edit(3)
+    equal(open_at(path), world)
+
+
+def test_a_byte_that_flips_while_it_rests_is_found(resting, path):
+    whole = path.read_bytes()
+    torn = bytearray(whole)
+    torn[len(torn) // 2] ^= 0xFF
+    path.write_bytes(torn)
+    with pytest.raises(DatabaseDamagedError, match="not those that were there"):
+        resting.read("files")
+    path.write_bytes(whole)
+    assert resting.read("files")
+
+
+def test_a_file_that_is_taken_away_while_it_rests_is_not_made_anew(resting, path):
+    aside = path.rename(path.with_name("aside"))
+    with pytest.raises(DatabaseDamagedError, match="moved or deleted"):
+        resting.read("files")
+    assert not path.exists()
+    aside.rename(path)
+    assert resting.read("files")
