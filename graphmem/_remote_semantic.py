@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from graphmem._wire import Wire, rebuild
+from graphmem.answers import Picture
 from graphmem.answers_semantic import (
     CentralPage,
+    CommitPage,
     CyclesAnswer,
     DeadCodePage,
     Document,
@@ -18,13 +20,15 @@ from graphmem.answers_semantic import (
     HotspotPage,
     ModuleDetail,
     ModuleMap,
+    ParagraphState,
+    Reply,
 )
 
 DERIVED_S: Final = 600.0  # what is worked out when first asked may take its time
 
 
 class RemoteSemanticVerbs:
-    """Part of `RemoteGraphMem`; the verbs and answers of `graphmem.service.semantic.SemanticVerbs`."""
+    """Part of `RemoteGraphMem`; the verbs and answers of `service.language.LanguageVerbs` and `service.changes.ChangeVerbs`."""
 
     _wire: Wire
 
@@ -86,6 +90,23 @@ class RemoteSemanticVerbs:
         chosen = list(targets) if targets is not None else None
         found = self._wire.ask("ExportView", timeout_s=DERIVED_S, view=view.upper(), format=format.upper(), targets=chosen)
         return rebuild(Document, found["exportView"])
+
+    def commits(self, limit: int = 20) -> CommitPage:
+        """See `ChangeVerbs.commits`."""
+        return rebuild(CommitPage, self._wire.ask("Commits", timeout_s=DERIVED_S, limit=limit)["commits"])
+
+    def heat_history(self, steps: int = 24) -> Picture:
+        """See `ChangeVerbs.heat_history`."""
+        return rebuild(Picture, self._wire.ask("HeatHistory", timeout_s=DERIVED_S, steps=steps)["heatHistory"])
+
+    def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
+        """See `LanguageVerbs.paragraphs`."""
+        return rebuild(ParagraphState, self._wire.ask("Paragraphs", timeout_s=DERIVED_S + wait_s, waitS=wait_s)["paragraphs"])
+
+    def ask(self, question: str, k: int = 12, *, files: Sequence[str] | None = None) -> Reply:
+        """See `LanguageVerbs.ask`."""
+        chosen = list(files) if files is not None else None
+        return rebuild(Reply, self._wire.ask("Ask", timeout_s=DERIVED_S, question=question, k=k, files=chosen)["ask"])
 
 
 def _names(kinds: Sequence[str] | None) -> list[str] | None:

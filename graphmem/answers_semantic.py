@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphmem.answers import IndexState, PathStep, SymbolInfo
+from graphmem.answers import IndexState, PathStep, SearchAnswer, SymbolInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class ModuleInfo:
     x: float  # centre in the map's layout, 0..1 from the left
     y: float  # 0..1 from the top; high layers are on top
     summary: str  # what it is for, in one or two sentences; from its files' documentation
+    paragraph: str = ""  # what a language model says of it; "" while none has, see `ParagraphState`
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,7 @@ class Flow:
     confidence: float  # product along the steps
     variants: list[str]  # refs of other entry points that take the same way from the second step on, at most 10
     variant_count: int
+    paragraph: str = ""  # what a language model says of it; "" while none has
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,3 +323,54 @@ class Document:
     text: str
     media_type: str
     name: str  # of a file it may be kept as
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphState:
+    """How far a language model has come with its paragraphs about modules and flows."""
+
+    model: str  # its name and host; "" when none is configured
+    total: int  # modules, and the flows that are listed first
+    written: int
+    refused: int  # of what it said nothing could be kept
+    running: bool  # it is at it
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a reply."""
+
+    text: str
+    cites: list[int]  # numbers of the evidence it stands on, from 1, ascending; never empty
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is known about a question: the evidence, and what a language model makes of it."""
+
+    question: str
+    sentences: list[Sentence]  # [] without a model, or when nothing it said could be kept
+    evidence: SearchAnswer  # its hits are what the numbers mean, the first being 1
+    model: str  # who wrote the sentences; "" for nobody
+    notes: list[str] = field(default_factory=list)  # why there are no sentences, or fewer
+
+
+@dataclass(frozen=True, slots=True)
+class CommitInfo:
+    """A commit, as what it did to files."""
+
+    sha: str
+    at: str  # ISO 8601, UTC
+    subject: str
+    files: int  # exact
+    paths: list[str]  # the first of them, at most 30
+    modules: list[str]  # names of the modules all those files are in now, ascending; [] of a commit of more than 2,000 files
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPage:
+    """Commits, newest first; merges are left out."""
+
+    commits: list[CommitInfo]
+    notes: list[str]  # why there are none, or not all

@@ -74,6 +74,7 @@ class Settings:
     model_name: str = _setting("", "name of the language model")
     model_key: str = _setting("", "key of the language model")
     model_seconds: int = _setting(20, "time for one question to the language model, seconds", low=1, high=600)
+    paragraphs: bool = _setting(True, "have the language model write a paragraph about each module and flow, in the background")
     extraction: bool = _setting(True, "ask the language model for facts when a plan is approved or work is done")
     promotion: str = _setting(
         "balanced", "how easily what sessions find becomes a memory", choices=("conservative", "balanced", "aggressive")

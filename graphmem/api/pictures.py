@@ -60,6 +60,12 @@ class PictureQueries:
 
     @resolved(Picture | None)
     @staticmethod
+    async def heat_history(info: Info, steps: int = 24) -> answers.Picture:
+        """Hot spots at moments of the past: `at`, `commits` until then, `paths`, and `scores`, a list for each moment."""
+        return await info.context.wait_for(info.context.service.heat_history, steps)
+
+    @resolved(Picture | None)
+    @staticmethod
     async def neighbourhood(
         info: Info, refs: list[str], depth: int = 1, kinds: list[EdgeKind] | None = None, min_confidence: float = 0.0, limit: int = 200
     ) -> answers.Picture:

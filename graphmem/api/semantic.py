@@ -5,13 +5,16 @@ from __future__ import annotations
 import strawberry
 
 from graphmem import answers_semantic as answers
+from graphmem.api import types_documents, types_findings
 from graphmem.api import types_semantic as types
 from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import at_most, no_more_than
-from graphmem.api.types_semantic import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
+from graphmem.api.types_documents import ViewFormat, ViewKind
+from graphmem.api.types_findings import HotspotLevel
+from graphmem.api.types_semantic import CycleLevel, EntryKind
 
 
 def _kinds(kinds: list[EntryKind] | None) -> list[str] | None:
@@ -60,7 +63,7 @@ class SemanticQueries:
             info.context.service.flows, _kinds(kinds), module=module, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
         )
 
-    @resolved(types.HotspotPage | None, [sized_by("limit", "hotspots")])
+    @resolved(types_findings.HotspotPage | None, [sized_by("limit", "hotspots")])
     @staticmethod
     async def hotspots(info: Info, level: HotspotLevel = HotspotLevel.FILES, limit: int = 50, offset: int = 0) -> answers.HotspotPage:
         """Where change hurts: often changed, complex, and depended upon; hottest first."""
@@ -68,13 +71,13 @@ class SemanticQueries:
             info.context.service.hotspots, level.value, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
         )
 
-    @resolved(types.CentralPage | None, [sized_by("limit", "symbols")])
+    @resolved(types_findings.CentralPage | None, [sized_by("limit", "symbols")])
     @staticmethod
     async def central_symbols(info: Info, limit: int = 50) -> answers.CentralPage:
         """The definitions much of the rest leans on, directly or not."""
         return await info.context.wait_for(info.context.service.central_symbols, limit=at_most(info.context.limits.page, "limit", limit))
 
-    @resolved(types.DeadCodePage | None, [sized_by("limit", "symbols")])
+    @resolved(types_findings.DeadCodePage | None, [sized_by("limit", "symbols")])
     @staticmethod
     async def dead_code(info: Info, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> answers.DeadCodePage:
         """Definitions nothing seems to need, most certain first, with the reason."""
@@ -82,7 +85,7 @@ class SemanticQueries:
             info.context.service.dead_code, min_confidence, limit=at_most(info.context.limits.page, "limit", limit), offset=offset
         )
 
-    @resolved(types.DuplicatePage | None, [sized_by("limit", "groups")])
+    @resolved(types_findings.DuplicatePage | None, [sized_by("limit", "groups")])
     @staticmethod
     async def duplicates(
         info: Info, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
@@ -97,19 +100,19 @@ class SemanticQueries:
             offset=offset,
         )
 
-    @resolved(types.Drift | None)
+    @resolved(types_findings.Drift | None)
     @staticmethod
     async def drift(info: Info, base: str, head: str | None = None) -> answers.Drift:
         """How the architecture changed from one revision to another, or to the index as it is. Reads both trees, so it takes a while."""
         return await info.context.wait_for(info.context.service.drift, base, head)
 
-    @resolved(types.Document | None)
+    @resolved(types_documents.Document | None)
     @staticmethod
     async def report(info: Info) -> answers.Document:
         """One HTML document that says what the system is made of and where it hurts; needs nothing else to be read."""
         return await info.context.wait_for(info.context.service.report)
 
-    @resolved(types.Document | None)
+    @resolved(types_documents.Document | None)
     @staticmethod
     async def export_view(
         info: Info,
@@ -120,3 +123,21 @@ class SemanticQueries:
         """The map of modules, or the impact of `targets` in three zones, as a picture or for another tool."""
         refs = None if targets is None else [as_ref(one) for one in no_more_than(info.context.limits.targets, "targets", targets)]
         return await info.context.wait_for(info.context.service.export_view, view.value, format.value, refs)
+
+    @resolved(types_findings.CommitPage | None, [sized_by("limit", "commits")])
+    @staticmethod
+    async def commits(info: Info, limit: int = 20) -> answers.CommitPage:
+        """The newest commits, merges left out, with the modules their files are in now."""
+        return await info.context.wait_for(info.context.service.commits, limit=at_most(info.context.limits.page, "limit", limit))
+
+    @resolved(types_documents.ParagraphState | None)
+    @staticmethod
+    async def paragraphs(info: Info, wait_s: float = 0.0) -> answers.ParagraphState:
+        """How far the language model is with its paragraphs about modules and flows; has missing ones written, waits at most so long."""
+        return await info.context.wait_for(info.context.service.paragraphs, wait_s)
+
+    @resolved(types_documents.Reply | None, [sized_by("k", "evidence.hits")])
+    @staticmethod
+    async def ask(info: Info, question: str, k: int = 12, files: list[str] | None = None) -> answers.Reply:
+        """An answer whose sentences cite the evidence they stand on, or, without a language model, the evidence."""
+        return await info.context.wait_for(info.context.service.ask, question, at_most(info.context.limits.results, "k", k), files=files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import strawberry
 
@@ -90,8 +91,18 @@ class Row:
     seconds: float = 0.0
 
 
-def _counts(mapping: dict[str, int]) -> list[Row]:
+def counts(mapping: dict[str, int]) -> list[Row]:
+    """A mapping as a list of `Count`, in its own order."""
     return [Row(name, count=count) for name, count in mapping.items()]
+
+
+def state() -> Any:
+    """The field of an answer that says what state of the index gave it."""
+
+    def resolve(parent: strawberry.Parent[Any]) -> Any:
+        return parent.state
+
+    return strawberry.field(resolver=resolve, description="State of the index that answered.", graphql_type=IndexState)
 
 
 @gql_type
@@ -115,31 +126,31 @@ class IndexSummary:
     @staticmethod
     def skipped(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Files that were skipped, by reason."""
-        return _counts(parent.skipped)
+        return counts(parent.skipped)
 
     @resolved(list[Count], [assumed(10)])
     @staticmethod
     def languages(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Files by language."""
-        return _counts(parent.languages)
+        return counts(parent.languages)
 
     @resolved(list[Count], [assumed(10)])
     @staticmethod
     def edges_by_kind(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Edges by kind."""
-        return _counts(parent.edges_by_kind)
+        return counts(parent.edges_by_kind)
 
     @resolved(list[Count], [assumed(20)])
     @staticmethod
     def edges_by_rule(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Edges by the rule that resolved them."""
-        return _counts(parent.edges_by_rule)
+        return counts(parent.edges_by_rule)
 
     @resolved(list[Count], [assumed(10)])
     @staticmethod
     def unresolved_by_reason(parent: strawberry.Parent[answers.IndexSummary]) -> list[Row]:
         """Unresolved call sites by reason."""
-        return _counts(parent.unresolved_by_reason)
+        return counts(parent.unresolved_by_reason)
 
     @resolved(list[Duration], [assumed(10)])
     @staticmethod

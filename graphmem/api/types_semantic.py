@@ -1,9 +1,8 @@
-"""GraphQL types of the semantic layer: modules, cycles, entry points, flows, hot spots, dead code, duplicates, drift."""
+"""GraphQL types of what a system is made of: modules, cycles, entry points, flows."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
 import strawberry
 
@@ -11,7 +10,7 @@ from graphmem import answers_semantic as answers
 from graphmem.api.complexity import assumed
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.ids import MODULE, global_id
-from graphmem.api.types_index import Count, IndexState, Row
+from graphmem.api.types_index import Count, IndexState, Row, counts, state
 from graphmem.api.types_report import PathStep
 from graphmem.api.types_symbol import Symbol
 
@@ -24,14 +23,6 @@ class CycleLevel(StrEnum):
     MODULES = "modules"
 
 
-@strawberry.enum(description="What hot spots are looked for.")
-class HotspotLevel(StrEnum):
-    """See `service.semantic.HOT_LEVELS`."""
-
-    FILES = "files"
-    SYMBOLS = "symbols"
-
-
 @strawberry.enum(description="How somebody outside comes in.")
 class EntryKind(StrEnum):
     """See `analysis.semantic.entries.ENTRY_KINDS`."""
@@ -42,19 +33,6 @@ class EntryKind(StrEnum):
     EXPORT = "export"
     TEST = "test"
     FIXTURE = "fixture"
-
-
-def _counts(mapping: dict[str, int]) -> list[Row]:
-    return [Row(name, count=count) for name, count in mapping.items()]
-
-
-def _state() -> Any:
-    """The field every answer has."""
-
-    def resolve(parent: strawberry.Parent[Any]) -> Any:
-        return parent.state
-
-    return strawberry.field(resolver=resolve, description="State of the index that answered.", graphql_type=IndexState)
 
 
 @gql_type
@@ -74,6 +52,7 @@ class Module:
     x: float = field("centre in the map's layout, 0 to 1 from the left")
     y: float = field("0 to 1 from the top; high layers are on top")
     summary: str = field("what it is for, from its files' documentation")
+    paragraph: str = field("what a language model says of it; empty while none has")
 
     @resolved(strawberry.ID)
     @staticmethod
@@ -85,13 +64,13 @@ class Module:
     @staticmethod
     def languages(parent: strawberry.Parent[answers.ModuleInfo]) -> list[Row]:
         """Files by language, most first."""
-        return _counts(parent.languages)
+        return counts(parent.languages)
 
     @resolved(list[Count], [assumed(6)])
     @staticmethod
     def entry_points(parent: strawberry.Parent[answers.ModuleInfo]) -> list[Row]:
         """Entry points by kind."""
-        return _counts(parent.entry_points)
+        return counts(parent.entry_points)
 
 
 @gql_type
@@ -120,7 +99,7 @@ class ModuleDependency:
     @staticmethod
     def kinds(parent: strawberry.Parent[answers.ModuleDependency]) -> list[Row]:
         """Edges by kind, most first."""
-        return _counts(parent.kinds)
+        return counts(parent.kinds)
 
 
 @gql_type
@@ -131,7 +110,7 @@ class ModuleMap:
     dependencies: list[ModuleDependency] = field("heaviest first", directives=[assumed(500)])
     modularity: float = field("of the partition over the dependencies, -0.5 to 1")
     notes: list[str] = field("what the map is made without")
-    index_state: IndexState = _state()
+    index_state: IndexState = state()
 
 
 @gql_type
@@ -160,7 +139,7 @@ class FileLink:
     @staticmethod
     def kinds(parent: strawberry.Parent[answers.FileLink]) -> list[Row]:
         """Edges by kind, most first."""
-        return _counts(parent.kinds)
+        return counts(parent.kinds)
 
 
 @gql_type
@@ -172,7 +151,7 @@ class ModuleDetail:
     links: list[FileLink] = field("between its files, heaviest first", directives=[assumed(1000)])
     dependencies: list[ModuleDependency] = field("what it depends on", directives=[assumed(30)])
     dependents: list[ModuleDependency] = field("what depends on it", directives=[assumed(30)])
-    index_state: IndexState = _state()
+    index_state: IndexState = state()
 
 
 @gql_type
@@ -206,7 +185,7 @@ class CyclesAnswer:
     level: CycleLevel
     cycles: list[Cycle]
     total: int
-    index_state: IndexState = _state()
+    index_state: IndexState = state()
 
 
 @gql_type
@@ -225,13 +204,13 @@ class EntryPointPage:
 
     entry_points: list[EntryPoint]
     total: int
-    index_state: IndexState = _state()
+    index_state: IndexState = state()
 
     @resolved(list[Count], [assumed(6)])
     @staticmethod
     def by_kind(parent: strawberry.Parent[answers.EntryPointPage]) -> list[Row]:
         """How many there are of each kind, whatever was asked."""
-        return _counts(parent.by_kind)
+        return counts(parent.by_kind)
 
 
 @gql_type
@@ -247,6 +226,7 @@ class Flow:
     confidence: float = field("product along the steps")
     variants: list[str] = field("other entry points that go on the same way from the second step, at most 10")
     variant_count: int
+    paragraph: str = field("what a language model says of it; empty while none has")
 
 
 @gql_type
@@ -255,179 +235,4 @@ class FlowPage:
 
     flows: list[Flow]
     total: int
-    index_state: IndexState = _state()
-
-
-@gql_type
-class Hotspot:
-    """Where change hurts: often changed, complex, and depended upon."""
-
-    symbol: Symbol = field("a file on the level of files")
-    churn: float = field("commits that touched the file, old ones counting less; 0 without history")
-    complexity: int
-    dependents: int = field("other symbols, on the level of files other files, that depend on it directly")
-    score: float = field("0 to 100")
-
-
-@gql_type
-class HotspotPage:
-    """Hot spots, hottest first."""
-
-    level: HotspotLevel
-    hotspots: list[Hotspot]
-    total: int
-    churn_known: bool
-    notes: list[str]
-    index_state: IndexState = _state()
-
-
-@gql_type
-class CentralSymbol:
-    """A symbol much of the rest leans on."""
-
-    symbol: Symbol
-    rank: float = field("PageRank, as a multiple of the average symbol's")
-    dependents: int
-
-
-@gql_type
-class CentralPage:
-    """The most central symbols first."""
-
-    symbols: list[CentralSymbol]
-    index_state: IndexState = _state()
-
-
-@gql_type
-class DeadSymbol:
-    """A definition nothing seems to need."""
-
-    symbol: Symbol
-    reason: str = field("unreferenced, only_itself, only_dead or only_tests")
-    confidence: float = field("that it can go, in (0, 1]")
-    lines: int
-    why: list[str] = field("what was weighed")
-
-
-@gql_type
-class DeadCodePage:
-    """Dead code, most certain first."""
-
-    symbols: list[DeadSymbol]
-    total: int
-    lines: int = field("of all of them")
-    notes: list[str] = field("what was left out, with counts")
-    index_state: IndexState = _state()
-
-
-@gql_type
-class Duplicate:
-    """One of the places of a duplicate."""
-
-    path: str
-    start_line: int
-    end_line: int
-    qualname: str = field("of the definition it is in; empty for none")
-
-
-@gql_type
-class DuplicateGroup:
-    """Pieces of code that say the same."""
-
-    kind: str = field("exact, renamed or near")
-    similarity: float = field("lowest to the first place; 1 for the same")
-    lines: int = field("that could go")
-    places: list[Duplicate] = field("by path and line", directives=[assumed(4)])
-
-
-@gql_type
-class DuplicatePage:
-    """Duplicates, those with the most lines to save first."""
-
-    groups: list[DuplicateGroup]
-    total: int
-    lines: int = field("that could go, over all groups")
-    index_state: IndexState = _state()
-
-
-@gql_type
-class ModuleChange:
-    """What became of a module between two revisions."""
-
-    name: str
-    change: str = field("added, removed or changed")
-    files_before: int
-    files_after: int
-    came: list[str] = field("files that are new in it, at most 20")
-    left: list[str] = field("files that were in it, at most 20")
-
-
-@gql_type
-class DependencyChange:
-    """What became of a dependency between two modules."""
-
-    src: str
-    dst: str
-    change: str = field("added, removed, heavier or lighter")
-    before: int
-    after: int
-    sites: list[PathStep] = field("of an added one, the first few", directives=[assumed(3)])
-
-
-@gql_type
-class ApiChange:
-    """What became of a public definition."""
-
-    symbol: Symbol
-    change: str = field("added, removed, signature or moved")
-    before: str = field("its signature, or where it was")
-
-
-@gql_type
-class Drift:
-    """How the architecture changed from one revision to another."""
-
-    base: str
-    head: str
-    modules: list[ModuleChange] = field("those that changed", directives=[assumed(20)])
-    dependencies: list[DependencyChange] = field("those that changed", directives=[assumed(50)])
-    new_cycles: list[Cycle] = field("that were not there", directives=[assumed(3)])
-    resolved_cycles: list[Cycle] = field("that are not there any more", directives=[assumed(3)])
-    api: list[ApiChange] = field("of public definitions, at most 500", directives=[assumed(100)])
-    modularity_before: float
-    modularity_after: float
-    notes: list[str]
-
-    @resolved(list[Count], [assumed(4)])
-    @staticmethod
-    def api_counts(parent: strawberry.Parent[answers.Drift]) -> list[Row]:
-        """Changes of public definitions by kind, exact."""
-        return _counts(parent.api_counts)
-
-
-@strawberry.enum(description="What is drawn.")
-class ViewKind(StrEnum):
-    """See `service.documents.VIEWS`."""
-
-    MODULES = "modules"
-    IMPACT = "impact"
-
-
-@strawberry.enum(description="What a view is written in.")
-class ViewFormat(StrEnum):
-    """See `service.documents.FORMATS`."""
-
-    SVG = "svg"
-    MERMAID = "mermaid"
-    DOT = "dot"
-    GRAPHML = "graphml"
-    JSON = "json"
-
-
-@gql_type
-class Document:
-    """A text to be kept as a file."""
-
-    text: str
-    media_type: str
-    name: str = field("of a file it may be kept as")
+    index_state: IndexState = state()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from graphmem.answers import Picture
 from graphmem.answers_semantic import (
     CentralPage,
+    CommitPage,
     CyclesAnswer,
     DeadCodePage,
     Document,
@@ -17,11 +19,13 @@ from graphmem.answers_semantic import (
     HotspotPage,
     ModuleDetail,
     ModuleMap,
+    ParagraphState,
+    Reply,
 )
 
 
 class SemanticService(Protocol):
-    """The verbs of `graphmem.service.semantic.SemanticVerbs`."""
+    """The verbs of `graphmem.service.language.LanguageVerbs` and `graphmem.service.changes.ChangeVerbs`."""
 
     def modules(self) -> ModuleMap:
         """What the system is made of."""
@@ -60,3 +64,15 @@ class SemanticService(Protocol):
 
     def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
         """A view as a picture or for another tool."""
+
+    def commits(self, limit: int = 20) -> CommitPage:
+        """The newest commits."""
+
+    def heat_history(self, steps: int = 24) -> Picture:
+        """Hot spots at moments of the past."""
+
+    def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
+        """How far the language model is with its paragraphs."""
+
+    def ask(self, question: str, k: int = 12, *, files: Sequence[str] | None = None) -> Reply:
+        """An answer that cites its evidence."""

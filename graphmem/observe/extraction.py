@@ -165,12 +165,17 @@ def fits(template: str, better: str) -> bool:
     return overlap(words_of(template), words_of(better)) >= _ALIKE
 
 
-def stands(fact: str, ground: str) -> bool:
-    """Whether the words of a session bear a fact out: its names and numbers are all there, and most of its words."""
-    if not 15 <= len(fact) <= LONGEST or _INSTRUCTION.search(fact):
+def grounded(text: str, ground: str) -> bool:
+    """Whether a text names nothing that its ground does not: every name, path, number and address in it is there. Nor may it instruct."""
+    if _INSTRUCTION.search(text):
         return False
     known = ground.casefold()
-    if any(one not in known for one in facts_of(fact)) or any(one.casefold() not in known for one in _ADDRESS.findall(fact)):
+    return all(one in known for one in facts_of(text)) and all(one.casefold() in known for one in _ADDRESS.findall(text))
+
+
+def stands(fact: str, ground: str) -> bool:
+    """Whether the words of a session bear a fact out: its names and numbers are all there, and most of its words."""
+    if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False
     words = words_of(fact)
     return len(words) >= 3 and len(words & words_of(ground)) >= _BORNE_OUT * len(words)

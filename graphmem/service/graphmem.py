@@ -44,8 +44,8 @@ from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.projection.projections import Projections
 from graphmem.search.request import Request
 from graphmem.service import diffs
+from graphmem.service.changes import ChangeVerbs
 from graphmem.service.context import ContextVerbs
-from graphmem.service.documents import DocumentVerbs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
@@ -53,9 +53,11 @@ from graphmem.service.health import HealthVerbs
 from graphmem.service.history import HistoryVerbs
 from graphmem.service.hooking import Hooks
 from graphmem.service.injecting import Injector
+from graphmem.service.language import LanguageVerbs
 from graphmem.service.learning import LearningVerbs
 from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
+from graphmem.service.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.place import prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
@@ -99,7 +101,8 @@ class GraphMem(
     LearningVerbs,
     UpkeepVerbs,
     HealthVerbs,
-    DocumentVerbs,
+    LanguageVerbs,
+    ChangeVerbs,
     ContextVerbs,
     SessionVerbs,
 ):
@@ -129,6 +132,7 @@ class GraphMem(
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
         self._language_model = configured(settings)
         self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
+        self._paragraphs = Paragraphs(data_dir / PARAGRAPHS, self._language_model)
         self._context_news: Hub[ContextReady] = Hub()
         self._injector = Injector(
             self._book,
@@ -202,6 +206,7 @@ class GraphMem(
         self._memory_news.close()
         self._context_news.close()
         self._injector.close()
+        self._paragraphs.close()
         self._close_sessions()
         if self._run is not None:
             self._run.join()

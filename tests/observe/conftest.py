@@ -1,102 +1,22 @@
-"""What the tests of observing share: a language model's server on loopback that plays the answers a test hands it."""
+"""What the tests of observing share: servers that play a language model."""
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
-
-
-def says(text: str | Callable[[dict[str, Any]], str]) -> Answer:
-    """Answers with a text in the form of the protocol."""
-
-    def answer(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
-        content = text(asked) if callable(text) else text
-        raw = json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]}).encode()
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(raw)))
-        handler.end_headers()
-        handler.wfile.write(raw)
-
-    return answer
-
-
-def status(code: int, body: bytes = b"", **headers: str) -> Answer:
-    """Answers with a status, a body as it is, and headers."""
-
-    def answer(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
-        handler.send_response(code)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return answer
-
-
-class Playing:
-    """What the server does next, and what it was asked."""
-
-    says = staticmethod(says)
-    status = staticmethod(status)
-
-    def __init__(self, server: ThreadingHTTPServer) -> None:
-        self.url = f"http://127.0.0.1:{server.server_port}/v1"
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.closing = threading.Event()
-        self.plays: list[Answer] = [says("yes")]  # one after the other; the last one for ever
-
-
-@contextmanager
-def playing() -> Iterator[Playing]:
-    """A server for the time of a test, on a port of its own."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            number = len(made.asked)
-            made.asked.append(body)
-            made.headers.append(dict(self.headers))
-            try:
-                made.plays[min(number, len(made.plays) - 1)](self, body)
-            except OSError:  # the client has hung up, as some tests want it to
-                self.close_connection = True
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    made = Playing(server)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield made
-    finally:
-        made.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
 
 @pytest.fixture
-def other_server() -> Iterator[Playing]:
+def other_server(playing: Any) -> Iterator[Any]:
     """One more of them."""
     with playing() as made:
         yield made
 
 
 @pytest.fixture
-def server() -> Iterator[Playing]:
+def server(playing: Any) -> Iterator[Any]:
     """A language model's server."""
     with playing() as made:
         yield made

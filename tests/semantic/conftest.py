@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import networkx
@@ -87,22 +89,33 @@ def project(tmp_path):
         service.close()
 
 
+@contextmanager
+def _serving(service: GraphMem) -> Iterator[RemoteGraphMem]:
+    server = Server(build_app(service), "127.0.0.1", 0)
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        yield RemoteGraphMem(f"http://127.0.0.1:{server.port}")
+    finally:
+        server.stop()
+        thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """`with serving(service) as client:`."""
+    return _serving
+
+
 @pytest.fixture(scope="session")
 def served(small_tree, tmp_path_factory):
     """(service, client of a server over it, folder of its index, which says where the server is)."""
     folder = tmp_path_factory.mktemp("served")
     with GraphMem.open(folder) as service:
         service.index(small_tree)
-        server = Server(build_app(service), "127.0.0.1", 0)
-        ready = threading.Event()
-        thread = threading.Thread(target=server.run, args=(lambda host, port: ready.set(),))
-        thread.start()
-        try:
-            assert ready.wait(20)
-            address = f"http://127.0.0.1:{server.port}"
-            mine = owner.publish(folder / "owner.json", address, "", graphmem.__version__)
-            yield service, RemoteGraphMem(address), folder
+        with _serving(service) as client:
+            mine = owner.publish(folder / "owner.json", client.address, "", graphmem.__version__)
+            yield service, client, folder
             owner.withdraw(folder / "owner.json", mine)
-        finally:
-            server.stop()
-            thread.join(10)

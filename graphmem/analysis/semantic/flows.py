@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from graphmem.analysis.semantic.modules import Modules
+    from graphmem.answers import SymbolInfo
 
 MAX_STEPS: Final = 8
 LEAST_STEPS: Final = 2  # one call is no flow
@@ -85,6 +86,11 @@ def _best(modules: Modules, calls: Calls, entry: int) -> _Way | None:
     return best[1] if best is not None else None
 
 
+def _called(symbol: SymbolInfo) -> str:
+    """What a person calls it: code that runs when a file is loaded is called by the file."""
+    return symbol.path if symbol.qualname == "<module>" else symbol.qualname
+
+
 def _module(modules: Modules, node: int) -> int:
     file = int(modules.files.file_of(np.array([node], np.int32))[0])
     return int(modules.of_file[file]) if file >= 0 else -1
@@ -97,7 +103,7 @@ def _flow(modules: Modules, entries: Entries, group: list[_Way]) -> Flow:
     passed = [modules.groups[one].name for one in way.modules if one >= 0]
     return Flow(
         id=stable_id("flow", entry.id, *(step.dst.id for step in steps)),
-        name=f"{entry.qualname} → {steps[-1].dst.qualname}",
+        name=f"{_called(entry)} → {_called(steps[-1].dst)}",
         kind=entries.kind[way.entry],
         entry=entry,
         steps=steps,

@@ -39,6 +39,12 @@ UPWARD_SITES: Final = 20  # of one that should not be there
 HOTTEST: Final = 5  # files whose mean score is the heat of a module
 
 
+def first_sentence(doc: str) -> str:
+    """First sentence of a documentation, without the lines that are drawn under headings; "" when it is but a word."""
+    sentence = " ".join(_RULED.sub(" ", doc).split()).partition(". ")[0].rstrip(".: ")
+    return f"{sentence}." if sentence.count(" ") >= 1 else ""
+
+
 class Modules:
     """One partition of the files of a view; immutable.
 
@@ -265,11 +271,9 @@ class Modules:
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
 
     def _documented(self, path: str) -> str:
-        """First sentence of a file's documentation, without the lines that are drawn under headings."""
+        """First sentence of a file's documentation."""
         symbols = self.view.by_path(path)
-        text = " ".join(_RULED.sub(" ", self.view.doc(int(symbols[0]))).split()) if len(symbols) else ""
-        sentence = text.partition(". ")[0].rstrip(".: ")
-        return f"{sentence}." if sentence.count(" ") >= 1 else ""
+        return first_sentence(self.view.doc(int(symbols[0]))) if len(symbols) else ""
 
     @cached_property
     def dependencies(self) -> list[ModuleDependency]:

@@ -1,4 +1,4 @@
-"""`graphmem search`, `symbol` and `path`: questions about what is there."""
+"""`graphmem search`, `ask`, `symbol` and `path`: questions about what is there."""
 
 from __future__ import annotations
 
@@ -42,6 +42,33 @@ def search(
             from graphmem.cli.render.search import search as show
 
             show(here.output, answer, explain)
+
+
+def ask(
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION...", help="In a person's words.")],
+    *,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, max=50, help="How many pieces of evidence.")] = 8,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="A file you work on: lifts what is near it (repeatable).")
+    ] = None,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Answer a question from what is found, each sentence with the evidence it stands on. Without a language model: the evidence."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        answer = here.service(whole=True).ask(" ".join(question), k=k, files=files)
+        if as_json:
+            here.output.json(answer)
+        elif quiet:
+            for sentence in answer.sentences:
+                here.output.line(sentence.text)
+        else:
+            from graphmem.cli.render.search import reply as show
+
+            show(here.output, answer)
 
 
 def symbol(

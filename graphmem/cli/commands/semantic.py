@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -38,6 +39,8 @@ class EntryKind(StrEnum):
     FIXTURE = "fixture"
 
 
+PROGRESS_S: Final = 5.0  # between two words about how far it is
+
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="List at most this many; totals stay exact.")]
 Kinds = Annotated[list[EntryKind] | None, typer.Option("--kind", help="Only entry points of this kind (repeatable).")]
 
@@ -61,6 +64,47 @@ def modules(
         else:
             one = here.service().module(name)
             show_answer(here, one, lambda: render.module(here.output, one), *(file.path for file in one.files))
+
+
+def describe(
+    *,
+    wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for it at most; 0 only says how far it is.")] = 600,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Have the configured language model write a paragraph about each module and flow, and wait for it."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        from graphmem.cli.render import semantic as render
+
+        service = here.service()
+        until = time.monotonic() + wait
+        found = service.paragraphs()
+        while found.running and (left := until - time.monotonic()) > 0:
+            here.output.note(f"{found.written:,} of {found.total:,} written")
+            found = service.paragraphs(min(PROGRESS_S, left))
+        show_answer(here, found, lambda: render.paragraphs(here.output, found), str(found.written))
+        if not found.model:
+            raise SystemExit(REFUSED)
+
+
+def commits(
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show the newest commits with the modules they touched; merges are left out."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        from graphmem.cli.render import semantic as render
+
+        found = here.service().commits(limit)
+        show_answer(here, found, lambda: render.commits(here.output, found), *(one.sha for one in found.commits))
 
 
 def cycles(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import SearchAnswer, SearchHit
+from graphmem.answers_semantic import Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
@@ -22,6 +23,18 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
     for path, reason in sorted(answer.missing.items()):
         output.line((f"without {path}: {reason}", common.UNSURE))
     output.line(common.state_line(answer.state))
+
+
+def reply(output: Output, answer: Reply) -> None:
+    """Sentences with the numbers of their evidence, then the evidence those numbers mean."""
+    for sentence in answer.sentences:
+        output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", common.DIM))
+    if answer.model:
+        output.line((f"written by {answer.model} from the evidence below", common.DIM))
+    for note in answer.notes:
+        output.line((note, common.UNSURE))
+    output.line()
+    search(output, answer.evidence, explain=False)
 
 
 def _hit(output: Output, rank: int, hit: SearchHit, explain: bool, titles: dict[str, str]) -> None:

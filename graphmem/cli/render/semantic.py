@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from graphmem.answers import PathStep
     from graphmem.answers_semantic import (
         CentralPage,
+        CommitPage,
         CycleCut,
         CyclesAnswer,
         DeadCodePage,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ModuleDependency,
         ModuleDetail,
         ModuleMap,
+        ParagraphState,
     )
     from graphmem.cli.output import Cell, Output
 
@@ -67,6 +69,8 @@ def module(output: Output, found: ModuleDetail) -> None:
     output.line((one.name, HEADING), f"  layer {one.layer}, {plural(one.files, 'file')}, {one.lines:,} lines, cohesion {one.cohesion:.2f}")
     if one.summary:
         output.line((one.summary, DIM))
+    if one.paragraph:
+        output.line(one.paragraph)
     if one.central:
         output.line("leans on " + ", ".join(symbol.qualname for symbol in one.central))
     for title, rows in (("depends on", found.dependencies), ("is used by", found.dependents)):
@@ -77,6 +81,34 @@ def module(output: Output, found: ModuleDetail) -> None:
     output.rows(
         [((file.path, PATH), f"{file.lines:,} lines", _heat(file.heat), ("test" if file.is_test else "", DIM)) for file in found.files]
     )
+
+
+def paragraphs(output: Output, found: ParagraphState) -> None:
+    """How far the language model is."""
+    if found.model:
+        output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
+        if found.refused:
+            output.line((f"of {plural(found.refused, 'more')} nothing it said could be kept: it named what is not in the code", UNSURE))
+        if found.running:
+            output.line(("it is still writing", DIM))
+    _end(output, found.notes)
+
+
+def commits(output: Output, found: CommitPage) -> None:
+    """A line each, newest first."""
+    output.rows(
+        [
+            (
+                (one.sha[:10], DIM),
+                one.at[:10],
+                (one.subject, NAME),
+                plural(one.files, "file"),
+                (", ".join(one.modules[:SITES]) + (f" and {len(one.modules) - SITES} more" if len(one.modules) > SITES else ""), PATH),
+            )
+            for one in found.commits
+        ]
+    )
+    _end(output, found.notes)
 
 
 def cycles(output: Output, found: CyclesAnswer) -> None:
@@ -127,6 +159,8 @@ def flows(output: Output, found: FlowPage) -> None:
         output.line()
         output.line((one.name, NAME), f"  {one.kind}  ", common.confidence(one.confidence))
         output.line(("  through " + ", ".join(one.modules), DIM))
+        if one.paragraph:
+            output.line("  " + one.paragraph)
         output.rows(
             [(f"{at}", (step.dst.qualname, NAME), common.place(step.src.path, step.line)) for at, step in enumerate(one.steps, 1)], indent=4
         )

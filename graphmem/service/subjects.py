@@ -1,0 +1,86 @@
+"""What a language model is shown of a module or a flow, so that it can say in a paragraph what it is for.
+
+Only what stands in the code: paths, names, signatures, first sentences of documentation. Nothing that changes while the code does not
+(heat, counts of edges), for the hash of this text decides whether a paragraph is still true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.analysis.semantic.modules import Modules, first_sentence
+from graphmem.memory.redact import redact
+
+if TYPE_CHECKING:
+    from graphmem.answers_semantic import Flow, ModuleInfo
+    from graphmem.projection.graph import GraphView
+
+FORM: Final = "1"  # of what is shown and asked; another number has every paragraph written anew
+FILES: Final = 40  # of a module, those with the most definitions
+NAMES: Final = 10  # definitions of a file
+NEIGHBOURS: Final = 12
+LONGEST: Final = 240  # characters of a signature or a sentence
+
+
+class Subject(NamedTuple):
+    """Something to write a paragraph about."""
+
+    key: str  # hash of `data`
+    data: str  # JSON
+
+
+def of_module(modules: Modules, info: ModuleInfo) -> Subject:
+    """A module: its files with what they say of themselves, what much of the rest leans on, and its neighbours."""
+    view, files = modules.view, modules.files
+    at = modules.find(info.id)
+    paths = modules.groups[at].paths if at is not None else []
+    number = {path: i for i, path in enumerate(files.paths)}
+    own = [path for path in paths if not files.is_test[number[path]]] or paths
+    shown = sorted(own, key=lambda path: (-int(files.symbols[number[path]]), path))[:FILES]
+    told = {
+        "module": info.name,
+        "folder": info.path,
+        "files": [_file(view, path) for path in sorted(shown)],
+        "more files": len(own) - len(shown),
+        "most used": [{"name": one.qualname, "signature": one.signature[:LONGEST]} for one in info.central],
+        "depends on": sorted(one.dst_name for one in modules.dependencies if one.src == info.id)[:NEIGHBOURS],
+        "is used by": sorted(one.src_name for one in modules.dependencies if one.dst == info.id)[:NEIGHBOURS],
+    }
+    return _subject("module", told)
+
+
+def of_flow(view: GraphView, flow: Flow) -> Subject:
+    """A flow: its steps in order, each with its signature and what it says of itself."""
+    steps = [flow.entry, *(step.dst for step in flow.steps)]
+    told = {
+        "flow": flow.name,
+        "begins at": flow.kind,
+        "through modules": flow.modules,
+        "steps": [
+            {
+                "name": one.qualname,
+                "path": one.path,
+                "signature": one.signature[:LONGEST],
+                "says": first_sentence(view.doc(view.index_of[one.id]))[:LONGEST],
+            }
+            for one in steps
+        ],
+    }
+    return _subject("flow", told)
+
+
+def _file(view: GraphView, path: str) -> dict[str, Any]:
+    symbols = view.by_path(path).tolist()
+    top = [node for node in symbols if int(view.parent[node]) >= 0 and int(view.parent[int(view.parent[node])]) < 0]
+    return {
+        "path": path,
+        "says": first_sentence(view.doc(symbols[0]))[:LONGEST] if symbols else "",
+        "defines": [view.name(node) for node in top[:NAMES]],
+    }
+
+
+def _subject(kind: str, told: dict[str, Any]) -> Subject:
+    data = redact(json.dumps({"kind": kind, **told}, ensure_ascii=False, sort_keys=True))[0]
+    return Subject(hashlib.blake2b(f"{FORM}\0{data}".encode("utf-8", "replace"), digest_size=16).hexdigest(), data)
