@@ -31,6 +31,11 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "model": "would let a repository choose what is loaded into the server",
         "reranker": "would let a repository choose what is loaded into the server",
         "host": "would let a repository open your machine to the network",
+        "hosts": "would let a repository choose by which names your server may be called",
+        "insecure_behind_proxy": "would let a repository open your machine to the network",
+        "tls_cert": "would let a repository choose what your server shows for itself",
+        "tls_key": "would let a repository choose what your server shows for itself",
+        "cypher": "would let a repository open a door that is closed",
     }
 )
 _SECRET: Final = frozenset({"token", "model_key"})
@@ -50,6 +55,8 @@ class Limits:
     tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
     body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)
     seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
+    cypher_rows: int = _setting(1_000, "rows of the answer to a Cypher query", low=1, high=1_000_000)
+    cypher_seconds: int = _setting(5, "time for one Cypher query, seconds", low=1, high=600)
     per_minute: int = _setting(0, "requests a minute from one address, /health and /ready aside; 0: any number", low=0, high=10_000_000)
 
 
@@ -79,9 +86,14 @@ class Settings:
     promotion: str = _setting(
         "balanced", "how easily what sessions find becomes a memory", choices=("conservative", "balanced", "aggressive")
     )
-    host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token")
+    host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token, and TLS or insecure_behind_proxy")
     port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
-    token: str = _setting("", "what clients of the server must present; empty: nothing, on loopback only")
+    hosts: str = _setting("", "names the server is called by, with commas; localhost and bare addresses are always its names")
+    token: str = _setting("", "what clients of the server may present for everything; empty: nothing, on loopback only")
+    tls_cert: str = _setting("", "file with the server's certificate (PEM) and those that vouch for it; empty: no TLS")
+    tls_key: str = _setting("", "file with the certificate's private key (PEM)")
+    insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS: what stands in front of the server has it")
+    cypher: bool = _setting(False, "answer Cypher that people write: reading alone, to those who may do everything")
     backup_hours: int = _setting(24, "hours between the backups a server makes by itself; 0: none", low=0, high=8_760)
     backup_keep: int = _setting(3, "automatic backups that are kept", low=1, high=1_000)
     log_level: str = _setting("warning", "what is logged to stderr", choices=("debug", "info", "warning", "error"))

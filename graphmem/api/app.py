@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import orjson
@@ -29,10 +30,11 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.operations import load_operations
 from graphmem.api.rate import RateLimit
 from graphmem.api.schema import build_schema
-from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, Token, TokenCheck
+from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, TokenCheck
 from graphmem.api.verbs import Service
 from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
+from graphmem.service.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
 EXPORT_PATH = "/export.jsonl"
@@ -53,7 +55,10 @@ class Mounted(Protocol):
 class ServerOptions:
     """How a server is to be guarded."""
 
-    token: str = field(default="", repr=False)  # what clients must present; empty: nothing
+    token: str = field(default="", repr=False)  # what clients must present; empty: nothing, unless named tokens were made
+    own_token: str = field(default="", repr=False)  # a secret of this server, for its owner's other processes
+    tokens: Path | None = None  # file of the index's named tokens
+    token_required: bool = False  # also before any token was made
     allowed_hosts: tuple[str, ...] = ()  # names in `Host` besides localhost and bare addresses
     allowed_origins: tuple[str, ...] = ()  # sites whose pages may use the server: "https://ide.example.com"
     persisted_only: bool = False  # serve the operations of queries/operations and no others
@@ -85,9 +90,10 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     """
     options = options or ServerOptions()
     door = Door(service, options.limits)
-    token = Token(options.token)
+    tokens = TokenFile(options.tokens) if options.tokens is not None else None
+    keys = Keys(options.token, options.own_token, tokens, required=options.token_required)
     view = GraphQLView(
-        build_schema(options.limits), door, load_operations(), token, options.allowed_origins, persisted_only=options.persisted_only
+        build_schema(options.limits), door, load_operations(), keys, options.allowed_origins, persisted_only=options.persisted_only
     )
 
     @asynccontextmanager
@@ -125,7 +131,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
                 allow_headers=["authorization", "content-type", "accept"],
             ),
             Middleware(
-                TokenCheck, token, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
+                TokenCheck, keys, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
             ),
             Middleware(BodyLimit, options.limits.body_bytes, {IMPORT_PATH: max(IMPORT_BYTES, options.limits.body_bytes)}),
         ],

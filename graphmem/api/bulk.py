@@ -12,6 +12,7 @@ from graphmem.answers import to_json
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, GraphMemError
+from graphmem.service.access import ACCESS, guarded
 
 IMPORT_PATH: Final = "/import"
 IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the longest kind with their links; more is imported in parts
@@ -22,10 +23,11 @@ async def import_memories(request: Request) -> Response:
     """`{"text", "path", "format"}` as JSON; answers `{"importMemories": …}` or a refusal in the form of GraphQL."""
     door: Door = request.app.state.door
     try:
+        verb = guarded(door.service, request.scope[ACCESS]).import_memories  # whoever may not is told before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise BadInputError("an import is JSON; send it as application/json", argument="content-type")
         given = _given(await request.body())
-        answer = await door.runner.run_long(door.service.import_memories, given["text"], given["path"], given["format"], ACTOR)
+        answer = await door.runner.run_long(verb, given["text"], given["path"], given["format"], actor=ACTOR)
     except GraphMemError as error:
         return refusal(error)
     except ClientDisconnect:

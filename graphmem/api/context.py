@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar
 
 import strawberry
 
@@ -15,9 +16,14 @@ from graphmem.api.loaders import Loaders
 from graphmem.api.progress import Fan
 from graphmem.api.runner import VerbRunner
 from graphmem.api.verbs import Service
+from graphmem.errors import UnauthenticatedError
+from graphmem.service.access import Access, guarded
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+NOTHING: Final = Access("nobody", frozenset(), frozenset())
+"""Of a connection without a token; it is refused before anything runs, so this is never asked."""
 
 
 class Door:
@@ -45,21 +51,54 @@ class Connection:
     """What lives as long as one request or one WebSocket, which may carry many operations."""
 
     door: Door
-    authenticated: bool
+    access: Access | None  # None until it brings a token that is good
+    stands: Callable[[Access], bool] = lambda access: True  # whether the access still holds
     connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message
 
 
-class Operation:
-    """What lives as long as one GraphQL operation."""
+class Heard(Generic[T]):
+    """News as somebody may hear them.
 
-    def __init__(self, door: Door) -> None:
-        self.service = door.service
+    Args:
+        fan: of the news.
+        verb: looks up the verb that gives them, which raises when it is not theirs.
+        may_hear: whether they still may.
+    """
+
+    def __init__(self, fan: Fan[T], verb: Callable[[], object], may_hear: Callable[[], bool]) -> None:
+        self._fan, self._verb, self._may_hear = fan, verb, may_hear
+
+    async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
+        """See `Fan.steps`.
+
+        Raises:
+            ForbiddenError: they may not hear them.
+            UnauthenticatedError: not any more.
+        """
+        self._verb()
+        async with aclosing(self._fan.steps(follow)) as steps:
+            async for step in steps:
+                if not self._may_hear():
+                    raise UnauthenticatedError("The token of this subscription is not good any more; subscribe again with another")
+                yield step
+
+
+class Operation:
+    """What lives as long as one GraphQL operation. Its service is held to what whoever asks may do."""
+
+    def __init__(self, connection: Connection) -> None:
+        door, access = connection.door, connection.access or NOTHING
+        self.service = guarded(door.service, access)
+
+        def may_hear() -> bool:
+            return connection.stands(access)
+
         self.limits = door.limits
-        self.progress = door.progress
-        self.memory_news = door.memory_news
-        self.context_news = door.context_news
+        self.progress = Heard(door.progress, lambda: self.service.subscribe_progress, may_hear)
+        self.memory_news = Heard(door.memory_news, lambda: self.service.subscribe_memories, may_hear)
+        self.context_news = Heard(door.context_news, lambda: self.service.subscribe_context, may_hear)
         self.deadline = asyncio.get_running_loop().time() + door.limits.seconds
-        self.loaders = Loaders(door.service, self.call)
+        self.loaders = Loaders(self.service, self.call)
         self._runner = door.runner
 
     async def call(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError
+from graphmem.service.access import ACCESS, guarded
 
 ROWS = 1_000
 """Rows written in one trip to a thread."""
@@ -23,7 +24,7 @@ async def export(request: Request) -> Response:
     """Nodes, then edges; see `graphmem.service.exporting` for their form."""
     door: Door = request.app.state.door
     try:
-        rows = door.service.export()
+        rows = guarded(door.service, request.scope[ACCESS]).export()
         first = await _lines(door, rows)  # what can fail fails here, while there is still a status to say it with
     except GraphMemError as error:
         return refusal(error)

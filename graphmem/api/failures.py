@@ -39,6 +39,7 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "LIMIT": ("limit", "allowed", "found", "retry_after"),
     "TIMEOUT": ("seconds",),
     "CONFLICT": ("owner", "retry_after"),
+    "FORBIDDEN": ("needs",),
 }
 """Facts of an error that go to clients, by code; the others stay in the process."""
 

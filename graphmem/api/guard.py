@@ -23,7 +23,7 @@ class Guard(SchemaExtension):
     def on_operation(self) -> Iterator[None]:
         """Give the operation its own deadline and loaders: one WebSocket connection runs many."""
         connection: Connection = self.execution_context.context
-        self.execution_context.context = Operation(connection.door)
+        self.execution_context.context = Operation(connection)
         yield
 
     def on_parse(self) -> Iterator[None]:

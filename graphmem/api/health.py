@@ -15,6 +15,7 @@ from graphmem.api import metrics
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError
+from graphmem.service.access import ACCESS, guarded
 
 HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/ready"
@@ -42,7 +43,8 @@ async def exposed(request: Request) -> Response:
     door: Door = request.app.state.door
 
     def text() -> str:
-        return metrics.exposition(door, door.service.health(), door.service.state())
+        service = guarded(door.service, request.scope[ACCESS])
+        return metrics.exposition(door, service.health(), service.state())
 
     try:
         return Response(await asyncio.to_thread(text), media_type=metrics.CONTENT_TYPE)

@@ -219,13 +219,13 @@ class MemoryMutations:
     @staticmethod
     async def import_memories(info: Info, text: str, path: str = "", format: str = "") -> answers.ImportAnswer:  # noqa: A002
         """Read memories from an export or a file of another tool; `path` is the file's name, by which it is recognised."""
-        return await info.context.wait_for(info.context.service.import_memories, text, path, format, ACTOR)
+        return await info.context.wait_for(info.context.service.import_memories, text, path, format, actor=ACTOR)
 
     @resolved(types_memory.SyncAnswer | None)
     @staticmethod
     async def sync_file(info: Info, path: str | None = None, dry_run: bool = False) -> answers.SyncAnswer:
         """Carry changes between MEMORY.md and the graph, both ways."""
-        return await info.context.wait_for(info.context.service.sync_file, path, dry_run, ACTOR)
+        return await info.context.wait_for(info.context.service.sync_file, path, dry_run, actor=ACTOR)
 
     @resolved(types_memory.DeleteAnswer | None)
     @staticmethod

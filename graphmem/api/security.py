@@ -5,11 +5,9 @@ Each check is a small ASGI middleware; `graphmem.api.app` puts them in order.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import ipaddress
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,9 +17,10 @@ from strawberry.http.websocket_origin import is_same_origin, normalize_origin
 
 from graphmem.api.failures import STATUS, facts_of
 from graphmem.errors import ForbiddenError, GraphMemError, LimitError, UnauthenticatedError
+from graphmem.service.access import ACCESS
 
-AUTHENTICATED: Final = "graphmem.authenticated"
-"""Key of the ASGI scope: True when the request brought a right token, or none is asked for."""
+if TYPE_CHECKING:
+    from graphmem.service.tokens import Keys
 
 # GraphiQL styles its editor inline; scripts come from us alone.
 PAGE_POLICY: Final = (
@@ -37,29 +36,6 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
 }
 """Sent with every response that does not set them itself."""
-
-
-class Token:
-    """The bearer token of a server, kept as a hash; without one everybody is welcome."""
-
-    def __init__(self, token: str) -> None:
-        self._digest = _digest(token) if token else None
-
-    @property
-    def required(self) -> bool:
-        """Whether one is asked for."""
-        return self._digest is not None
-
-    def accepts(self, authorization: str | None) -> bool:
-        """Whether an `Authorization` header is good enough; takes the same time for every wrong one."""
-        if self._digest is None:
-            return True
-        scheme, _, given = (authorization or "").partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(_digest(given.strip()), self._digest)
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def refusal(error: GraphMemError) -> Response:
@@ -135,11 +111,11 @@ class OriginCheck:
 
 
 class TokenCheck:
-    """Asks for the token, except on open paths; a WebSocket may still bring it in its first message."""
+    """Asks for a token, except on open paths, and notes what it gives; a WebSocket may still bring it in its first message."""
 
-    def __init__(self, app: ASGIApp, token: Token, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:
         self._app = app
-        self._token = token
+        self._keys = keys
         self._open = frozenset(open_paths)
         self._prefixes = open_prefixes
         self._page = page_path
@@ -150,12 +126,12 @@ class TokenCheck:
             await self._app(scope, receive, send)
             return
         authorization = Headers(scope=scope).get("authorization")
-        scope[AUTHENTICATED] = self._token.accepts(authorization)
+        scope[ACCESS] = self._keys.access(authorization)
         later = scope["type"] == "websocket" and authorization is None
-        if scope[AUTHENTICATED] or later or self._is_open(scope):
+        if scope[ACCESS] is not None or later or self._is_open(scope):
             await self._app(scope, receive, send)
             return
-        said = "Wrong token" if authorization else "This server asks for a token"
+        said = "Wrong token, or one that was revoked or is too old" if authorization else "This server asks for a token"
         await refuse(UnauthenticatedError(f"{said}; send it as `Authorization: Bearer …`"), scope, receive, send)
 
     def _is_open(self, scope: Scope) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import importlib.util
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
@@ -38,21 +41,57 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
     Server(app, host, port).run(on_ready)
 
 
+class Tls(NamedTuple):
+    """A certificate and its key, as files."""
+
+    cert: str
+    key: str
+
+    @classmethod
+    def load(cls, cert: str, key: str) -> Tls:
+        """Both, tried.
+
+        Raises:
+            SettingsError: one is missing, cannot be read, wants a pass phrase, or does not belong to the other.
+        """
+        for name, value in (("tls_cert", cert), ("tls_key", key)):
+            if not Path(value).is_file():
+                said = f"{value} is no file" if value else "it is missing"
+                raise SettingsError(f"{name}: {said}; TLS needs a certificate and its key, both PEM", setting=name, value=value, origin="")
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: "")
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            reason = getattr(error, "reason", "") or getattr(error, "strerror", "") or error
+            raise SettingsError(
+                f"{cert} and {key} cannot be used for TLS ({reason}); give a certificate and its own key, PEM, without a pass phrase",
+                setting="tls_cert",
+                value=cert,
+                origin="",
+            ) from error
+        return cls(cert, key)
+
+
 class Server:
     """One listening server. `run` blocks; `stop` may be called from any thread.
+
+    With TLS it listens a second time, on loopback and in clear, for the other processes of its owner: they need not know the
+    certificate, and what they say leaves the machine no more than before.
 
     Args:
         app: from `graphmem.api.app.build_app`.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
+        tls: certificate and key; None to speak HTTP in clear.
 
     Raises:
         SettingsError: the address cannot be listened on.
     """
 
-    def __init__(self, app: Starlette, host: str, port: int) -> None:
+    def __init__(self, app: Starlette, host: str, port: int, tls: Tls | None = None) -> None:
         door: Door = app.state.door
+        self.is_tls = tls is not None
         self._socket = listen(host, port)
+        self._own = listen("127.0.0.1", 0) if tls is not None else None
         # A name is known by the address it had when it was listened on: that is what other processes can hold against this machine's own.
         self.host: str = host if host == "localhost" else self._socket.getsockname()[0]
         self.port: int = self._socket.getsockname()[1]
@@ -69,17 +108,26 @@ class Server:
             server_header=False,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=GRACE_SECONDS,
+            ssl_certfile=tls.cert if tls is not None else None,
+            ssl_keyfile=tls.key if tls is not None else None,
         )
-        self._server = _Uvicorn(config, door)
+        self._server = _Uvicorn(config, door, self._own)
         self._door = door
 
     def run(self, on_ready: Ready | None = None) -> None:
-        """Serve until told to stop. SIGINT and SIGTERM do so when this is the main thread; they are not raised again."""
-        self._server.on_started = None if on_ready is None else lambda: on_ready(self.host, self.port)
+        """Serve until told to stop. SIGINT and SIGTERM do so when this is the main thread; they are not raised again.
+
+        Args:
+            on_ready: told where processes of this machine reach the server in clear, when the first request can be answered.
+        """
+        here = (self.host, self.port) if self._own is None else self._own.getsockname()[:2]
+        self._server.on_started = None if on_ready is None else lambda: on_ready(*here)
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+            if self._own is not None:
+                self._own.close()
 
     def idle_seconds(self) -> float:
         """How long nobody has asked anything; 0 while somebody does."""
@@ -93,15 +141,25 @@ class Server:
 class _Uvicorn(uvicorn.Server):
     """Uvicorn, with a word when it listens, an end to subscriptions, and signals that end `run` and nothing else."""
 
-    def __init__(self, config: uvicorn.Config, door: Door) -> None:
+    def __init__(self, config: uvicorn.Config, door: Door, own: socket.socket | None) -> None:
         super().__init__(config)
         self.on_started: Callable[[], None] | None = None
         self._door = door
+        self._own = own
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if self.started and self._own is not None:
+            self.servers.append(await asyncio.get_running_loop().create_server(self._protocol, sock=self._own))
         if self.started and self.on_started is not None:
             self.on_started()
+
+    def _protocol(self) -> asyncio.Protocol:
+        """What uvicorn makes of a connection, without its TLS."""
+        made: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._door.memory_news.close()

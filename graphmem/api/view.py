@@ -30,8 +30,10 @@ from strawberry.types.unset import UnsetType
 from graphmem.api.context import Connection, Door
 from graphmem.api.failures import facts_of, payload, shape
 from graphmem.api.operations import Operations
-from graphmem.api.security import AUTHENTICATED, Token, refusal
-from graphmem.errors import BadInputError, ForbiddenError, GraphMemError
+from graphmem.api.security import refusal
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
+from graphmem.service.access import ACCESS
+from graphmem.service.tokens import Keys
 
 RESPONSE_TYPE: Final = "application/graphql-response+json"
 """GraphQL's own media type, with which the status says how the request went."""
@@ -60,12 +62,13 @@ class _WebSocketAdapter(ASGIWebSocketAdapter):
 
 
 class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
-    """Knows persisted operations."""
+    """Knows persisted operations, and holds each operation to what its connection's token still gives."""
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
         request = cast("dict[str, Any]", message["payload"])
         view = cast("GraphQLView", self.view)
         try:
+            view.expect_standing(self.context)
             check_request(request)
             request["query"] = view.query_of(request)
         except GraphMemError as error:
@@ -95,7 +98,7 @@ class GraphQLView(GraphQL[Connection, None]):
         schema: what it serves.
         door: handed to every operation.
         operations: answered to requests that name one.
-        token: the check a WebSocket's first message must pass when its handshake brought no token.
+        keys: what a WebSocket's first message must bring when its handshake brought no token.
         allowed_origins: pages elsewhere that may open a WebSocket.
         persisted_only: refuse every query that is not one of `operations`.
     """
@@ -108,7 +111,7 @@ class GraphQLView(GraphQL[Connection, None]):
         schema: BaseSchema,
         door: Door,
         operations: Operations,
-        token: Token,
+        keys: Keys,
         allowed_origins: tuple[str, ...] = (),
         persisted_only: bool = False,
     ) -> None:
@@ -122,7 +125,7 @@ class GraphQLView(GraphQL[Connection, None]):
         )
         self._door = door
         self._operations = operations
-        self._token = token
+        self._keys = keys
         self._persisted_only = persisted_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -141,7 +144,16 @@ class GraphQLView(GraphQL[Connection, None]):
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
         """What the operations of this request or connection share."""
-        return Connection(self._door, authenticated=bool(request.scope.get(AUTHENTICATED)))
+        return Connection(self._door, request.scope.get(ACCESS), self._keys.stands)
+
+    def expect_standing(self, context: Connection) -> None:
+        """See that a connection may still ask.
+
+        Raises:
+            UnauthenticatedError: its token was revoked, or its time has passed.
+        """
+        if context.access is None or not self._keys.stands(context.access):
+            raise UnauthenticatedError("The token of this connection is not good any more; connect again with another")
 
     async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
         """A single JSON operation.
@@ -235,11 +247,11 @@ class GraphQLView(GraphQL[Connection, None]):
         Raises:
             ConnectionRejectionError: none or a wrong one came; the socket is closed with 4403.
         """
-        if not context.authenticated:
+        if context.access is None:
             given = (context.connection_params or {}).get("authorization")
-            if not isinstance(given, str) or not self._token.accepts(given):
+            context.access = self._keys.access(given) if isinstance(given, str) else None
+            if context.access is None:
                 raise ConnectionRejectionError
-            context.authenticated = True
         return UnsetType()
 
     def decode_json(self, data: str | bytes) -> object:

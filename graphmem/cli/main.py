@@ -26,6 +26,7 @@ from graphmem.cli.commands import (
     serve,
     session,
     session_running,
+    token,
     upkeep,
 )
 from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
@@ -71,6 +72,7 @@ session.app.command()(session_running.end)
 session.app.command()(session_running.running)
 session.app.command()(session_running.look)
 app.add_typer(session.app)
+app.add_typer(token.app)
 app.command()(people.rules)
 app.command("sync-file")(people.sync_file)
 app.command("import")(people.import_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import ipaddress
 import os
+import secrets
 import sys
 import threading
 import time
@@ -18,6 +19,8 @@ from graphmem.client import expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
 from graphmem.service import owner
 from graphmem.service.keeper import Keeper
+from graphmem.service.tokens import FILE as TOKENS
+from graphmem.service.tokens import TokenFile
 from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
@@ -37,24 +40,32 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
 
     Raises:
         StoreBusyError: somebody serves this index already; the sentence says where.
-        SettingsError: the address needs a token, or cannot be listened on.
+        SettingsError: the address needs a token and TLS, or cannot be listened on.
         GraphMemError: the first index could not be made.
     """
     settings = here.settings
-    _expect_token(settings)
+    tokens = here.location.data_dir / TOKENS
+    loopback = _is_loopback(settings.host)
+    _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
     expect_index(here.location, create=not no_index)
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
     from graphmem.api.app import ServerOptions, build_app
     from graphmem.api.limits import ServerLimits
-    from graphmem.api.serve import Server
+    from graphmem.api.serve import Server, Tls
     from graphmem.mcp_server.mount import McpApp
 
+    tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
     service = _open(here)
     limits = settings.limits
+    own_token = secrets.token_urlsafe(32)
     options = ServerOptions(
         token=settings.token,
+        own_token=own_token,
+        tokens=tokens,
+        token_required=not loopback,
+        allowed_hosts=tuple(filter(None, map(str.strip, settings.hosts.split(",")))),
         limits=ServerLimits(
             depth=limits.depth,
             complexity=limits.complexity,
@@ -70,23 +81,35 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     with service:
         app = build_app(service, options, McpApp(service))
         try:
-            server = Server(app, settings.host, settings.port)
+            server = Server(app, settings.host, settings.port, tls)
         except SettingsError:
             if settings.origin("port") != DEFAULT_ORIGIN:
                 raise
-            server = Server(app, settings.host, 0)  # nobody asked for that port: another project has it
-        _Run(here, service, server, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
+            server = Server(app, settings.host, 0, tls)  # nobody asked for that port: another project has it
+        _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
 
 
 class _Run:
     """One serving: the server in this thread, where signals arrive, the index run beside it."""
 
     def __init__(
-        self, here: Door, service: GraphMem, server: Server, root: str | None, *, full: bool, no_index: bool, watch: bool, idle_s: float
+        self,
+        here: Door,
+        service: GraphMem,
+        server: Server,
+        token: str,
+        root: str | None,
+        *,
+        full: bool,
+        no_index: bool,
+        watch: bool,
+        idle_s: float,
     ) -> None:
-        self._here, self._service, self._server = here, service, server
+        self._here, self._service, self._server, self._token = here, service, server, token
         self._root, self._full, self._no_index, self._watch, self._idle_s = root, full, no_index, watch, idle_s
         self._address = owner.local_address(server.host, server.port)
+        if server.is_tls:
+            self._address = self._address.replace("http:", "https:", 1)
         self._stopping = threading.Event()
         self._failure: GraphMemError | None = None
         self._vectors = service.subscribe_progress()
@@ -97,13 +120,14 @@ class _Run:
         Raises:
             GraphMemError: the first index could not be made.
         """
-        location, settings = self._here.location, self._here.settings
+        location = self._here.location
         mine: list[owner.Owner] = []
         keeper = Keeper(self._service, self._server.idle_seconds)
         worker = threading.Thread(target=self._work, name="graphmem-serve-index", daemon=True)
 
         def on_ready(host: str, port: int) -> None:
-            mine.append(owner.publish(location.owner_file, self._address, settings.token, graphmem.__version__))
+            # Processes of this machine find their way by the address that speaks no TLS, and a secret of this one server.
+            mine.append(owner.publish(location.owner_file, owner.local_address(host, port), self._token, graphmem.__version__))
             worker.start()
             keeper.start()
             if self._idle_s:
@@ -193,15 +217,34 @@ class _Run:
                         on_progress(step)
 
 
-def _expect_token(settings: Settings) -> None:
+def _is_loopback(host: str) -> bool:
     try:
-        loopback = settings.host == "localhost" or ipaddress.ip_address(settings.host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        loopback = False
-    if not loopback and not settings.token:
+        return False
+
+
+def _expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
+    """See that others who can reach the server have to say who they are, and that nobody between hears it.
+
+    Raises:
+        SettingsError: they need not, or everybody between does.
+    """
+    if loopback:
+        return
+    if not settings.token and not has_tokens:
         raise SettingsError(
-            f"{settings.host} is not a loopback address: others could read the code; set GRAPHMEM_TOKEN to what they must present",
+            f"{settings.host} is not a loopback address: others could read the code; make a token for each of them with "
+            "`graphmem token create`, or set GRAPHMEM_TOKEN to what all must present",
             setting="token",
+            value="",
+            origin=settings.origin("host"),
+        )
+    if not settings.tls_cert and not settings.insecure_behind_proxy:
+        raise SettingsError(
+            f"{settings.host} is not a loopback address: tokens and code would travel in clear; give a certificate with --tls-cert and "
+            "--tls-key, or say --insecure-behind-proxy when something in front of the server speaks TLS",
+            setting="tls_cert",
             value="",
             origin=settings.origin("host"),
         )

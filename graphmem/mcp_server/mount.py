@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.service.access import ACCESS, Access, guarded
+
+MOST_TOKENS: Final = 64  # with conversations at a time; whoever asked longest ago has to begin anew
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
-
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from graphmem.client import Service
 
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 class McpApp:
     """An ASGI application. Hosts, origins, tokens and sizes are checked by the application it is mounted in.
 
+    Whoever asks with another token has conversations of their own, so that nobody goes on with one that another began, and each is
+    held to what the token gives.
+
     Args:
         service: the open project.
     """
@@ -33,41 +39,58 @@ class McpApp:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._starting = asyncio.Lock()
-        self._app: ASGIApp | None = None
-        self._life: asyncio.Task[None] | None = None
-        self._stop = asyncio.Event()
+        self._running: OrderedDict[Access, _Running] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; the first one waits for the library."""
+        access: Access = scope[ACCESS]
         async with self._starting:
-            if self._app is None:
-                self._app = await self._start()
-        await self._app(scope, receive, send)
+            running = self._running.get(access)
+            if running is None:
+                running = self._running[access] = await _start(guarded(self._service, access))
+            self._running.move_to_end(access)
+            oldest = self._running.popitem(last=False)[1] if len(self._running) > MOST_TOKENS else None
+        if oldest is not None:
+            await oldest.close()
+        await running.app(scope, receive, send)
 
     async def close(self) -> None:
         """End all conversations."""
-        self._stop.set()
-        if self._life is not None:
-            await self._life
+        while self._running:
+            await self._running.popitem()[1].close()
 
-    async def _start(self) -> ASGIApp:
-        from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-        from mcp.server.transport_security import TransportSecuritySettings
 
-        from graphmem.mcp_server.server import build_server
+class _Running(NamedTuple):
+    """The conversations of one token."""
 
-        logging.getLogger("mcp").setLevel(logging.WARNING)
-        manager = StreamableHTTPSessionManager(
-            app=build_server(lambda: self._service),
-            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # HostCheck and OriginCheck have done it
-        )
-        running = asyncio.Event()
-        self._life = asyncio.create_task(self._live(manager, running), name="graphmem-mcp")
-        await running.wait()
-        return StreamableHTTPASGIApp(manager)
+    app: ASGIApp
+    life: asyncio.Task[None]
+    stop: asyncio.Event
 
-    async def _live(self, manager: StreamableHTTPSessionManager, running: asyncio.Event) -> None:
+    async def close(self) -> None:
+        self.stop.set()
+        await self.life
+
+
+async def _start(service: Service) -> _Running:
+    from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from graphmem.mcp_server.server import build_server
+
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    manager = StreamableHTTPSessionManager(
+        app=build_server(lambda: service),
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # HostCheck and OriginCheck have done it
+    )
+    begun, stop = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
         """The task that conversations belong to: the library ends them where it began them."""
         async with manager.run():
-            running.set()
-            await self._stop.wait()
+            begun.set()
+            await stop.wait()
+
+    life = asyncio.create_task(live(), name="graphmem-mcp")
+    await begun.wait()
+    return _Running(StreamableHTTPASGIApp(manager), life, stop)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import marshal
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.projection.postings import Postings
+from graphmem.projection.sight import seen
 from graphmem.projection.text import query_words
 from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, products, unit_rows
 from graphmem.store.base import Knowledge
@@ -31,6 +33,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _TIMES: Final = tuple(MemoryRow._fields.index(name) for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))
 _FIRST_SLOTS: Final = 256
+_NONE: Final[frozenset[int]] = frozenset()
 _MANY: Final = 64  # rows above which sorting the whole timeline beats inserting one by one
 
 
@@ -68,6 +71,8 @@ class Found(NamedTuple):
 class MemoryIndex:
     """Layer 3 in memory. Thread-safe: every method sees the state between two patches.
 
+    Inside `projection.sight.seeing` no method gives away a memory of another visibility, for reading; writers see all.
+
     Args:
         generation: of the knowledge it was read at.
     """
@@ -83,6 +88,7 @@ class MemoryIndex:
         self._by_fingerprint: dict[str, list[str]] = {}
         self._by_short_id: dict[str, str] = {}
         self._slots_of_text: dict[str, list[int]] = {}
+        self._slots_seen_by: dict[str, set[int]] = {}  # visibility -> slots
         self._about: dict[str, bytes] = {}
         self._about_target: dict[str, list[str]] = {}
         self._relates: dict[str, dict[tuple[str, str, str], RelatesRow]] = {}
@@ -143,13 +149,14 @@ class MemoryIndex:
         """A memory, or None when there is none with this id."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
-            return None if slot is None else _unpack(self._packed[slot])
+            return None if slot is None or slot in self._hidden() else _unpack(self._packed[slot])
 
     def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Memories by id; ids that are not here are left out."""
         with self._lock:
+            hidden = self._hidden()
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
-            return {one: _unpack(self._packed[slot]) for one, slot in slots.items()}
+            return {one: _unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
 
     def all_rows(self) -> Iterator[MemoryRow]:
         """Every memory by id, retired ones too; what is written meanwhile may or may not be among them."""
@@ -169,16 +176,18 @@ class MemoryIndex:
     def by_fingerprint(self, fingerprint: str) -> list[str]:
         """Ids of the memories with this fingerprint, ascending; retired ones too."""
         with self._lock:
-            return sorted(self._by_fingerprint.get(fingerprint, ()))
+            return sorted(self._seen(self._by_fingerprint.get(fingerprint, ())))
 
     def by_short_id(self, short_id: str) -> str | None:
         """Id of the memory that is shown under this short id."""
-        return self._by_short_id.get(short_id)
+        with self._lock:
+            known = self._by_short_id.get(short_id)
+            return known if known is not None and self._seen((known,)) else None
 
     def short_ids(self, prefix: str) -> list[str]:
         """Short ids that begin so, ascending. Looks at all of them."""
         with self._lock:
-            return sorted(one for one in self._by_short_id if one.startswith(prefix))
+            return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._seen((one,)))
 
     # ---- links
 
@@ -196,17 +205,17 @@ class MemoryIndex:
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
         """Ids of the memories that are about any of these nodes; retired ones too."""
         with self._lock:
-            return set().union(*(self._about_target.get(node, ()) for node in node_ids))
+            return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
 
     def live_about(self, node_id: str) -> list[str]:
         """Ids of the memories in use that are about a node, in no order."""
         with self._lock:
-            return [one for one in self._about_target.get(node_id, ()) if self._live[self._slot_of[one]]]
+            return [one for one in self._seen(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
 
     def about_target(self, node_id: str) -> list[str]:
         """Ids of the memories that are about a node, ascending; retired ones too."""
         with self._lock:
-            return sorted(self._about_target.get(node_id, ()))
+            return sorted(self._seen(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
         """Path of a file that a memory named since this index was made and that the code graph need not know."""
@@ -216,7 +225,7 @@ class MemoryIndex:
         """Links from and to other memories, by (src, dst, kind)."""
         with self._lock:
             rows = self._relates.get(memory_id, {})
-            return [rows[key] for key in sorted(rows)]
+            return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
 
     def learnt(self, memory_id: str) -> list[LearntRow]:
         """In which sessions a memory was learnt or confirmed, by session."""
@@ -232,7 +241,7 @@ class MemoryIndex:
         """Ids of the memories of a session, oldest first."""
         with self._lock:
             created = self._created
-            return sorted(self._learnt_in.get(session_id, ()), key=lambda one: (int(created[self._slot_of[one]]), one))
+            return sorted(self._seen(self._learnt_in.get(session_id, ())), key=lambda one: (int(created[self._slot_of[one]]), one))
 
     # ---- time
 
@@ -335,7 +344,9 @@ class MemoryIndex:
                 cosines[near] = values = products(self._matrix, np.asarray(vector, np.float32), near, n)
                 ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
                 lowest, highest = float(values.min()), float(values.max())
-            found = Found(set(ids), {}, {}, best_words, lowest, highest, worded.unknown)
+            # A word that is in no memory one sees, and yet not unknown, would be in one that one does not see.
+            unknown = [] if self._hidden() else worded.unknown
+            found = Found(set(ids), {}, {}, best_words, lowest, highest, unknown)
 
             def score(one: str) -> bool:
                 slot = self._slot_of.get(one)
@@ -434,7 +445,21 @@ class MemoryIndex:
             mask &= np.isin(self._type[:n], wanted)
         if not only.stale:
             mask &= ~self._stale[:n]
+        if hidden := self._hidden():
+            mask[list(hidden)] = False
         return mask
+
+    def _hidden(self) -> AbstractSet[int]:
+        """Slots whoever asks may not see; holds the lock."""
+        levels = seen()
+        if levels is None:
+            return _NONE
+        return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
+
+    def _seen(self, ids: Collection[str]) -> Collection[str]:
+        """Those of some memories that whoever asks may see; holds the lock."""
+        hidden = self._hidden()
+        return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
     def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
         """The best of some slots: (id, score), best first, ties by id."""
@@ -450,9 +475,10 @@ class MemoryIndex:
         """The next live memories along the timeline, nearest first."""
         found: list[str] = []
         at = place + step
+        hidden = self._hidden()
         while len(found) < count and 0 <= at < len(self._timeline):
             one = self._timeline[at][1]
-            if self._live[self._slot_of[one]]:
+            if self._live[slot := self._slot_of[one]] and slot not in hidden:
                 found.append(one)
             at += step
         return found
@@ -478,6 +504,7 @@ class MemoryIndex:
             self._by_fingerprint.setdefault(row.fingerprint, []).append(one)
             self._by_short_id[row.short_id] = one
             self._slots_of_text.setdefault(row.text_hash, []).append(slot)
+            self._slots_seen_by.setdefault(row.visibility, set()).add(slot)
             self._used[slot] = True
             self._live[slot] = row.status not in RETIRED
             self._stale[slot] = row.stale_at is not None
@@ -521,6 +548,7 @@ class MemoryIndex:
         if self._by_short_id.get(row.short_id) == row.id:
             del self._by_short_id[row.short_id]
         _drop(self._slots_of_text, row.text_hash, slot)
+        self._slots_seen_by[row.visibility].discard(slot)
         del self._timeline[bisect_left(self._timeline, (_micros(row.created_at), row.id))]
         if not keep_vector:
             self._has_vector[slot] = False

@@ -276,10 +276,10 @@ def test_the_page_s_files_lead_nowhere_else(client, name):
 
 def test_the_token_is_not_kept_in_the_clear(service):
     from graphmem.api.app import ServerOptions
-    from graphmem.api.security import Token
+    from graphmem.service.tokens import Keys
 
-    assert TOKEN not in repr(ServerOptions(token=TOKEN))
-    assert TOKEN not in repr(vars(Token(TOKEN)))
+    assert TOKEN not in repr(ServerOptions(token=TOKEN, own_token=TOKEN))
+    assert TOKEN not in repr(vars(Keys(TOKEN, TOKEN)))
 
 
 def websocket(client, **options):

@@ -150,11 +150,14 @@ def test_a_port_that_is_taken_is_refused_when_asked_for_and_left_alone_when_not(
     assert "--port" in ran.err
 
 
-def test_other_addresses_need_a_token_and_the_commands_of_this_machine_know_it(graphmem, serve, shop: Path) -> None:
-    refused = graphmem("serve", shop, "--host", "0.0.0.0")
+def test_other_addresses_need_a_token_and_tls_and_the_commands_of_this_machine_know_the_way(graphmem, serve, shop: Path) -> None:
+    refused = graphmem("serve", shop, "--host", "0.0.0.0", "--insecure-behind-proxy")
     assert refused.code == 2
     assert "GRAPHMEM_TOKEN" in refused.err
-    server = serve(shop, "--host", "0.0.0.0", GRAPHMEM_TOKEN="hunter2").wait_until_it_answers()
+    refused = graphmem("serve", shop, "--host", "0.0.0.0", GRAPHMEM_TOKEN="hunter2")
+    assert refused.code == 2
+    assert "--tls-cert" in refused.err
+    server = serve(shop, "--host", "0.0.0.0", "--insecure-behind-proxy", GRAPHMEM_TOKEN="hunter2").wait_until_it_answers()
     with pytest.raises(urllib.error.HTTPError) as unauthenticated:
         urllib.request.urlopen(f"{server.address}/export.jsonl")
     assert unauthenticated.value.code == 401

@@ -1,0 +1,292 @@
+"""Who may do what: one table of verbs, and the one place that looks into it.
+
+Every door calls verbs, so every door is held to the same table by being given a `Guarded` service instead of the service: the
+operations of GraphQL, the tools of agents over HTTP and the plain routes. What is not in the table needs everything.
+
+A token is bound to *scopes* (what its bearer may do) and to *visibilities* (which memories its bearer may see).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+
+from graphmem.errors import ForbiddenError, GraphMemError
+from graphmem.projection.sight import seeing
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
+
+SCOPES: Final = ("read", "remember", "curate", "index", "admin")
+"""read: ask. remember: add memories and tell of sessions. curate: change and retire memories, and import. index: index the project,
+tell its history. admin: everything, upkeep and deletion among it."""
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"write": ("read", "remember", "curate", "index")})
+"""Names for several scopes."""
+
+VISIBILITIES: Final = ("personal", "project", "team", "organization")
+SHARED: Final = frozenset(VISIBILITIES[1:])
+"""What a token sees unless it says otherwise: what is personal is the index's owner's."""
+
+ACCESS: Final = "graphmem.access"
+"""Key of the ASGI scope: the `Access` of a request, or None when it brought no token that is good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What somebody may do. Without a name: whoever the index belongs to."""
+
+    name: str = ""
+    scopes: frozenset[str] = frozenset(SCOPES)
+    visibilities: frozenset[str] = frozenset(VISIBILITIES)
+    token_id: str = ""
+
+    def may(self, scope: str) -> bool:
+        """Whether a scope is among theirs; `admin` has them all, and "" is what every token may."""
+        return not scope or scope in self.scopes or "admin" in self.scopes
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether no memory is hidden from them."""
+        return self.visibilities.issuperset(VISIBILITIES)
+
+
+FULL: Final = Access()
+"""The index's owner: whoever has the files has everything."""
+
+
+class Rule(NamedTuple):
+    """What a verb needs, and how it is kept from showing memories its caller may not see."""
+
+    scope: str
+    sight: str
+
+
+# How memories of other visibilities are kept out of an answer.
+PLAIN: Final = "plain"  # no memory comes into it
+SEEN: Final = "seen"  # the verb reads memories through their index alone, in the thread that calls it: `projection.sight`
+NAMED: Final = "named"  # it changes memories it is given by id, or adds some: those are checked first, the answer is read again
+WHOLE: Final = "whole"  # it touches or shows memories in other ways: only for those who see all of them
+
+_RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("", PLAIN): "project state subscribe_progress",
+        ("read", PLAIN): """
+            symbol resolve file_info symbol_info symbols files sites details source impact impact_of_diff path subgraph
+            atlas atlas_symbols neighbourhood co_access file_history modules module cycles entry_points flows hotspots central_symbols
+            dead_code duplicates drift report export_view aliases rules prefetch step_limit context_budget trust health
+            sessions commits heat_history paragraphs
+        """,
+        ("read", SEEN): "memory memories timeline review_queue search",
+        ("read", WHOLE): """
+            audit export export_memories context context_take plan_context relay subscribe_memories subscribe_context session_detail
+            session_receipts session_summary session_summaries recent_summaries ask
+        """,
+        ("remember", NAMED): "remember remember_many note_use",
+        ("remember", PLAIN): "start_session observe context_update",
+        ("remember", WHOLE): "end_session hook learn_from",
+        ("curate", NAMED): "update_memory forget pin unpin verify dispute",
+        ("curate", PLAIN): "set_alias",
+        ("curate", WHOLE): "resolve_conflict prune retract import_memories sync_file undo_session",
+        ("index", PLAIN): "index start_index record_co_access record_rename",
+        ("admin", PLAIN): "doctor backups backup verify_index compact set_trust_level",
+        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all",
+    }
+)
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType({verb: Rule(*rule) for rule, verbs in _RULES.items() for verb in verbs.split()})
+"""The table: verb -> rule."""
+
+UNKNOWN: Final = Rule("admin", WHOLE)
+"""Of a verb that nobody has put into the table."""
+
+ALSO_READS: Final = frozenset({"hook", "end_session", "learn_from"})
+"""Verbs that add, and answer with what is known: they need `read` as well."""
+
+S = TypeVar("S")
+
+
+def guarded(service: S, access: Access) -> S:
+    """The service as somebody may use it: itself for those who may do everything."""
+    return service if access == FULL else cast("S", Guarded(service, access))
+
+
+class Guarded:
+    """A service whose verbs are held to the table. It has the verbs of what it guards and answers with the same dataclasses.
+
+    Args:
+        service: the open project.
+        access: of whoever asks.
+    """
+
+    def __init__(self, service: Any, access: Access) -> None:
+        self._service = service
+        self._access = access
+
+    def __getattr__(self, verb: str) -> Any:
+        """A verb.
+
+        Raises:
+            ForbiddenError: it is not theirs to call; `needs` says what is missing.
+        """
+        if verb.startswith("_"):
+            raise AttributeError(verb)
+        rule = RULES.get(verb, UNKNOWN)
+        access = self._access
+        for scope in (rule.scope, *(("read",) if verb in ALSO_READS else ())):
+            if not access.may(scope):
+                raise ForbiddenError(
+                    f"this token may not {verb}: that needs the scope {scope}; ask for a token that has it", needs=scope, verb=verb
+                )
+        if rule.sight == WHOLE and not access.sees_all:
+            raise ForbiddenError(
+                f"this token sees {', '.join(sorted(access.visibilities)) or 'no'} memories, and {verb} may show or change all of them; "
+                "ask for a token that sees every visibility",
+                needs="visibility",
+                verb=verb,
+            )
+        function = getattr(self._service, verb)
+        if not callable(function):
+            return function
+        call = self._signed(function)
+        if access.sees_all or rule.sight in (PLAIN, WHOLE):
+            return call
+        return self._seeing(call) if rule.sight == SEEN else self._named(verb, call)
+
+    def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The audit says whose token it was."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._access.name and kwargs.get("actor") is not None:
+                kwargs["actor"] = f"{kwargs['actor']}:{self._access.name}"
+            return function(*args, **kwargs)
+
+        return call
+
+    def _seeing(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with seeing(self._access.visibilities):
+                return function(*args, **kwargs)
+
+        return call
+
+    def _named(self, verb: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        ids, levels = _TARGETS[verb]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for one in ids(args, kwargs):
+                self._see(one)
+            for one in _given_ids(verb, args, kwargs):
+                self._expect_free(one)
+            for level in levels(args, kwargs):
+                # What is no visibility at all is refused by the verb, in its own words.
+                if level in VISIBILITIES and level not in self._access.visibilities:
+                    raise ForbiddenError(
+                        f"this token may not write {level} memories; it sees {', '.join(sorted(self._access.visibilities)) or 'none'}",
+                        needs=level,
+                        verb=verb,
+                    )
+            return self._as_seen(function(*args, **kwargs))
+
+        return call
+
+    def _see(self, memory_id: str) -> MemoryInfo:
+        """A memory as they see it.
+
+        Raises:
+            MemoryNotFoundError: they do not, which is the same as that there is none.
+        """
+        with seeing(self._access.visibilities):
+            return cast("MemoryInfo", self._service.memory(memory_id))
+
+    def _expect_free(self, memory_id: str) -> None:
+        """Refuse an id for a new memory that is already the id of one they do not see."""
+        try:
+            self._service.memory(memory_id)
+        except GraphMemError:
+            return
+        try:
+            self._see(memory_id)
+        except GraphMemError:
+            raise ForbiddenError(
+                f"{memory_id[:80]!r} cannot be used as an id; choose another", needs="visibility", verb="remember"
+            ) from None
+
+    def _as_seen(self, answer: Any) -> Any:
+        """An answer about a memory without what it says of others that are hidden."""
+        import dataclasses
+
+        from graphmem.answers import MemoryInfo, RememberAnswer
+
+        if isinstance(answer, MemoryInfo):
+            return self._see(answer.id)
+        if isinstance(answer, RememberAnswer):
+            return dataclasses.replace(answer, memory=self._see(answer.memory.id))
+        return answer
+
+
+_Args = tuple[Any, ...]
+_Kwargs = Mapping[str, Any]
+
+
+def _no_names(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return ()
+
+
+def _first(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return (args[0] if args else kwargs["id"],)
+
+
+def _ids(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return cast("Iterable[str]", args[0] if args else kwargs["ids"])
+
+
+def _level(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return (kwargs["visibility"],) if kwargs.get("visibility") is not None else ()
+
+
+def _default_level(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return (kwargs.get("visibility") or "project",)
+
+
+def _levels_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return [one.get("visibility") or "project" for one in (args[0] if args else kwargs["items"])]
+
+
+def _named_by(item: Mapping[str, Any]) -> list[str]:
+    """Memories a new one is said to have to do with."""
+    return [*(item.get("derived_from") or ()), *(item.get("required_with") or ())]
+
+
+def _related(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return _named_by(kwargs)
+
+
+def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
+    return [one for item in (args[0] if args else kwargs["items"]) for one in _named_by(item)]
+
+
+def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
+    """Ids that new memories are to have."""
+    items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
+    return [item["id"] for item in items if isinstance(item.get("id"), str)]
+
+
+_Reads = Callable[[_Args, _Kwargs], Iterable[str]]
+
+# Of each verb that is NAMED: the ids among its arguments, and the visibilities it would give to memories.
+_TARGETS: Final[Mapping[str, tuple[_Reads, _Reads]]] = MappingProxyType(
+    {
+        "remember": (_related, _default_level),
+        "remember_many": (_related_of_items, _levels_of_items),
+        "note_use": (_ids, _no_names),
+        "update_memory": (_first, _level),
+        "forget": (_first, _no_names),
+        "pin": (_first, _no_names),
+        "unpin": (_first, _no_names),
+        "verify": (_first, _no_names),
+        "dispute": (_first, _no_names),
+    }
+)
