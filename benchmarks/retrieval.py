@@ -268,6 +268,7 @@ def ways() -> dict[str, Tuning]:
         "min-max, equal": only(words=0.5, dense=0.5),
         "ours without neighbours": ours(time=0, graph=0, files=0),
         "ours": default,
+        "ours, an answer is a neighbour like any": ours(answer=1),
         "ours, neighbours in time alone": ours(graph=0, files=0),
         "ours, neighbours in the graph alone": ours(time=0, files=0),
         "ours without the open file": ours(files=0),

@@ -8,19 +8,19 @@ kept packed and unpacked when somebody asks for it, because a search looks at a 
 
 from __future__ import annotations
 
-import marshal
-import threading
-from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NamedTuple
+from datetime import datetime
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
+from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.projection.memory_links import MemoryLinks, drop
+from graphmem.projection.memory_rows import asks, micros, pack, searched, unpack
+from graphmem.projection.memory_time import Timeline
 from graphmem.projection.postings import Postings
 from graphmem.projection.sight import seen
 from graphmem.projection.text import query_words
@@ -29,12 +29,8 @@ from graphmem.store.base import Knowledge
 
 RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, and out of search unless asked for
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_TIMES: Final = tuple(MemoryRow._fields.index(name) for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))
 _FIRST_SLOTS: Final = 256
 _NONE: Final[frozenset[int]] = frozenset()
-_MANY: Final = 64  # rows above which sorting the whole timeline beats inserting one by one
 
 
 class MemoryFilter(NamedTuple):
@@ -53,6 +49,7 @@ class Moment(NamedTuple):
     steps: int  # memories from one to the other along the timeline
     gap_s: float  # seconds between the two
     together: bool  # learnt in one session
+    is_later: bool
 
 
 class Found(NamedTuple):
@@ -68,7 +65,7 @@ class Found(NamedTuple):
     score: Callable[[str], bool] = lambda one: False  # add another memory's scores; False when it does not pass
 
 
-class MemoryIndex:
+class MemoryIndex(MemoryLinks):
     """Layer 3 in memory. Thread-safe: every method sees the state between two patches.
 
     Inside `projection.sight.seeing` no method gives away a memory of another visibility, for reading; writers see all.
@@ -78,9 +75,9 @@ class MemoryIndex:
     """
 
     def __init__(self, generation: int = 0) -> None:
+        super().__init__()
         self.generation = generation
         self.model_id = ""  # of the vectors
-        self._lock = threading.RLock()
         self._slot_of: dict[str, int] = {}
         self._id_at: list[str] = []  # "" for a free slot
         self._packed: list[bytes] = []
@@ -89,19 +86,13 @@ class MemoryIndex:
         self._by_short_id: dict[str, str] = {}
         self._slots_of_text: dict[str, list[int]] = {}
         self._slots_seen_by: dict[str, set[int]] = {}  # visibility -> slots
-        self._about: dict[str, bytes] = {}
-        self._about_target: dict[str, list[str]] = {}
-        self._relates: dict[str, dict[tuple[str, str, str], RelatesRow]] = {}
-        self._sessions: dict[str, SessionRow] = {}
-        self._learnt: dict[str, dict[str, LearntRow]] = {}  # memory -> session -> row
-        self._learnt_in: dict[str, set[str]] = {}  # session -> memories
-        self._files: dict[str, str] = {}  # id of a file that was named -> its path
-        self._timeline: list[tuple[int, str]] = []  # (created_at in microseconds, id)
+        self._timeline = Timeline()
         self._types: dict[str, int] = {}
         self._type = np.zeros(0, np.int16)
         self._live = np.zeros(0, np.bool_)
         self._used = np.zeros(0, np.bool_)  # the slot holds a memory
         self._stale = np.zeros(0, np.bool_)
+        self._asks = np.zeros(0, np.bool_)
         self._created = np.zeros(0, np.int64)
         self._ended = np.zeros(0, np.int64)
         self._matrix: F32 = np.zeros((0, 0), np.float32)
@@ -149,14 +140,14 @@ class MemoryIndex:
         """A memory, or None when there is none with this id."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
-            return None if slot is None or slot in self._hidden() else _unpack(self._packed[slot])
+            return None if slot is None or slot in self._hidden() else unpack(self._packed[slot])
 
     def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Memories by id; ids that are not here are left out."""
         with self._lock:
             hidden = self._hidden()
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
-            return {one: _unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
+            return {one: unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
 
     def all_rows(self) -> Iterator[MemoryRow]:
         """Every memory by id, retired ones too; what is written meanwhile may or may not be among them."""
@@ -189,53 +180,12 @@ class MemoryIndex:
         with self._lock:
             return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._seen((one,)))
 
-    # ---- links
-
-    def about(self, memory_id: str) -> list[AboutRow]:
-        """Links of a memory to code, by target and role."""
-        with self._lock:
-            packed = self._about.get(memory_id)
-        return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
-
-    def targets(self, memory_id: str) -> dict[str, str]:
-        """Nodes a memory is about, ascending, and how the code has fared since: node id -> anchor."""
-        packed = self._about.get(memory_id)
-        return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
-
-    def about_any(self, node_ids: Iterable[str]) -> set[str]:
-        """Ids of the memories that are about any of these nodes; retired ones too."""
-        with self._lock:
-            return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
+    # ---- links that need the columns
 
     def live_about(self, node_id: str) -> list[str]:
         """Ids of the memories in use that are about a node, in no order."""
         with self._lock:
             return [one for one in self._seen(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
-
-    def about_target(self, node_id: str) -> list[str]:
-        """Ids of the memories that are about a node, ascending; retired ones too."""
-        with self._lock:
-            return sorted(self._seen(self._about_target.get(node_id, ())))
-
-    def path_of(self, file_id: str) -> str | None:
-        """Path of a file that a memory named since this index was made and that the code graph need not know."""
-        return self._files.get(file_id)
-
-    def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Links from and to other memories, by (src, dst, kind)."""
-        with self._lock:
-            rows = self._relates.get(memory_id, {})
-            return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
-
-    def learnt(self, memory_id: str) -> list[LearntRow]:
-        """In which sessions a memory was learnt or confirmed, by session."""
-        with self._lock:
-            rows = self._learnt.get(memory_id, {})
-            return [rows[key] for key in sorted(rows)]
-
-    def session(self, session_id: str) -> SessionRow | None:
-        """A session, or None when it is not known."""
-        return self._sessions.get(session_id)
 
     def of_session(self, session_id: str) -> list[str]:
         """Ids of the memories of a session, oldest first."""
@@ -260,15 +210,20 @@ class MemoryIndex:
             place = self._place(memory_id)
             if place is None:
                 return []
-            at = self._timeline[place][0]
+            at = int(self._created[self._slot_of[memory_id]])
             mine = self._learnt.get(memory_id, {}).keys()
-            sides = (self._walk(place, -1, reach), self._walk(place, 1, reach))
-            found = [(steps, one) for side in sides for steps, one in enumerate(side, 1)]
-            moments = [
-                Moment(one, steps, abs(int(self._created[self._slot_of[one]]) - at) / 1e6, bool(mine & self._learnt.get(one, {}).keys()))
-                for steps, one in found
-            ]
+            moments = []
+            for step in (-1, 1):
+                for steps, one in enumerate(self._walk(place, step, reach), 1):
+                    gap = abs(int(self._created[self._slot_of[one]]) - at) / 1e6
+                    moments.append(Moment(one, steps, gap, bool(mine & self._learnt.get(one, {}).keys()), step > 0))
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
+
+    def asks(self, memory_id: str) -> bool:
+        """True for a memory with a question in it: what was learnt next may be the answer."""
+        with self._lock:
+            slot = self._slot_of.get(memory_id)
+            return slot is not None and bool(self._asks[slot])
 
     # ---- search
 
@@ -376,16 +331,7 @@ class MemoryIndex:
         with self._lock:
             self._forget(delta.removed_memories)
             self._put({row.id: row for row in delta.memories})
-            self._files.update((file.id, file.path) for file in delta.files)
-            self._anchor(delta)
-            self._relate(delta)
-            for one in delta.removed_sessions:
-                self._sessions.pop(one, None)
-            self._sessions.update((row.id, row) for row in delta.sessions)
-            for learnt in delta.learnt:
-                if learnt.memory_id in self._slot_of:
-                    self._learnt.setdefault(learnt.memory_id, {})[learnt.session_id] = learnt
-                    self._learnt_in.setdefault(learnt.session_id, set()).add(learnt.memory_id)
+            self._patch_links(delta)
             if vectors is not None:
                 self.add_vectors(vectors["text_hash"].to_pylist(), matrix_of(vectors))
             self.generation = self.generation + 1 if generation is None else generation
@@ -431,6 +377,11 @@ class MemoryIndex:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
+    def cool(self) -> None:
+        """Let go of what only saves time; it is made again where it is needed."""
+        with self._lock:
+            self._words.cool()
+
     # ---- inside
 
     def _mask(self, only: MemoryFilter) -> Bool:
@@ -438,7 +389,7 @@ class MemoryIndex:
         n = len(self._id_at)
         mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
         if only.before is not None:
-            at = _micros(only.before)
+            at = micros(only.before)
             mask &= (self._created[:n] <= at) & ((self._ended[:n] == 0) | (self._ended[:n] > at))
         if only.types:
             wanted = [self._types[name] for name in sorted(only.types) if name in self._types]
@@ -469,19 +420,17 @@ class MemoryIndex:
 
     def _place(self, memory_id: str) -> int | None:
         slot = self._slot_of.get(memory_id)
-        return None if slot is None else bisect_left(self._timeline, (int(self._created[slot]), memory_id))
+        return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
         """The next live memories along the timeline, nearest first."""
-        found: list[str] = []
-        at = place + step
         hidden = self._hidden()
-        while len(found) < count and 0 <= at < len(self._timeline):
-            one = self._timeline[at][1]
-            if self._live[slot := self._slot_of[one]] and slot not in hidden:
-                found.append(one)
-            at += step
-        return found
+
+        def passes(one: str) -> bool:
+            slot = self._slot_of[one]
+            return bool(self._live[slot]) and slot not in hidden
+
+        return self._timeline.walk(place, step, count, passes)
 
     def _put(self, rows: dict[str, MemoryRow]) -> None:
         """Upserts: columns, keys, place in time, words."""
@@ -489,18 +438,18 @@ class MemoryIndex:
         self._make_room(sum(one not in self._slot_of for one in rows))
         for one, row in rows.items():
             slot = self._slot_of.get(one)
-            words = _searched(row)
+            words = searched(row)
             if slot is None:
                 slot = self._free.pop()
                 self._slot_of[one], self._id_at[slot] = slot, one
                 new.append((slot, words))
             else:
-                before = _unpack(self._packed[slot])
+                before = unpack(self._packed[slot])
                 self._drop_keys(before, slot, keep_vector=before.text_hash == row.text_hash)
-                if (was := _searched(before)) != words:
+                if (was := searched(before)) != words:
                     old.append((slot, was))
                     new.append((slot, words))
-            self._packed[slot] = _pack(row)
+            self._packed[slot] = pack(row)
             self._by_fingerprint.setdefault(row.fingerprint, []).append(one)
             self._by_short_id[row.short_id] = one
             self._slots_of_text.setdefault(row.text_hash, []).append(slot)
@@ -508,16 +457,13 @@ class MemoryIndex:
             self._used[slot] = True
             self._live[slot] = row.status not in RETIRED
             self._stale[slot] = row.stale_at is not None
+            self._asks[slot] = asks(row)
             self._type[slot] = self._types.setdefault(row.type, len(self._types))
-            self._created[slot] = _micros(row.created_at)
+            self._created[slot] = micros(row.created_at)
             ended = row.valid_to or row.deprecated_at
-            self._ended[slot] = _micros(ended) if ended is not None else 0
+            self._ended[slot] = micros(ended) if ended is not None else 0
             times.append((int(self._created[slot]), one))
-        if len(times) > _MANY:
-            self._timeline = sorted([*self._timeline, *times])
-        else:
-            for time in times:
-                insort(self._timeline, time)
+        self._timeline.add(times)
         self._words.remove(old)
         self._words.add(new)
 
@@ -528,14 +474,10 @@ class MemoryIndex:
             slot = self._slot_of.get(one)
             if slot is None:
                 continue
-            row = _unpack(self._packed[slot])
-            old.append((slot, _searched(row)))
+            row = unpack(self._packed[slot])
+            old.append((slot, searched(row)))
             self._drop_keys(row, slot, keep_vector=False)
-            self._anchor_one(one, [])
-            for link in list(self._relates.get(one, {}).values()):
-                self._unrelate((link.src, link.dst, link.kind))
-            for session in self._learnt.pop(one, {}):
-                self._learnt_in[session].discard(one)
+            self._unlink(one)
             del self._slot_of[one]
             self._id_at[slot], self._packed[slot] = "", b""
             self._used[slot] = self._live[slot] = False
@@ -544,12 +486,12 @@ class MemoryIndex:
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
         """Take a row out of what finds it by key, and out of time."""
-        _drop(self._by_fingerprint, row.fingerprint, row.id)
+        drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:
             del self._by_short_id[row.short_id]
-        _drop(self._slots_of_text, row.text_hash, slot)
+        drop(self._slots_of_text, row.text_hash, slot)
         self._slots_seen_by[row.visibility].discard(slot)
-        del self._timeline[bisect_left(self._timeline, (_micros(row.created_at), row.id))]
+        self._timeline.remove((micros(row.created_at), row.id))
         if not keep_vector:
             self._has_vector[slot] = False
 
@@ -562,75 +504,8 @@ class MemoryIndex:
         self._id_at += [""] * more
         self._packed += [b""] * more
         self._free += range(n + more - 1, n - 1, -1)
-        for name in ("_type", "_live", "_used", "_stale", "_created", "_ended", "_has_vector", "_matrix"):
+        for name in ("_type", "_live", "_used", "_stale", "_asks", "_created", "_ended", "_has_vector", "_matrix"):
             array = getattr(self, name)
             grown = np.zeros((n + more, *array.shape[1:]), array.dtype)
             grown[:n] = array
             setattr(self, name, grown)
-
-    def _anchor(self, delta: KnowledgeDelta) -> None:
-        links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
-        for link in delta.about:
-            links.setdefault(link.memory_id, []).append(link)
-        for one, rows in links.items():
-            if one in self._slot_of:
-                self._anchor_one(one, rows)
-
-    def _anchor_one(self, memory_id: str, rows: list[AboutRow]) -> None:
-        """Replace the links of a memory to code."""
-        for target in {link.target_id for link in self.about(memory_id)}:
-            _drop(self._about_target, target, memory_id)
-        self._about.pop(memory_id, None)
-        if rows:
-            rows = sorted(rows, key=lambda link: (link.target_id, link.role))
-            self._about[memory_id] = marshal.dumps([(*link[1:7], str(link.anchor)) for link in rows])
-            for target in sorted({link.target_id for link in rows}):
-                self._about_target.setdefault(target, []).append(memory_id)
-
-    def _relate(self, delta: KnowledgeDelta) -> None:
-        for key in delta.removed_relates:
-            self._unrelate(key)
-        for link in delta.relates:
-            if link.src in self._slot_of and link.dst in self._slot_of:
-                for end in (link.src, link.dst):
-                    self._relates.setdefault(end, {})[link.src, link.dst, link.kind] = link
-
-    def _unrelate(self, key: tuple[str, str, str]) -> None:
-        for end in key[:2]:
-            links = self._relates.get(end)
-            if links is not None and links.pop(key, None) is not None and not links:
-                del self._relates[end]
-
-
-def _searched(row: MemoryRow) -> str:
-    """The text that is searched by words: the title where it says what the content does not, content and tags."""
-    opening = row.title.removesuffix("…").rstrip()
-    parts = [row.content, *row.tags]
-    return "\n".join(parts if row.content.lstrip().startswith(opening) else [row.title, *parts])
-
-
-def _drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    values = lists.get(key)
-    if values is not None and value in values:
-        values.remove(value)
-        if not values:
-            del lists[key]
-
-
-def _micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def _pack(row: MemoryRow) -> bytes:
-    """A row as bytes: a third of the objects it is made of."""
-    fields: list[Any] = list(row)
-    for i in _TIMES:
-        fields[i] = None if fields[i] is None else _micros(fields[i])
-    return marshal.dumps(fields)
-
-
-def _unpack(packed: bytes) -> MemoryRow:
-    fields: list[Any] = marshal.loads(packed)  # noqa: S302 - our own bytes, of this process
-    for i in _TIMES:
-        fields[i] = None if fields[i] is None else _EPOCH + fields[i] * _MICROSECOND
-    return MemoryRow._make(fields)

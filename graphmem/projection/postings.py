@@ -28,6 +28,7 @@ _K1: Final = 0.9
 _B: Final = 0.2
 _COVERAGE: Final = 0.75  # power of the share of the query's weight that a text has
 _MAX_COUNT: Final = 65_535
+_BATCH: Final = 512  # texts taken apart at a time
 _MAX_KNOWN: Final = 400_000  # stems remembered; emptied above
 
 
@@ -48,6 +49,10 @@ class Stemmer:
         self._db.execute(f"CREATE VIRTUAL TABLE form USING fts5(word, content='', columnsize=0, tokenize='{tokenizer}')")
         self._db.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(form, instance)")
         self._known: dict[str, str] = {}
+
+    def forget(self) -> None:
+        """Let go of the stems that are remembered."""
+        self._known.clear()
 
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
         """Stem of each word; a word the tokenizer takes apart or does not know stands for itself."""
@@ -81,8 +86,11 @@ class Postings:
 
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
         """Take in (slot, text) of slots that are free."""
-        if not texts:
-            return
+        # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not given back after.
+        for at in range(0, len(texts), _BATCH):
+            self._add(texts[at : at + _BATCH])
+
+    def _add(self, texts: Sequence[tuple[int, str]]) -> None:
         split = [(slot, normalise(text).split()) for slot, text in texts]
         stem = self._stem(word for _, words in split for word in words)
         highest = max(slot for slot, _ in split)
@@ -101,6 +109,10 @@ class Postings:
             self._length[slot] = len(words)
             self._texts += 1
             self._words += len(words)
+
+    def cool(self) -> None:
+        """Let go of the stems that are remembered; each is worked out again when its word is met."""
+        self._stem.forget()
 
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
         """Take out what `add` took in; the texts must be the same."""

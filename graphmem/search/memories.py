@@ -1,8 +1,9 @@
 """Memories as candidates: words and vectors first, then what is near the best of them in time and in the graph.
 
-Neighbours are lists of their own in the fusion. A memory is near another when one was learnt just before or after the other, when
-both are about the same code, or when somebody related them. What a hit passes on falls with the fourth power of its score, so
-that the head of the list decides, and is divided among all that hangs on the same node, so that hubs pass on little.
+Neighbours are lists of their own in the fusion. A memory is near another when one was learnt just before or after the other (most of
+all right after one that asks: it may be the answer), when both are about the same code, or when somebody related them. What a hit
+passes on falls with the fourth power of its score, so that the head of the list decides, and is divided among all that hangs on
+the same node, so that hubs pass on little.
 Measured, with controls without the graph: docs/decisions/0006-fusion.md.
 """
 
@@ -90,7 +91,7 @@ def gather(
         found = index.find(words, vector, tuning.depth, only)
         first = fuse(text_lists(found.words, found.dense, found, weights), tuning.normaliser)
         seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS] if hit.score > 0}
-        in_time = _in_time(index, seeds) if weights.time else {}
+        in_time = _in_time(index, seeds, weights.answer) if weights.time else {}
         in_graph = _in_graph(index, seeds) if weights.graph else {}
         near_files = _near_files(index, active) if weights.files else {}
         for near in (
@@ -208,8 +209,8 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
     return sorted([*result, *tail], key=lambda one: (-one.score, one.row.id))
 
 
-def _in_time(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """What was learnt around the seeds.
+def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
+    """What was learnt around the seeds; most of all what came right after a seed that asks, because it may be the answer.
 
     Where both name code, the code says better than the clock what belongs together, and time says nothing.
     """
@@ -219,12 +220,15 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
     for seed, mass in seeds.items():
         if not mass:
             continue
+        asks = index.asks(seed)
         for moment in index.moments(seed, len(_STEPS)):
             if moment.id not in coded:
                 coded[moment.id] = bool(index.targets(moment.id))
             if coded[seed] and coded[moment.id]:
                 continue
             near = 1.0 if moment.together else math.exp(-moment.gap_s / _MOMENT_S)
+            if asks and moment.is_later and moment.steps == 1:
+                near *= answer
             _pass_on(total, best, moment.id, _STEPS[moment.steps - 1] * near * mass, seed)
     return _nearness(total, best)
 

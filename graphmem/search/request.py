@@ -55,6 +55,7 @@ class MemoryWeights(NamedTuple):
     words: float = 0.5
     dense: float = 0.5
     time: float = 0.4  # what was learnt just before and after a hit
+    answer: float = 4.0  # of it, how much more what came right after a question counts
     graph: float = 0.45  # what is about the same code as a hit
     files: float = 0.5  # what is about the active files and their neighbours
     relevance: float = 0.6

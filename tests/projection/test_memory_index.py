@@ -186,7 +186,7 @@ def test_neighbours_in_time_say_how_far_and_whether_they_were_learnt_together(me
     rows = [memory(f"m{n}", f"turn {n} of the talk", created_at=NOON + timedelta(seconds=60 * n * n)) for n in range(4)]
     index = MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], [LearntRow("m1", "s", 0, 1), LearntRow("m2", "s", 1, 2)]))
     assert index.timeline("m1", 5, 1) == ["m0", "m1", "m2"]
-    assert index.moments("m1") == [Moment("m0", 1, 60.0, False), Moment("m2", 1, 180.0, True)]
+    assert index.moments("m1") == [Moment("m0", 1, 60.0, False, False), Moment("m2", 1, 180.0, True, True)]
     assert index.moments("nobody") == index.timeline("nobody", 1, 1) == []
 
 

@@ -96,6 +96,17 @@ def test_neighbours_in_time_stay_below_the_hit_that_raised_them(ask, talk):
     assert ids(answer)[0] == "m1"
 
 
+def test_what_came_right_after_a_question_rises_most_as_it_may_be_the_answer(ask, talk):
+    def after_and_before(added: str) -> float:
+        rows = [row._replace(content=row.content + added) if row.id == "m1" else row for row in talk]
+        boost = {hit.id: hit.boost for hit in ask("the pottery course", rows)}
+        return boost["m2"] / boost["m0"]
+
+    assert after_and_before("") == pytest.approx(1, rel=0.05)
+    assert after_and_before("?") == pytest.approx(2, rel=0.05)  # the root of four times as much
+    assert after_and_before(" https://x.org/a?b=c") == pytest.approx(1, rel=0.05)
+
+
 def test_what_was_said_days_later_is_no_neighbour_unless_it_was_the_same_session(ask, talk):
     apart = [row._replace(created_at=NOON + timedelta(days=n)) for n, row in enumerate(talk)]
     plain = {hit.id: hit.boost for hit in ask("the pottery course", apart)}

@@ -1,0 +1,140 @@
+"""What memories hang on: code, other memories, sessions. Part of the `memories` projection."""
+
+from __future__ import annotations
+
+import marshal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, RelatesRow, SessionRow
+
+
+class MemoryLinks(ABC):
+    """The links of all memories, both ways. Thread-safe to read; who patches holds the lock."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._about: dict[str, bytes] = {}
+        self._about_target: dict[str, list[str]] = {}
+        self._relates: dict[str, dict[tuple[str, str, str], RelatesRow]] = {}
+        self._sessions: dict[str, SessionRow] = {}
+        self._learnt: dict[str, dict[str, LearntRow]] = {}  # memory -> session -> row
+        self._learnt_in: dict[str, set[str]] = {}  # session -> memories
+        self._files: dict[str, str] = {}  # id of a file that was named -> its path
+
+    @abstractmethod
+    def __contains__(self, memory_id: object) -> bool:
+        """True for a memory that is here; links of others are passed over."""
+
+    @abstractmethod
+    def _seen(self, ids: Collection[str]) -> Collection[str]:
+        """Those of some memories that whoever asks may see; holds the lock."""
+
+    def about(self, memory_id: str) -> list[AboutRow]:
+        """Links of a memory to code, by target and role."""
+        with self._lock:
+            packed = self._about.get(memory_id)
+        return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
+
+    def targets(self, memory_id: str) -> dict[str, str]:
+        """Nodes a memory is about, ascending, and how the code has fared since: node id -> anchor."""
+        packed = self._about.get(memory_id)
+        return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
+
+    def about_any(self, node_ids: Iterable[str]) -> set[str]:
+        """Ids of the memories that are about any of these nodes; retired ones too."""
+        with self._lock:
+            return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
+
+    def about_target(self, node_id: str) -> list[str]:
+        """Ids of the memories that are about a node, ascending; retired ones too."""
+        with self._lock:
+            return sorted(self._seen(self._about_target.get(node_id, ())))
+
+    def path_of(self, file_id: str) -> str | None:
+        """Path of a file that a memory named since this index was made and that the code graph need not know."""
+        return self._files.get(file_id)
+
+    def relates(self, memory_id: str) -> list[RelatesRow]:
+        """Links from and to other memories, by (src, dst, kind)."""
+        with self._lock:
+            rows = self._relates.get(memory_id, {})
+            return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
+
+    def learnt(self, memory_id: str) -> list[LearntRow]:
+        """In which sessions a memory was learnt or confirmed, by session."""
+        with self._lock:
+            rows = self._learnt.get(memory_id, {})
+            return [rows[key] for key in sorted(rows)]
+
+    def session(self, session_id: str) -> SessionRow | None:
+        """A session, or None when it is not known."""
+        return self._sessions.get(session_id)
+
+    # ---- changing
+
+    def _patch_links(self, delta: KnowledgeDelta) -> None:
+        """Follow one accepted write, after its memories were taken in."""
+        self._files.update((file.id, file.path) for file in delta.files)
+        self._anchor(delta)
+        self._relate(delta)
+        for one in delta.removed_sessions:
+            self._sessions.pop(one, None)
+        self._sessions.update((row.id, row) for row in delta.sessions)
+        for learnt in delta.learnt:
+            if learnt.memory_id in self:
+                self._learnt.setdefault(learnt.memory_id, {})[learnt.session_id] = learnt
+                self._learnt_in.setdefault(learnt.session_id, set()).add(learnt.memory_id)
+
+    def _unlink(self, memory_id: str) -> None:
+        """Take out what hangs on a memory."""
+        self._anchor_one(memory_id, [])
+        for link in list(self._relates.get(memory_id, {}).values()):
+            self._unrelate((link.src, link.dst, link.kind))
+        for session in self._learnt.pop(memory_id, {}):
+            self._learnt_in[session].discard(memory_id)
+
+    def _anchor(self, delta: KnowledgeDelta) -> None:
+        """Links to code of the memories of a delta."""
+        links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
+        for link in delta.about:
+            links.setdefault(link.memory_id, []).append(link)
+        for one, rows in links.items():
+            if one in self:
+                self._anchor_one(one, rows)
+
+    def _anchor_one(self, memory_id: str, rows: list[AboutRow]) -> None:
+        """Replace the links of a memory to code."""
+        for target in {link.target_id for link in self.about(memory_id)}:
+            drop(self._about_target, target, memory_id)
+        self._about.pop(memory_id, None)
+        if rows:
+            rows = sorted(rows, key=lambda link: (link.target_id, link.role))
+            self._about[memory_id] = marshal.dumps([(*link[1:7], str(link.anchor)) for link in rows])
+            for target in sorted({link.target_id for link in rows}):
+                self._about_target.setdefault(target, []).append(memory_id)
+
+    def _relate(self, delta: KnowledgeDelta) -> None:
+        for key in delta.removed_relates:
+            self._unrelate(key)
+        for link in delta.relates:
+            if link.src in self and link.dst in self:
+                for end in (link.src, link.dst):
+                    self._relates.setdefault(end, {})[link.src, link.dst, link.kind] = link
+
+    def _unrelate(self, key: tuple[str, str, str]) -> None:
+        for end in key[:2]:
+            links = self._relates.get(end)
+            if links is not None and links.pop(key, None) is not None and not links:
+                del self._relates[end]
+
+
+def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
+    """Take one value out of a list by key, and the key with its last value."""
+    values = lists.get(key)
+    if values is not None and value in values:
+        values.remove(value)
+        if not values:
+            del lists[key]
