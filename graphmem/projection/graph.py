@@ -7,7 +7,8 @@ doors ask for `info`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -39,10 +40,11 @@ from graphmem.projection.arrays import (
 )
 from graphmem.projection.build import build_arrays, text
 from graphmem.projection.container import DamagedFileError, read_container, write_container
-from graphmem.projection.patch import patch_arrays
+from graphmem.projection.patch import Merge, Patched, patch_arrays
 from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
+_LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
 _BULK: Final = 24  # from so many nodes on, gathering Arrow columns beats one scalar at a time
 
 
@@ -61,8 +63,11 @@ class _Lookup:
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()
-        code = np.asarray(encoded.indices)
         self._code_of = {word: i for i, word in enumerate(encoded.dictionary.to_pylist())}
+        self._place(np.asarray(encoded.indices, dtype=np.int32))
+
+    def _place(self, code: I32) -> None:
+        self._code = code
         self._rows = np.argsort(code, kind="stable").astype(np.int32)
         self._ptr = pointers(code, len(self._code_of))
 
@@ -71,7 +76,48 @@ class _Lookup:
         return self._rows[:0] if code is None else self._rows[self._ptr[code] : self._ptr[code + 1]]
 
     def words(self) -> Iterable[str]:
-        return self._code_of.keys()
+        return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
+
+    def patched(self, merge: Merge, column: Any) -> _Lookup:
+        """The look-up of the column after a merge."""
+        words = column.take(pa.array(merge.placed)).to_pylist()
+        new = object.__new__(_Lookup)
+        new._code_of = self._code_of
+        fresh = dict.fromkeys(word for word in words if word not in self._code_of)
+        if fresh:
+            new._code_of = self._code_of | {word: code for code, word in enumerate(fresh, len(self._code_of))}
+        code = merge.take(self._code, np.fromiter((new._code_of[word] for word in words), np.int32, len(words)))
+        if code is self._code:
+            return self
+        new._place(code)
+        return new
+
+
+class _Numbers(Mapping[str, int]):
+    """Number of each id, found by bisection in the list of all: a table of its own would be made anew after every commit."""
+
+    def __init__(self, ids: list[str]) -> None:
+        self._ids = ids
+
+    def __getitem__(self, key: str) -> int:
+        at = bisect_left(self._ids, key)
+        if at < len(self._ids) and self._ids[at] == key:
+            return at
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """See `Mapping.get`; without an exception made and caught for what is not there."""
+        at = bisect_left(self._ids, key)
+        return at if at < len(self._ids) and self._ids[at] == key else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
 
 class GraphView:
@@ -95,7 +141,7 @@ class GraphView:
         rules: names of the rules in use.
     """
 
-    def __init__(self, arrays: GraphArrays) -> None:
+    def __init__(self, arrays: GraphArrays, before: GraphView | None = None) -> None:
         nodes, edges = arrays.nodes, arrays.edges
         self.arrays = arrays
         self.generation = arrays.generation
@@ -116,10 +162,15 @@ class GraphView:
         self.edge_rule: U8 = edges.rule
         self.confidence: F32 = edges.confidence
         self.line: I32 = edges.line
-        self.out_ptr: I32 = pointers(edges.src, self.n)
-        self.in_ptr: I32 = pointers(edges.dst, self.n)
         self.in_edge: I32 = edges.by_dst
-        self.in_src: I32 = edges.src[edges.by_dst]
+        self.out_ptr: I32
+        self.in_ptr: I32
+        self.in_src: I32
+        if before is not None and before.n == self.n and edges.src is before.src and edges.dst is before.dst:
+            self.out_ptr, self.in_ptr, self.in_src = before.out_ptr, before.in_ptr, before.in_src
+        else:
+            self.out_ptr, self.in_ptr = pointers(edges.src, self.n), pointers(edges.dst, self.n)
+            self.in_src = edges.src[edges.by_dst]
         self.rules = arrays.rules
 
     # ---- making, changing, keeping
@@ -131,7 +182,29 @@ class GraphView:
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
         """A new view after `delta`; equal to one made from the store's tables of that generation."""
-        return GraphView(patch_arrays(self.arrays, delta, generation))
+        patch = patch_arrays(self.arrays, self.ids, delta, generation)
+        view = GraphView(patch.arrays, self)
+        view._take_over(self, patch)
+        return view
+
+    def _take_over(self, before: GraphView, patch: Patched) -> None:
+        """The look-ups that were made for the view before, changed where its columns are."""
+        mine, made = vars(self), vars(before)
+        nodes, merge = self.arrays.nodes, patch.nodes
+        mine["ids"] = patch.ids
+        if patch.ids is before.ids and "index_of" in made:
+            mine["index_of"] = made["index_of"]
+        if self.arrays.paths.path is before.arrays.paths.path:
+            mine.update((name, made[name]) for name in ("paths", "path_number") if name in made)
+            if nodes.path is before.arrays.nodes.path and nodes.label is before.arrays.nodes.label and "_of_path" in made:
+                mine["_of_path"] = made["_of_path"]
+        for name, column, how in (
+            ("_names", nodes.name, merge),
+            ("_qualnames", nodes.qualname, merge),
+            ("_unresolved_names", self.arrays.unresolved.name, patch.unresolved),
+        ):
+            if name in made:
+                mine[name] = made[name].patched(how, column)
 
     def save(self, path: Path) -> None:
         """Write the view to a file, atomically.
@@ -179,9 +252,9 @@ class GraphView:
         return ids
 
     @cached_property
-    def index_of(self) -> dict[str, int]:
+    def index_of(self) -> Mapping[str, int]:
         """Number of each id."""
-        return {key: i for i, key in enumerate(self.ids)}
+        return _Numbers(self.ids)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -223,16 +296,21 @@ class GraphView:
     def entry_points(self) -> Any:
         """Kind of entry point of each node, "" for none: what its row says, else the rule of an edge to it that is one of `ENTRY_RULES`."""
         column = self.arrays.nodes.entry_point
-        codes = [code for code, rule in enumerate(self.rules) if rule in ENTRY_RULES]
-        rows = np.flatnonzero(np.isin(self.edge_rule, np.asarray(codes, dtype=np.uint8)))
+        is_entry = np.zeros(256, np.bool_)
+        is_entry[[code for code, rule in enumerate(self.rules) if rule in ENTRY_RULES]] = True
+        rows = np.flatnonzero(is_entry[self.edge_rule])
+        rows = rows[self.label[self.dst[rows]] == SYMBOL]
         if not len(rows):
             return column
-        kinds = column.to_pylist()
         found = {(node, self.rules[rule]) for node, rule in zip(self.dst[rows].tolist(), self.edge_rule[rows].tolist(), strict=True)}
+        told: dict[int, str] = {}
         for node, rule in sorted(found):
-            if self.label[node] == SYMBOL:
-                kinds[node] = kinds[node] or rule
-        return pa.array(kinds, pa.string())
+            told.setdefault(node, rule)
+        nodes = np.fromiter(told, np.int64, len(told))
+        silent = np.asarray(pc.equal(column.take(pa.array(nodes)), ""), dtype=np.bool_)
+        mask = np.zeros(self.n, np.bool_)
+        mask[nodes[silent]] = True
+        return text(pc.replace_with_mask(column, pa.array(mask), pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
 
     def entry_point(self, i: int) -> str:
         """Kind of entry point; ""."""
@@ -282,17 +360,19 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """(pointers, symbols) by path: start line, then the widest first, then number."""
+        """(pointers, symbols) by path, then number: what a line that moves does not change."""
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
-        order = np.lexsort((symbols, -self.end_line[symbols], self.start_line[symbols], path))
-        return pointers(path, len(self.paths)), symbols[order]
+        return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def by_path(self, path: str) -> I32:
         """Symbols of a file by start line, enclosing ones first; empty for an unknown path."""
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
-        return symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
+        if number is None:
+            return symbols[:0]
+        here = symbols[ptr[number] : ptr[number + 1]]
+        return here[np.lexsort((here, -self.end_line[here], self.start_line[here]))]
 
     @cached_property
     def _names(self) -> _Lookup:
@@ -412,7 +492,16 @@ class GraphView:
 
     def warm(self) -> None:
         """Make the look-ups that are otherwise made by the first question that needs them; some tens of milliseconds."""
-        _ = self.index_of, self.path_number, self._of_path, self._names, self._qualnames, self._unresolved_names
+        for name in _LOOKUPS:
+            getattr(self, name)
+
+    def cool(self) -> bool:
+        """Let go of the look-ups, about as much memory as the columns; the next question that needs one makes it again.
+
+        Returns:
+            Whether there were any.
+        """
+        return bool([name for name in (*_LOOKUPS, "ids") if self.__dict__.pop(name, None) is not None])
 
     @property
     def nbytes(self) -> int:

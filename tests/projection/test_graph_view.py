@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.answers import SymbolInfo
 from graphmem.errors import LimitError
+from graphmem.model import GraphDelta
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS
 from graphmem.projection.graph import GraphView, kind_mask
 
@@ -85,6 +86,51 @@ def test_a_patched_view_equals_one_built_anew(world, seed, size, edits):
         assert view.generation == fresh.generation
         assert view.counts == fresh.counts
         assert np.array_equal(view.in_src, fresh.in_src)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=seeds, size=st.integers(1, 9), edits=st.integers(1, 6))
+def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_anew(world, seed, size, edits):
+    w = world(seed, size)
+    view = GraphView.from_tables(w.tables())
+    seen = set()
+    for _ in range(edits):
+        view.warm()
+        seen.update(view.names(), *([view.qualname(i) for i in range(view.n)], view.paths))
+        view = view.patched(w.edit(), w.generation)
+        fresh = GraphView.from_tables(w.tables())
+        assert view.ids == fresh.ids
+        assert dict(view.index_of) == dict(fresh.index_of)
+        assert sorted(view.names()) == sorted(fresh.names())
+        seen.update(fresh.names())
+        for word in sorted(seen):
+            assert np.array_equal(view.by_name(word), fresh.by_name(word))
+            assert np.array_equal(view.by_qualname(word), fresh.by_qualname(word))
+            assert np.array_equal(view.by_path(word), fresh.by_path(word))
+            assert view.file_node(word) == fresh.file_node(word)
+            assert view.unresolved_named(word) == fresh.unresolved_named(word)
+        assert np.array_equal(view.out_ptr, fresh.out_ptr)
+        assert np.array_equal(view.in_ptr, fresh.in_ptr)
+        assert view.entry_points.equals(fresh.entry_points)
+
+
+def test_a_change_of_nothing_but_lines_shares_every_column_and_look_up_it_does_not_touch(world):
+    w = world(7, 9)
+    view = GraphView.from_tables(w.tables())
+    view.warm()
+    row = next(row for row in w.symbols.values())
+    later = view.patched(GraphDelta.empty()._replace(symbols=[row._replace(start_line=row.start_line + 3)]), 2)
+    assert int(later.start_line[later.index_of[row.id]]) == row.start_line + 3
+    shared = [
+        name
+        for name in ("id", "qualname", "doc", "path", "parent")
+        if getattr(later.arrays.nodes, name) is getattr(view.arrays.nodes, name)
+    ]
+    assert shared == ["id", "qualname", "doc", "path", "parent"]
+    assert later.src is view.src
+    assert later.in_ptr is view.in_ptr
+    assert later._names is view._names
+    assert later.index_of is view.index_of
 
 
 def test_a_patch_leaves_the_old_view_as_it_was(world):
