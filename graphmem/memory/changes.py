@@ -99,7 +99,7 @@ def resolve(book: MemoryBook, winner: str, loser: str | None = None, note: str =
         if any(row.id == stays.id for row in losers):
             raise refuse("loser", repr(loser), "it is another memory than the winner", "Name the one that is wrong.")
         gone = [row for row in losers if row.status in LIVE_STATUSES]
-        new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, updated_at=now)
+        new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, last_accessed_at=now, updated_at=now)
         ended = {(link.src, link.dst, link.kind) for link in conflicts if {link.src, link.dst} & {row.id for row in losers}}
         delta = KnowledgeDelta(
             memories=[new, *(row._replace(status="superseded", valid_to=now, updated_at=now, disputed=False) for row in gone)],

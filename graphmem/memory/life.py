@@ -40,7 +40,11 @@ def half_life_of(row: MemoryRow) -> float | None:
 
 
 def last_use(row: MemoryRow) -> datetime:
-    """When it was last opened, cited, acted on or confirmed; else when it was learnt. Being shown is no use."""
+    """When it was last opened, cited, acted on or confirmed; else when it was learnt. Being shown is no use.
+
+    What was learnt before it was written down (a record of another tool, an old commit) could not be used until then: the write
+    path notes that time as its last access.
+    """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 
 
@@ -97,6 +101,11 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
     """After a person or an independent session agreed."""
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
+
+
+def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
+    """After the same was said once more: surer and awake, and agreed with if a person or another session said it."""
+    return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
 
 def shown(row: MemoryRow) -> MemoryRow:
@@ -169,5 +178,6 @@ def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: C
 
 def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
     """Never retired for want of room: pinned, verified, decisions, used within a day, of an active session."""
-    recent = row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)
+    was_used = bool(row.used_count or row.confirmed_count or row.strength > 1)  # and not only written down
+    recent = was_used and row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)
     return row.status == "pinned" or row.user_verified or row.type == "decision" or recent or row.id in active

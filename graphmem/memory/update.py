@@ -108,7 +108,7 @@ def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: 
         if new_words:
             version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
             version = version._replace(short_id=short_id(version.content, version.id, Taken(index)))
-            new = new._replace(valid_from=now, user_verified=False)
+            new = new._replace(valid_from=now, last_accessed_at=now, user_verified=False)
             rows = [new, version]
             delta = delta._replace(relates=[RelatesRow(row.id, version.id, "supersedes", 1.0, auto=False)])
             events.append(Event("supersede", version.id, "", version.fingerprint, f"by {row.id}"))

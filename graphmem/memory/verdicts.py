@@ -104,7 +104,7 @@ class Judge:
             injected_count=row.injected_count + other.injected_count,
             used_count=row.used_count + other.used_count,
             confirmed_count=row.confirmed_count + other.confirmed_count,
-            last_accessed_at=max(filter(None, (row.last_accessed_at, other.last_accessed_at)), default=None),
+            last_accessed_at=now,  # the one confirms the other
             status="confirmed" if "confirmed" in (winner.status, loser.status) and winner.status == "candidate" else winner.status,
         )
         version = loser._replace(status="superseded", valid_to=now, updated_at=now)

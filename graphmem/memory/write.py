@@ -15,6 +15,7 @@ import numpy as np
 
 from graphmem.answers import Remembered
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
+from graphmem.memory.life import said_again
 from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of
@@ -200,12 +201,8 @@ class Planner:
         if draft.contaminated and not row.contaminated:
             note = "the same was known already; words of strangers do not confirm it"
         else:
-            changed = row._replace(
-                importance=min(1.0, round(row.importance + BOOST, 6)),
-                strength=row.strength + 1,
-                updated_at=now,
-                tags=tuple(dict.fromkeys([*row.tags, *draft.tags])),
-                confirmed_count=row.confirmed_count + (draft.source == "user_taught"),
+            changed = said_again(row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft))._replace(
+                importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags]))
             )
             if draft.source == "user_taught":  # a person says it: that is what a review would ask for
                 changed = changed._replace(
@@ -313,7 +310,7 @@ class Planner:
             tags=draft.tags,
             created_at=created,
             updated_at=now,
-            last_accessed_at=None,
+            last_accessed_at=now if created < now else None,
             valid_from=created,
             valid_to=None,
             stale_at=None,
@@ -362,6 +359,11 @@ class Planner:
             if united != known:
                 self._about[memory_id] = united
             self._files.update((file.id, file) for file in links.files)
+
+    def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
+        """True when a draft comes from a session that has not said so before."""
+        known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
+        return bool(draft.session) and draft.session not in known
 
     def _learn(self, memory_id: str, draft: Draft) -> None:
         """Note the session a memory comes from."""

@@ -69,6 +69,39 @@ def test_words_of_strangers_stay_in_review_however_often_they_are_used(gm):
     assert gm.verify(memory.id).status == "confirmed"
 
 
+def test_what_is_said_again_wakes_and_another_session_or_a_person_agrees(gm, clock):
+    memory = gm.remember("A gotcha of the queue.", "gotcha", confidence=0.8, session="one").memory
+    for session, agreed in (("one", 0), ("two", 1), ("two", 1), ("three", 2)):
+        clock.advance(days(60))
+        gm.remember("A gotcha of the queue.", "gotcha", session=session)
+        again = gm.memory(memory.id)
+        assert again.confidence_in_use == pytest.approx(0.8)
+        assert again.confirmed_count == agreed
+    clock.advance(days(60))
+    gm.remember("A gotcha of the queue.", "gotcha", source="user_taught")
+    assert gm.memory(memory.id).confirmed_count == 3
+
+
+def test_an_old_record_fades_from_when_it_was_written_down_because_nobody_could_use_it_before(gm, clock):
+    learnt = (clock.now() - days(2000)).isoformat()
+    gm.remember_many([{"id": "old", "content": "A gotcha of the queue.", "type": "gotcha", "confidence": 0.8, "created_at": learnt}])
+    assert gm.memory("old").created_at == learnt
+    assert gm.memory("old").confidence_in_use == pytest.approx(0.8)
+    assert gm.prune(dry_run=True).pruned == []
+    clock.advance(days(60))
+    assert gm.memory("old").confidence_in_use == pytest.approx(0.4)
+    clock.advance(days(121))
+    assert [one.id for one in gm.prune(dry_run=True).pruned] == ["old"]
+
+
+def test_an_import_is_no_use_and_makes_room_like_anything_else(gm, clock):
+    gm._book.policy = Policy(limit=10)
+    learnt = (clock.now() - days(300)).isoformat()
+    items = [{"id": f"n{i:02d}", "content": f"Note {i} about subject {i}.", "importance": i / 100, "created_at": learnt} for i in range(12)]
+    gm.remember_many(items)
+    assert [one.id for one in gm.prune().pruned] == ["n00", "n01", "n02"]
+
+
 def test_importance_fades_by_five_percent_a_week(gm, clock):
     memory = gm.remember("Something.", "fact", importance=0.8, source="user_taught").memory
     row = gm._book.row(memory.id)
