@@ -82,6 +82,7 @@ class Settings:
     model_key: str = _setting("", "key of the language model")
     model_seconds: int = _setting(20, "time for one question to the language model, seconds", low=1, high=600)
     paragraphs: bool = _setting(True, "have the language model write a paragraph about each module and flow, in the background")
+    relevance: bool = _setting(True, "have the language model drop what is trivial from what is made ready for a conversation")
     extraction: bool = _setting(True, "ask the language model for facts when a plan is approved or work is done")
     promotion: str = _setting(
         "balanced", "how easily what sessions find becomes a memory", choices=("conservative", "balanced", "aggressive")
@@ -312,8 +313,11 @@ class Location:
 
     @property
     def exists(self) -> bool:
-        """True when there is an index."""
-        return self.database.exists()
+        """True when there is an index; one that may not be entered counts: whoever opens it says so."""
+        try:
+            return self.database.exists()
+        except PermissionError:
+            return True
 
 
 def find_project(start: Path) -> Path:

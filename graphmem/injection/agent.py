@@ -2,6 +2,7 @@
 
 `update` returns at once; a thread embeds the context, compares it with the last one, and looks for memories. Similarity under 0.3 is a new
 topic: what was shown before may be shown again. The same after 50 turns and in a new session. Nothing is shown twice within a topic.
+A check by a language model, when there is one, runs in threads of its own, so that a slow model holds up no other session's context.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
@@ -23,6 +25,8 @@ MAX_CANDIDATES: Final = 10
 TURNS: Final = 50  # after which what was shown is forgotten
 MAX_SESSIONS: Final = 256  # that are remembered; the one untouched longest goes first
 MAX_CONTEXT: Final = 4_000  # characters of the last messages that say what it is about
+CHECK_S: Final = 2.0  # for a check of what was found, from the moment it was found; past it nothing is dropped
+_CHECKS: Final = 4  # at once
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +44,18 @@ class Candidate(NamedTuple):
 
     id: str
     similarity: float
+
+
+Check = Callable[[Context, Sequence[Candidate], float], list[Candidate]]
+"""Which of some candidates are worth showing, in their order, told by when on the clock of `time.monotonic`; raises GraphMemError when it
+cannot tell."""
+
+
+class Ready(NamedTuple):
+    """What was made ready for a session."""
+
+    found: list[Candidate]  # not shown yet, best first
+    note: str  # "" or why it was not checked
 
 
 class Looking(Protocol):
@@ -67,6 +83,7 @@ class SessionState:
     words: Counter[str] = field(default_factory=Counter)
     ready: list[Candidate] = field(default_factory=list)
     ready_turn: int = 0
+    note: str = ""  # of what is ready
     phase: str = ""
     files: tuple[str, ...] = ()
 
@@ -77,23 +94,27 @@ class ContextAgent:
     Args:
         looking: finds memories.
         on_ready: told the session and how many candidates there are when a context was worked through.
-        is_relevant: an optional further check by a model: which of these memories are worth showing.
+        check: of what was found, by a language model. When it fails or is late, all of it is ready, and `take` says so.
+        check_s: seconds it may take.
     """
 
     def __init__(
         self,
         looking: Looking,
         on_ready: Callable[[str, int], None] | None = None,
-        is_relevant: Callable[[Context, list[Candidate]], list[Candidate]] | None = None,
+        check: Check | None = None,
+        check_s: float = CHECK_S,
     ) -> None:
         self._looking = looking
         self._on_ready = on_ready
-        self._is_relevant = is_relevant
+        self._check = check
+        self._check_s = check_s
+        self._checks = ThreadPoolExecutor(_CHECKS, thread_name_prefix="graphmem-relevance") if check is not None else None
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
         self._sessions: OrderedDict[str, SessionState] = OrderedDict()
         self._waiting: OrderedDict[str, tuple[int, Context]] = OrderedDict()
-        self._busy = ""
+        self._busy = 0  # contexts that are being worked through
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -126,12 +147,12 @@ class ContextAgent:
             self._work.notify_all()
             return state.turns
 
-    def take(self, session: str) -> list[Candidate]:
-        """What is ready and was not shown yet, best first; it is not ready any more."""
+    def take(self, session: str) -> Ready:
+        """What is ready and was not shown yet; it is not ready any more."""
         with self._lock:
             state = self._state(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
-            return ready
+            return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
         """Ids of what was shown within the topic."""
@@ -176,6 +197,8 @@ class ContextAgent:
             self._waiting.clear()
             self._work.notify_all()
             thread = self._thread
+        if self._checks is not None:
+            self._checks.shutdown(wait=False, cancel_futures=True)
         if thread is not None:
             thread.join(5.0)
 
@@ -192,38 +215,75 @@ class ContextAgent:
     def _run(self) -> None:
         while True:
             with self._work:
-                self._busy = ""
-                self._work.notify_all()
                 while not self._waiting and not self._closed:
                     self._work.wait()
                 if self._closed:
                     return
                 session, (turn, context) = self._waiting.popitem(last=False)
-                self._busy = session
+                self._busy += 1
             try:
-                self._look(session, turn, context)
+                goes_on = self._look(session, turn, context)
             except GraphMemError as error:  # nothing is shown; the next context is another try
+                goes_on = False
                 _log.warning("no context for session %s: %s", session, error)
             except Exception:  # noqa: BLE001 -- a thread nobody waits for: the fault is said, the agent goes on
+                goes_on = False
                 _log.exception("no context for session %s", session)
+            if not goes_on:
+                self._done()
 
-    def _look(self, session: str, turn: int, context: Context) -> None:
+    def _done(self) -> None:
+        with self._work:
+            self._busy -= 1
+            self._work.notify_all()
+
+    def _look(self, session: str, turn: int, context: Context) -> bool:
+        """Find what fits; True when a check goes on with it."""
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
         found = [one for one in self._looking.candidates(context, vector) if one.similarity >= MIN_SIMILARITY][:MAX_CANDIDATES]
-        if self._is_relevant is not None and found:
-            found = self._is_relevant(context, found)
         with self._lock:
             state = self._sessions.get(session)
-            if state is None or turn < state.ready_turn:
-                return
+            if state is None:
+                return False
             before = (state.vector, state.words)
             if context.text.strip():
                 if (state.vector is not None or state.words) and similarity(before, (vector, words)) < NEW_TOPIC:
                     state.shown.clear()
                     state.topics += 1
                 state.vector, state.words = vector, words
-            state.ready, state.ready_turn = found, turn
+            unseen = [one for one in found if one.id not in state.shown]
+        if self._checks is not None and unseen:
+            until = time.monotonic() + self._check_s
+            try:
+                self._checks.submit(self._checked, session, turn, context, unseen, until)
+            except RuntimeError:  # closing
+                return False
+            return True
+        self._make_ready(session, turn, unseen, "")
+        return False
+
+    def _checked(self, session: str, turn: int, context: Context, found: list[Candidate], until: float) -> None:
+        note = ""
+        try:
+            assert self._check is not None  # noqa: S101 - there are threads for it only when there is one
+            found = self._check(context, found, until)
+        except GraphMemError as error:
+            note = f"not checked for relevance: {error.message}"
+        except Exception:  # noqa: BLE001 -- as above
+            _log.exception("no check of the context of session %s", session)
+            note = "not checked for relevance: the check failed, see the log"
+        try:
+            self._make_ready(session, turn, found, note)
+        finally:
+            self._done()
+
+    def _make_ready(self, session: str, turn: int, found: list[Candidate], note: str) -> None:
+        with self._lock:
+            state = self._sessions.get(session)
+            if state is None or turn < state.ready_turn:
+                return
+            state.ready, state.ready_turn, state.note = found, turn, note
             ready = sum(one.id not in state.shown for one in found)
         if self._on_ready is not None:
             self._on_ready(session, ready)

@@ -8,21 +8,31 @@ from graphmem.answers_injection import ContextAccepted, HookAnswer, Injection, P
 from graphmem.errors import BadInputError
 from graphmem.injection.agent import MAX_CONTEXT
 from graphmem.injection.budgets import budget_for
-from graphmem.service.injecting import Ask, Injector, check
+from graphmem.service.injecting_ask import Ask, check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers_injection import ContextReady
+    from graphmem.injection.agent import Check
+    from graphmem.language_model import LanguageModel
+    from graphmem.memory.book import MemoryBook
+    from graphmem.projection.projections import Projections
     from graphmem.service.hooking import Hooks
+    from graphmem.service.injecting import Injector
     from graphmem.service.progress import Feed, Hub
+    from graphmem.settings import Settings
 
 
 class ContextVerbs:
     """Part of `GraphMem`."""
 
+    _book: MemoryBook
     _injector: Injector
     _hooks: Hooks
+    _language_model: LanguageModel | None
+    _projections: Projections
+    _settings: Settings
     _context_news: Hub[ContextReady]
 
     def context(
@@ -87,6 +97,14 @@ class ContextVerbs:
             BadInputError: one of the arguments cannot be.
         """
         return self._injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
+
+    def _relevance(self) -> Check | None:
+        """The check of what is made ready behind the answers, when there is a model for it."""
+        if self._language_model is None or not self._settings.relevance:
+            return None
+        from graphmem.service.injecting_relevance import RelevanceCheck
+
+        return RelevanceCheck(self._language_model, self._book, self._projections)
 
     def subscribe_context(self) -> Feed[ContextReady]:
         """Listen to contexts that become ready: a context manager whose value iterates over them until it is left."""

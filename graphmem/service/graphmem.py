@@ -145,6 +145,8 @@ class GraphMem(
             root=self._root_or_none,
             on_ready=self._context_news.publish,
             summaries=self.recent_summaries,
+            moving=self._moving,
+            relevance=self._relevance(),
         )
         self._hooks = Hooks(self._injector, self.observe, self._root_or_none)
         self._turn = threading.Lock()  # index runs take turns

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
 from graphmem.errors import BadInputError, GitError, HistoryError
+from graphmem.injection.planning import Wanted
 from graphmem.memory import validate
 from graphmem.observe import coaccess, git_history, git_lessons, git_log
 from graphmem.observe.coaccess_edges import joined
+from graphmem.observe.coaccess_often import often_with
 from graphmem.observe.coaccess_pairs import pairs
 from graphmem.observe.history import MAX_FILES, History
 from graphmem.observe.history_log import AGENT, Change, HistoryLog
+from graphmem.service.injecting_plan import Moving
 from graphmem.store.base import CoAccessRow
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from graphmem.model import IndexProgress
     from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
+    from graphmem.service.injecting import Injector
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
@@ -53,6 +57,7 @@ class HistoryVerbs:
     _history_turn = threading.Lock()
     _history_notes: Sequence[str] = ()
     _book: MemoryBook
+    _injector: Injector
     _projections: Projections
 
     def record_co_access(
@@ -149,6 +154,22 @@ class HistoryVerbs:
             seen = coaccess.evidence(history, files, [one.node for one in ranked[:MOST_JUDGED]])
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=False) if its.confidence >= ALSO_MOVES_SHARE]
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
+
+    def _moving(self, places: Sequence[str], wait: bool) -> Moving:
+        """Files that most changes of some files or folders touched, for `Planner`; a history that is not in memory is read behind."""
+        log = self._log()
+        if not log.exists:
+            return Moving([], "")
+        if not wait and self._history is None:
+            self._injector.soon(self._known_history)
+            return Moving([], "the history is being read; ask again for what moves with it")
+        try:
+            history = self._known_history()
+        except HistoryError as error:
+            return Moving([], f"without the history: {error.message}")
+        with history.lock:
+            often = often_with(history, places)
+        return Moving([Wanted(one.path, one.share, f"in {one.touched} of {one.changes} changes") for one in often], "")
 
     def file_history(self, paths: Sequence[str] | None = None) -> list[FileHistory]:
         """What history knows of each file, by path: how often, how lately and by how many it was changed.

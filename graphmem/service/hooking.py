@@ -16,7 +16,7 @@ from graphmem.hooks import agents
 from graphmem.hooks.agents import COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
 from graphmem.injection.deadlines import DEADLINES_S
 from graphmem.observe.tools import call_of
-from graphmem.service.injecting import MAX_SESSION_NAME, Ask
+from graphmem.service.injecting_ask import MAX_SESSION_NAME, Ask
 
 if TYPE_CHECKING:
     from graphmem.service.injecting import Injector

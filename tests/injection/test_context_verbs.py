@@ -44,10 +44,10 @@ def test_what_is_pinned_or_written_now_is_there_at_the_next_start(service):
 
     shown()
     assert service._injector.settle(30)  # being shown was written down
-    kept = service._injector._standing
+    kept = service._injector._finder._standing
     shown()
     assert service._injector.settle(30)
-    assert service._injector._standing is kept  # and makes nothing be read anew
+    assert service._injector._finder._standing is kept  # and makes nothing be read anew
     fresh = service.remember("Deploys are on Tuesdays only.", "decision").memory.id
     service.pin(fresh)
     assert fresh in shown()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, LanguageModelError
 from graphmem.injection import planning
 from graphmem.injection.agent import TURNS, Candidate, Context, ContextAgent, similarity
 from graphmem.injection.deadlines import DEADLINES_S, Deadlines, deadline_of
@@ -50,19 +50,19 @@ def agent():
     made.close()
 
 
-def ids(found):
-    return [one.id for one in found]
+def ids(ready):
+    return [one.id for one in ready.found]
 
 
 def test_an_update_returns_before_anything_is_looked_up(agent):
     agent.knows.gate.clear()
     assert agent.update("s", Context("pools are full")) == 1
-    assert agent.take("s") == []
+    assert ids(agent.take("s")) == []
     agent.knows.gate.set()
     assert agent.settle(10)
     assert ids(agent.take("s")) == ["a", "b"]  # 0.39 is under 0.4
     assert agent.news == [("s", 2)]
-    assert agent.take("s") == []
+    assert ids(agent.take("s")) == []
 
 
 def test_nothing_is_shown_twice_within_a_topic(agent):
@@ -102,11 +102,69 @@ def test_only_the_newest_context_of_a_session_counts(agent):
     assert len(agent.news) <= 2
 
 
+def ids_of(found):
+    return [one.id for one in found]
+
+
+def checking(check, **given):
+    return ContextAgent(Knows([Candidate("a", 0.9), Candidate("b", 0.8)]), check=check, **given)
+
+
 def test_a_relevance_check_drops_what_it_finds_trivial():
-    checked = ContextAgent(Knows([Candidate("a", 0.9), Candidate("b", 0.8)]), is_relevant=lambda context, found: found[1:])
+    checked = checking(lambda context, found, until: found[1:])
     checked.update("s", Context("pools"))
     assert checked.settle(10)
-    assert ids(checked.take("s")) == ["b"]
+    ready = checked.take("s")
+    assert (ids(ready), ready.note) == (["b"], "")
+    checked.close()
+
+
+def test_a_check_that_fails_drops_nothing_and_says_so():
+    def fails(context, found, until):
+        raise LanguageModelError("the model rests", reason="resting")
+
+    checked = checking(fails)
+    checked.update("s", Context("pools"))
+    assert checked.settle(10)
+    ready = checked.take("s")
+    assert (ids(ready), ready.note) == (["a", "b"], "not checked for relevance: the model rests")
+    checked.close()
+
+
+def test_a_slow_check_of_one_session_holds_up_no_other():
+    gate = threading.Event()
+
+    def waits_for_one(context, found, until):
+        if context.text == "pools":
+            gate.wait(10)
+        return found[:1]
+
+    checked = checking(waits_for_one)
+    checked.update("slow", Context("pools"))
+    checked.update("quick", Context("connections"))
+    for _ in range(1_000):
+        ready = checked.take("quick")
+        if ready.found:
+            break
+        time.sleep(0.01)
+    assert ids(ready) == ["a"]
+    assert ids(checked.take("slow")) == []
+    gate.set()
+    assert checked.settle(10)
+    assert len(checked.take("slow").found) == 1
+    checked.close()
+
+
+def test_what_was_shown_already_is_not_put_to_the_check():
+    asked = []
+    checked = checking(lambda context, found, until: asked.append(ids_of(found)) or list(found))
+    checked.show("s", ["a"])
+    checked.update("s", Context("pools"))
+    assert checked.settle(10)
+    checked.show("s", ["b"])
+    checked.update("s", Context("pools"))
+    assert checked.settle(10)
+    assert asked == [["b"]]
     checked.close()
 
 

@@ -1,0 +1,61 @@
+"""What is asked of injection, what cannot be asked, and what was found for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.injection.budgets import Budget
+from graphmem.injection.formats import format_named
+from graphmem.injection.packing import Packed
+from graphmem.search.request import MAX_FILES, PHASES
+
+MAX_SESSION_NAME: Final = 200
+
+
+class Ask(NamedTuple):
+    """One question for something to inject."""
+
+    point: str
+    session: str = ""
+    text: str = ""  # the person's words, or the task
+    files: tuple[str, ...] = ()
+    phase: str = ""
+    form: str = "xml"
+    remaining: int | None = None
+
+
+class Gathered(NamedTuple):
+    """What was found for a question, packed."""
+
+    packed: Packed
+    why: str = ""
+    notes: Sequence[str] = ()
+
+
+def check(ask: Ask) -> None:
+    """Refuse what cannot be answered.
+
+    Raises:
+        BadInputError: a format, phase, name or number that cannot be.
+    """
+    format_named(ask.form)
+    if ask.phase and ask.phase not in PHASES:
+        raise BadInputError(f"{ask.phase!r} is no phase; phases are {', '.join(PHASES)}", argument="phase", value=ask.phase)
+    if len(ask.session) > MAX_SESSION_NAME:
+        raise BadInputError(
+            f"the session's name has {len(ask.session):,} characters; give at most {MAX_SESSION_NAME}",
+            argument="session",
+            allowed=MAX_SESSION_NAME,
+            found=len(ask.session),
+        )
+    if ask.point in ("step", "take") and not ask.session:
+        raise BadInputError("say which session; what it was shown is known by its name", argument="session")
+    if len(ask.files) > MAX_FILES:
+        raise BadInputError(f"{len(ask.files):,} files are too many; name at most {MAX_FILES}", argument="files", allowed=MAX_FILES)
+
+
+def whole_budget(tokens: int) -> Budget:
+    """A budget any section may use up."""
+    return Budget(tokens, tokens, tokens, tokens, tokens)

@@ -1,0 +1,228 @@
+"""Which memories may be shown unasked, and how they are found: by files, by a text, by standing for every session."""
+
+from __future__ import annotations
+
+import logging
+import time
+from threading import get_ident
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.errors import EmbedderError
+from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
+from graphmem.injection.steps import TRAPS
+from graphmem.memory.life import confidence_in_use, importance_now
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.model import file_id
+from graphmem.projection.text import query_words
+from graphmem.search.candidates import query_vector
+from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
+from graphmem.service.injecting_ask import Ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graphmem.answers import IndexState, MemoryInfo
+    from graphmem.injection.trust import TrustBook
+    from graphmem.knowledge import KnowledgeDelta, MemoryRow
+    from graphmem.memory.book import MemoryBook
+    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.projections import Projections
+    from graphmem.service.searching import Searcher
+    from graphmem.service.vectors import VectorFiller
+
+STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start whatever their scope
+STANDING_SCOPES: Final = frozenset({"global", "module"})
+PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
+STANDING: Final = 48  # memories of every session, before packing chooses
+MAX_STANDING: Final = 12  # memories about open files, likewise
+ANSWERS_SEARCH: Final = 0.5  # score from which a memory answers a search
+
+_log = logging.getLogger(__name__)
+
+
+class Kept(NamedTuple):
+    """What was read from all memories."""
+
+    standing: list[str]  # ids of memories for every session: pinned, global, of modules, recipes; most important first
+    more: int  # of those, that came after the first STANDING
+    typed: dict[str, list[MemoryRow]]  # live ones of PLANNED_TYPES, by id
+
+
+class Finder:
+    """Finds memories for injection. Any thread may ask.
+
+    Args:
+        book: of memories.
+        searcher: finds by a text.
+        projections: of the memories and the code.
+        vectors: the model for contexts.
+        trust: how sure a memory must be to be shown unasked.
+        state: of the index.
+    """
+
+    def __init__(
+        self,
+        book: MemoryBook,
+        searcher: Searcher,
+        projections: Projections,
+        vectors: VectorFiller,
+        trust: TrustBook,
+        state: Callable[[], IndexState],
+    ) -> None:
+        self._book = book
+        self._searcher = searcher
+        self._projections = projections
+        self._vectors = vectors
+        self._trust = trust
+        self._state = state
+        self._standing: Kept | None = None
+        self._changes = 0  # of memories, which let go of it
+        self._counting = 0  # the thread that writes down what was shown, while it does
+
+    def vector(self, text: str) -> Sequence[float] | None:
+        """See `injection.agent.Looking`."""
+        embedder = self._vectors.query_embedder()
+        if embedder is None:
+            return None
+        try:
+            return [float(one) for one in query_vector(embedder, text[-MAX_QUERY:])]
+        except EmbedderError as error:
+            _log.warning("contexts are compared by words: %s", error)
+            return None
+
+    def words(self, text: str) -> Sequence[str]:
+        """See `injection.agent.Looking`."""
+        return query_words(text)
+
+    def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
+        """See `injection.agent.Looking`: by vectors where there are any, else what a search finds."""
+        index = self._projections.memories()
+        embedder = self._vectors.query_embedder()
+        found: list[tuple[str, float]]
+        if vector is not None and embedder is not None and index.model_id == embedder.model_id and index.covered()[0]:
+            import numpy as np
+
+            found = index.near(np.asarray(vector, np.float32), 3 * MAX_CANDIDATES, MIN_SIMILARITY)
+        elif context.text.strip():
+            ask = Ask("take", text=context.text, files=context.files, phase=context.phase)
+            found = [(info.id, score) for info, score in self.search(context.text, ask, MAX_CANDIDATES, time.monotonic() + 2)]
+        else:
+            found = []
+        sure = {info.id for info, _ in self.infos([one for one, _ in found], ())}
+        return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
+
+    def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
+        """Memories for a text, by the one search there is."""
+        left = until - time.monotonic()
+        if left <= 0:
+            return []
+        request = Request(
+            query=text[:MAX_QUERY],
+            k=k,
+            files=ask.files[:MAX_FILES],
+            kinds=frozenset({"memory"}),
+            phase=ask.phase,
+            explain=False,
+            deadline_s=left,
+        )
+        return [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+
+    def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
+        """Memories of some types for a text, whatever the level of trust: somebody asked."""
+        request = Request(
+            query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
+        )
+        return [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+
+    def answers(self, query: str) -> list[str]:
+        """Memories that answer a search, best first."""
+        if not query.strip():
+            return []
+        found = self.search(query, Ask("step"), 3, time.monotonic() + 2)
+        return [info.id for info, score in found if score >= ANSWERS_SEARCH and self.is_sure(info)]
+
+    def traps(self, path: str) -> list[tuple[str, float]]:
+        """Live traps about a file or code in it, surest first, ties by id: (id, confidence in use)."""
+        index = self._projections.memories()
+        view = self._projections.graph_if_ready()
+        nodes = {file_id(self._book.project(), path)}
+        if view is not None and path in view.path_number:
+            nodes |= {view.ids[int(node)] for node in view.by_path(path)}
+            if (file := view.file_node(path)) is not None:
+                nodes.add(view.ids[file])
+        now = self._book.clock.now()
+        rows = [row for row in index.rows(index.about_any(nodes)).values() if row.type in TRAPS and self.may_show(row)]
+        found = [(row.id, 1.0 if row.status == "pinned" else confidence_in_use(row, now, index.about(row.id))) for row in rows]
+        return sorted(found, key=lambda one: (-one[1], one[0]))
+
+    def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
+        """What is known about files, the weightiest first, ties by id; and how many more there are than the MAX_STANDING given."""
+        index = self._projections.memories()
+        view = self._projections.graph_if_ready()
+        nodes: set[str] = set()
+        for path in files[:MAX_FILES]:
+            nodes.add(file_id(self._book.project(), path))
+            if view is not None and path in view.path_number:
+                nodes |= {view.ids[int(node)] for node in view.by_path(path)}
+        ids = sorted(index.about_any(nodes))
+        found = sorted(self.infos(ids, shown), key=lambda one: (-one[1], one[0].id))
+        return found[:MAX_STANDING], len(found[MAX_STANDING:])
+
+    def kept(self) -> Kept:
+        """What is asked of all memories at once, kept until one of them changes; being shown is no change."""
+        kept = self._standing
+        if kept is None:
+            turn = self._changes
+            now = self._book.clock.now()
+            live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES]
+            rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
+            rows.sort(key=lambda row: (row.status != "pinned", -importance_now(row, now) * confidence_in_use(row, now), row.id))
+            typed = {name: [row for row in live if row.type == name] for name in PLANNED_TYPES}
+            kept = Kept([row.id for row in rows[:STANDING]], len(rows[STANDING:]), typed)
+            if turn == self._changes:
+                self._standing = kept
+        return kept
+
+    def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
+        """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence."""
+        index: MemoryIndex = self._projections.memories()
+        rows = index.rows(one for one in ids if one not in shown)
+        describer = self._book.describer()
+        now = self._book.clock.now()
+        found = []
+        for one in ids:
+            row = rows.get(one)
+            if row is None or (not every and not self.may_show(row)):
+                continue
+            info = describer.info(row)
+            if every or self.is_sure(info):
+                found.append((info, importance_now(row, now) * info.confidence_in_use))
+        return found
+
+    def may_show(self, row: MemoryRow) -> bool:
+        """In use; and in a project without experience confirmed, for there everything new needs that."""
+        if row.status not in LIVE_STATUSES:
+            return False
+        return row.status != "candidate" or self._trust.now().level() != "cautious"
+
+    def is_sure(self, info: MemoryInfo) -> bool:
+        """Pinned, or as sure as the project's level of trust asks for."""
+        cautious = info.status == "candidate" and self._trust.now().level() == "cautious"
+        return info.status == "pinned" or (info.confidence_in_use >= self._trust.threshold() and not cautious)
+
+    def count_shown(self, ids: Sequence[str], session: str) -> None:
+        """Write down that these were shown."""
+        from graphmem.memory.changes import note_use
+
+        self._counting = get_ident()
+        try:
+            note_use(self._book, ids, "injected", session=session or None)
+        finally:
+            self._counting = 0
+
+    def memories_changed(self, delta: KnowledgeDelta) -> None:
+        """A write was accepted; that something was shown is no reason to read everything anew."""
+        is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
+        if not is_count:
+            self._changes += 1
+            self._standing = None

@@ -1,0 +1,68 @@
+"""What a project's files, searches and sessions look like as items to inject; files are read as they are in the tree, never outside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.injection.items import Item, clean, of_memory, plain_path
+from graphmem.injection.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import SearchHit, SessionSummary
+    from graphmem.answers_injection import PrefetchedFile
+
+MAX_LINES: Final = 80  # of one piece of code
+
+
+def of_summary(one: SessionSummary, room: int) -> Item:
+    """A session's summary, whole where two of its kind fit, else its one line."""
+    whole = clean(one.markdown)
+    text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
+    return Item("summaries", "summary", f"session:{one.session}", text, title=clean(one.title), untrusted=one.contaminated)
+
+
+def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
+    """Files to read before work on a module, in one line."""
+    listed = ", ".join(f"{plain_path(one.path)} ({one.why})" for one in files)
+    return Item("editor", "file", f"prefetch:{module}", f"Work on {module} usually begins with: {listed}")
+
+
+def tokens_of(root: Path | None, path: str) -> int | None:
+    """Tokens of a file of the project; None when it is not there, or outside."""
+    if root is None:
+        return None
+    try:
+        file = (root / path).resolve()
+        if not file.is_relative_to(root.resolve()) or not file.is_file():
+            return None
+        return count_tokens(file.read_bytes()[: 1 << 20].decode("utf-8", "replace"))
+    except OSError:
+        return None
+
+
+def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
+    """A hit of a search as an item: a memory whole, code with its lines as they are in the tree, or its snippet where they moved."""
+    if hit.memory is not None:
+        return of_memory(hit.memory, "retrieval", hit.score)
+    lines = _lines(root, hit) if hit.path and hit.path not in stale else None
+    item = Item("retrieval", "code", hit.node or hit.id, clean(hit.snippet), title=hit.title, path=hit.path, score=hit.score)
+    if lines is None:
+        return item._replace(start_line=hit.start_line, end_line=hit.end_line)
+    return item._replace(text="\n".join(lines), start_line=hit.start_line, end_line=hit.start_line + len(lines) - 1)
+
+
+def _lines(root: Path | None, hit: SearchHit) -> list[str] | None:
+    if root is None or not hit.start_line:
+        return None
+    try:
+        file = (root / hit.path).resolve()
+        if not file.is_relative_to(root.resolve()) or not file.is_file():  # a pipe in its place would be waited for
+            return None
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = clean(text).split("\n")[hit.start_line - 1 : min(hit.end_line, hit.start_line + MAX_LINES - 1)]
+    return [line.rstrip() for line in found] or None
