@@ -100,8 +100,15 @@ def expect_index(location: Location, *, create: bool) -> None:
         NotIndexedError, BadInputError: see `connect`.
     """
     directory = location.data_dir
-    if location.database.exists():
-        return
+    try:
+        if location.database.exists():
+            return
+    except PermissionError as error:
+        raise BadInputError(
+            f"{directory} cannot be entered ({error.strerror}); give yourself the right to, or name another place with --db",
+            argument="db",
+            path=str(directory),
+        ) from error
     if not create:
         where = f"{location.root} has no index yet" if location.root is not None else f"there is no index in {directory}"
         raise NotIndexedError(f"{where}; make one with `graphmem index`", path=str(directory))

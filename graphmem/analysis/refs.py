@@ -93,6 +93,10 @@ def _full_name(view: GraphView, node: int) -> str:
     return f"{module}.{view.qualname(node)}" if module else view.qualname(node)
 
 
+def _owner(view: GraphView, node: int) -> str:
+    return view.qualname(node).rpartition(".")[0].rpartition(".")[2]
+
+
 def _files(view: GraphView, path: str) -> list[int]:
     path = path.removeprefix("./").strip("/")
     exact = view.file_node(path)
@@ -132,8 +136,9 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
-    """References close to one that was not found, best first: same letters, then similar spelling."""
-    name = ref.rpartition(":")[2].rpartition(".")[2] or ref
+    """References close to one that was not found, best first: same letters, then similar spelling; of each those in the owner named."""
+    owners, _, last = ref.rpartition(":")[2].rpartition(".")
+    name, owner = last or ref, owners.rpartition(".")[2]
     folded = name.casefold()
     names = view.names()
     same = [other for other in names if other.casefold() == folded and other != ref]
@@ -141,6 +146,9 @@ def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
     wanted = list(dict.fromkeys([*same, *near]))[:limit]
     refs: list[str] = []
     for other in wanted:
-        nodes = sorted(node for node in view.by_name(other).tolist() if view.label[node] == SYMBOL)
+        nodes = sorted(
+            (node for node in view.by_name(other).tolist() if view.label[node] == SYMBOL),
+            key=lambda node: (owner != _owner(view, node), bool(view.is_test[node]), node),
+        )
         refs.extend(view.info(node).ref for node in nodes[:2])
     return list(dict.fromkeys(refs))[:limit]

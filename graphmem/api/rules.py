@@ -71,7 +71,7 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
     """The refusal of a document that exceeds a limit."""
     return GraphQLError(
-        f"The operation's {limit} is {found}; at most {allowed} is allowed. Ask for less at a time.",
+        f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",
         None if node is None else [node],
         extensions={"code": "LIMIT", "limit": limit, "allowed": allowed, "found": found},
     )

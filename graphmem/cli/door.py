@@ -37,6 +37,21 @@ class Door:
             return str(self.location.root)
         return None if self.location.exists else str(find_project(Path.cwd()))
 
+    def expect_files(self) -> None:
+        """Refuse a project without a single file before an index of it is made.
+
+        Raises:
+            RepositoryError: there is no index yet, and nothing to make one of.
+        """
+        root = self.location.root
+        if root is None or self.location.exists or not os.access(root, os.R_OK | os.X_OK):  # who reads it says that it may not
+            return
+        for _, folders, names in os.walk(root):
+            if names:
+                return
+            folders[:] = [name for name in folders if name != ".git"]
+        raise RepositoryError(f"There is nothing to index in {root}: no file is in it; name a folder with source files", path=str(root))
+
     def service(self, *, create: bool = False, whole: bool = False) -> Service:
         """The running server of this index, or the index itself when nobody serves it.
 

@@ -100,7 +100,9 @@ def _index(here: Door) -> list[Finding]:
     level = "ok" if state.state == "fresh" else "note"
     found.append(
         Finding(
-            "index", level, f"{project.name}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}"
+            "index",
+            level,
+            f"{project.name or 'no project'}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}",
         )
     )
     found.append(Finding("engine", "ok", project.engine))
@@ -147,7 +149,12 @@ def _calls(said: dict[str, Any]) -> list[Finding]:
     by_rule = ", ".join(f"{row['rule']} {row['sites'] / sites:.1%}" for row in rules)
     by_reason = ", ".join(f"{row['reason']} {row['sites']:,}" for row in reasons)
     return [
-        Finding("calls by rule", "ok", f"of {sites:,} call sites: {by_rule or 'none'}", {"call_sites": sites, "rules": rules}),
+        Finding(
+            "calls by rule",
+            "ok",
+            f"of {sites:,} call sites, each counted for every rule that found a target there: {by_rule or 'none'}",
+            {"call_sites": sites, "rules": rules},
+        ),
         Finding(
             "calls not resolved",
             "ok",

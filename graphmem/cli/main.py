@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from graphmem import __version__
 from graphmem.cli.commands import (
     ask,
     coaccess,
     context,
+    cypher,
     exports,
     impact,
     index,
@@ -29,13 +31,26 @@ from graphmem.cli.commands import (
     token,
     upkeep,
 )
-from graphmem.cli.failures import INTERRUPTED, report_fault_of_thread, report_unexpected
+from graphmem.cli.failures import report_fault_of_thread, report_interrupt, report_unexpected
+from graphmem.cli.output import Output
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
+
+class _Commands(TyperGroup):
+    """Lets Ctrl-C through to the entry point: where no command has a sentence for it, typer would end without one."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            report_interrupt(Output(), "")
+
+
 app = typer.Typer(
     name="graphmem",
+    cls=_Commands,
     help="Remembers a codebase the way its senior engineer does: what breaks if this changes, and where is it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -49,6 +64,7 @@ app.command()(ask.search)
 app.command()(ask.ask)
 app.command()(ask.symbol)
 app.command()(ask.path)
+app.command()(cypher.cypher)
 app.command()(semantic.modules)
 app.command()(semantic.flows)
 app.command("entry-points")(semantic.entry_points)
@@ -117,7 +133,5 @@ def run() -> None:
     threading.excepthook = report_fault_of_thread
     try:
         app()
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 -- the outermost frame: anything here is a fault of graphmem and is said so
         report_unexpected(error)

@@ -43,13 +43,15 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
         SettingsError: the address needs a token and TLS, or cannot be listened on.
         GraphMemError: the first index could not be made.
     """
+    if not no_index:
+        here.expect_files()
+    expect_index(here.location, create=not no_index)
     settings = here.settings
     tokens = here.location.data_dir / TOKENS
     loopback = _is_loopback(settings.host)
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
-    expect_index(here.location, create=not no_index)
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
     from graphmem.api.app import ServerOptions, build_app
     from graphmem.api.limits import ServerLimits

@@ -1,21 +1,14 @@
-"""The few questions asked of git, each one subprocess without a shell. Nothing a repository configures is run or fetched by them."""
+"""The few questions asked of git about revisions and working trees; of a tree, without the filters it configures."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from graphmem import _git
 from graphmem.errors import GitError
 
-TIMEOUT_S = 60
-# What the configuration of a repository that came as an archive could make git run, or write behind our back.
-_HARDENED: Final = (
-    *("--no-pager", "--no-optional-locks", "-c", "core.quotepath=off", "-c", "color.ui=never"),
-    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
-)
 _OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these put contents through filters, which are programs
 
@@ -26,37 +19,11 @@ def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
     Raises:
         GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
     """
-    # Run as part of a hook, variables of git's would point it at another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    # Objects that a partial clone lacks would be fetched by programs the repository names: no protocol is allowed.
-    environment |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-    if index is not None:
-        environment["GIT_INDEX_FILE"] = str(index)
+    variables = {} if index is None else {"GIT_INDEX_FILE": str(index)}
     if arguments[0] in _READS_FILES:
-        environment |= _without_filters(_ask(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), environment).stdout)
-    done = _ask(root, arguments, environment)
-    if done.returncode:
-        stderr = done.stderr.decode("utf-8", "replace").strip()
-        reason = stderr.splitlines()[-1].removeprefix("fatal: ") if stderr else f"exit code {done.returncode}"
-        raise GitError(f"git {arguments[0]} refused: {reason}; check the revision and the directory", command=arguments, stderr=stderr)
-    return done.stdout
-
-
-def _ask(root: Path, arguments: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(
-            ["git", *_HARDENED, *arguments],
-            cwd=root,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            env=environment,
-        )
-    except FileNotFoundError:
-        raise GitError("git is not installed or not on PATH; install it, or pass the diff itself", command=arguments, stderr="") from None
-    except subprocess.TimeoutExpired:
-        raise GitError(f"git {arguments[0]} took more than {TIMEOUT_S} s; try a smaller range", command=arguments, stderr="") from None
+        filters = _git.answer(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), variables).stdout
+        variables |= _without_filters(filters)
+    return _git.run(root, *arguments, variables=variables)
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:

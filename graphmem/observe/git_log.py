@@ -9,18 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
+from graphmem import _git
 from graphmem.errors import GitError, IndexCancelledError
 
 _BLOCK: Final = 1 << 16
-_TIMEOUT_S: Final = 60
 _MARK: Final = b"\x01"
 _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%s%x00"
-# What a repository's own configuration could make git run, reach for or print.
-_HARDENED: Final = (
-    *("--literal-pathspecs", "--no-pager", "--no-optional-locks"),
-    *("-c", "core.fsmonitor=false", "-c", "core.quotepath=off", "-c", "color.ui=never", "-c", "log.showSignature=false"),
-    *("-c", "log.mailmap=true", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=", "-c", "protocol.allow=never"),
-)
 
 
 class Commit(NamedTuple):
@@ -54,7 +48,7 @@ def repository(root: Path) -> Repository | None:
     try:
         inside, prefix, shallow = _ask(root, "rev-parse", "--is-inside-work-tree", "--show-prefix", "--git-path", "shallow").split("\n")[:3]
     except GitError as error:
-        if "not a git repository" in error.stderr:
+        if _git.is_no_repository(error):
             return None
         raise
     if inside != "true":
@@ -106,11 +100,11 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
         IndexCancelledError: `cancelled` said yes.
     """
     renames = "-M100%" if here.partial else "-M"
-    command = ["git", *_HARDENED, "log", "--no-merges", "--reverse", renames, "-l1000", "--name-status", "-z", f"--format={_FORMAT}"]
+    command = [*_git.COMMAND, "log", "--no-merges", "--reverse", renames, "-l1000", "--name-status", "-z", f"--format={_FORMAT}"]
     command += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-show-signature", "--encoding=UTF-8"]
     command += [*(["--relative"] if here.prefix else []), *revisions, "--", *(["."] if here.prefix else [])]
     with subprocess.Popen(
-        command, cwd=root, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command, cwd=root, env=_git.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         try:
@@ -194,36 +188,13 @@ def _text(token: bytes) -> str:
     return token.decode("utf-8", "replace")
 
 
-def _environment() -> dict[str, str]:
-    """Ours without what would point git at another repository, as in a hook; git asks nobody and fetches nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-
-
 def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:
     """What git prints; with `may_fail` "" when it refuses.
 
     Raises:
         GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
     """
-    try:
-        done = subprocess.run(
-            ["git", *_HARDENED, *arguments],
-            cwd=root,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise GitError("git is not installed or not on PATH; install it to have the history read", command=arguments, stderr="") from None
-    except subprocess.TimeoutExpired:
-        raise GitError(
-            f"git {arguments[0]} took more than {_TIMEOUT_S} s; run it by hand to see why", command=arguments, stderr=""
-        ) from None
-    if done.returncode and not may_fail:
-        stderr = done.stderr.decode("utf-8", "replace").strip()
-        reason = stderr.splitlines()[0].removeprefix("fatal: ") if stderr else f"exit code {done.returncode}"
-        raise GitError(f"git {arguments[0]} refused: {reason}", command=arguments, stderr=stderr)
-    return "" if done.returncode else os.fsdecode(done.stdout)
+    if may_fail:
+        done = _git.answer(root, arguments)
+        return "" if done.returncode else os.fsdecode(done.stdout)
+    return os.fsdecode(_git.run(root, *arguments))

@@ -40,7 +40,7 @@ def refuse_a_strangers(data_dir: Path) -> None:
     if not place.exists():
         return
     try:
-        tracked = git.run(place.parent, "ls-files", "-z", "--cached", "--", f":(literal){place.name}")
+        tracked = git.run(place.parent, "ls-files", "-z", "--cached", "--", place.name)
     except GitError:  # no git, no repository, or one it does not trust: then nothing was cloned here by this user
         return
     name = place.name.encode("utf-8", "surrogateescape")

@@ -145,6 +145,13 @@ class Engine:
             return DeadlineError("the query did not finish in its time; ask for less, or allow more", seconds=0.0)
         if "Could not set lock on file" in said:
             return StoreBusyError(f"{path} is open in another process that is no graphmem; close it there", path=str(path), owner=None)
+        if "Permission denied" in said:
+            return BadInputError(
+                f"{path} may not be written to; give yourself the right to, or keep the index elsewhere with --db",
+                argument="path",
+                path=str(path),
+                reason=said,
+            )
         if "Cannot write to file" in said or "Cannot truncate file" in said or "No space left" in said:
             return DiskFullError(
                 f"the disk refused a write to {path} ({said}); make room and try again, the previous index is intact", path=str(path)

@@ -50,6 +50,12 @@ def test_an_ambiguous_name_answers_with_candidates(view):
     assert caught.value.total == 2
 
 
+def test_of_names_alike_the_one_in_the_class_that_was_named_is_suggested_first(view):
+    with pytest.raises(SymbolNotFoundError) as caught:
+        resolve_ref(view, "QuerySet.filtr")
+    assert caught.value.suggestions[0] == "pkg/query.py:QuerySet.filter"
+
+
 def test_an_unknown_name_is_an_error_with_suggestions(view):
     with pytest.raises(SymbolNotFoundError) as caught:
         resolve_ref(view, "QuerySett")

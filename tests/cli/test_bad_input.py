@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx
 import pytest
+
+from graphmem.cli.failures import INTERRUPTED
 
 
 def _refused(ran, *words: str, code: int = 1) -> None:
@@ -37,7 +40,9 @@ def test_a_path_that_does_not_exist(process, tmp_path: Path) -> None:
 
 
 def test_an_empty_folder(process, tmp_path: Path) -> None:
-    _refused(process("index", tmp_path), "nothing to index", code=2)
+    for command in ("index", "serve"):
+        _refused(process(command, tmp_path), "nothing to index", code=2)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_broken_syntax_is_a_diagnostic_and_the_rest_is_indexed(graphmem, process, shop: Path) -> None:
@@ -79,14 +84,20 @@ def test_a_symlink_loop_ends(graphmem, process, shop: Path) -> None:
     _still_answers(graphmem, shop)
 
 
+def _without_roots_rights() -> list[str]:
+    """How `graphmem` is started so that the rights of files count for it."""
+    command = [sys.executable, "-m", "graphmem"]
+    if os.geteuid() != 0:
+        return command
+    setpriv = shutil.which("setpriv")  # root reads everything, unless it gives up the right to
+    if setpriv is None:
+        pytest.skip("root reads everything, and setpriv is not there to take that right away")
+    rights = "-dac_override,-dac_read_search"
+    return [setpriv, f"--bounding-set={rights}", f"--inh-caps={rights}", *command]
+
+
 def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphmem, shop: Path, environ) -> None:
-    command = [sys.executable, "-m", "graphmem", "index", str(shop)]
-    if os.geteuid() == 0:  # root reads everything, unless it gives up the right to
-        setpriv = shutil.which("setpriv")
-        if setpriv is None:
-            pytest.skip("root reads everything, and setpriv is not there to take that right away")
-        rights = "-dac_override,-dac_read_search"
-        command = [setpriv, f"--bounding-set={rights}", f"--inh-caps={rights}", *command]
+    command = [*_without_roots_rights(), "index", str(shop)]
     locked = shop / "locked"
     locked.mkdir()
     (locked / "secret.py").write_text("x = 1\n")
@@ -100,6 +111,24 @@ def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphme
     _still_answers(graphmem, shop)
 
 
+def test_an_index_that_may_not_be_entered_or_written_is_said(graphmem, shop: Path, environ) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    kept = shop / ".graphmem"
+    for locked, mode in ((kept, 0o000), (kept / "graph.db", 0o444)):
+        before = locked.stat().st_mode
+        locked.chmod(mode)
+        try:
+            for command in (["index", shop], ["serve", shop, "--port", "0"], ["impact", "rounded", "-C", shop]):
+                done = subprocess.run(
+                    [*_without_roots_rights(), *map(str, command)], env=environ, capture_output=True, text=True, check=False, timeout=60
+                )
+                ran = SimpleNamespace(code=done.returncode, err=done.stderr, said=done.stdout + done.stderr)
+                _refused(ran, ".graphmem", "right", code=2)
+        finally:
+            locked.chmod(before)
+    _still_answers(graphmem, shop)
+
+
 def test_a_project_that_cannot_be_written_to_says_where_else(graphmem, process, shop: Path) -> None:
     (shop / ".graphmem").write_text("a file in the way\n")
     _refused(process("index", shop), "is a file", code=2)
@@ -109,7 +138,18 @@ def test_a_repository_without_git(graphmem, process, shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     assert graphmem("index", shop, "-q").code == 0
     _still_answers(graphmem, shop)
-    _refused(process("impact", "--diff", cwd=shop), "git", code=2)
+    _refused(process("impact", "--diff", cwd=shop), "is not under git", code=2)
+
+
+def test_a_diff_in_a_file_is_said_how_to_give(graphmem, process, shop: Path) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    (shop / "change.diff").write_text("")
+    _refused(process("impact", "--diff", "change.diff", cwd=shop), "--diff - < change.diff", code=2)
+
+
+def test_a_revision_that_is_not_there_is_named(graphmem, process, shop: Path) -> None:
+    assert graphmem("index", shop, "-q").code == 0
+    _refused(process("impact", "--diff", "nosuch..HEAD", cwd=shop), "nosuch..HEAD", code=2)
 
 
 def test_no_git_installed(graphmem, process, shop: Path, tmp_path: Path) -> None:
@@ -181,6 +221,18 @@ def test_ctrl_c_while_indexing_leaves_the_previous_index(graphmem, process, shop
         assert len([line for line in err.splitlines() if "interrupted" in line]) == 1
     _still_answers(graphmem, shop)
     assert process("symbol", "DiGraph", "-C", shop).code == 1
+
+
+@pytest.mark.parametrize("where", ["graphmem.cli.main.run", "typer.core.TyperGroup.invoke", "graphmem.cli.door.load_settings"])
+def test_ctrl_c_is_one_sentence_wherever_it_meets_the_command(where: str, environ) -> None:
+    module, _, name = where.rpartition(".")
+    owner = module if module.startswith("graphmem") else module.rpartition(".")[0]
+    code = (
+        f"import sys, {owner}\nfrom graphmem.__main__ import run\ndef interrupted(*_, **__): raise KeyboardInterrupt\n"
+        f"{module}.{name} = interrupted\nsys.argv = ['graphmem', 'symbol', 'x']\nrun()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "graphmem: interrupted\n")
 
 
 def test_a_run_that_is_killed_leaves_the_previous_index(graphmem, process, shop: Path, environ) -> None:

@@ -23,6 +23,7 @@ WORDS = {
     "_resources",
     "_heap",
     "_deflate",
+    "_git",
     "parsing.facts",
     "store.base",
 }
@@ -43,6 +44,7 @@ MAY_IMPORT = {
     "_resources": set(),
     "_heap": set(),
     "_deflate": set(),
+    "_git": set(),
     "language_model": set(),
     "parsing": set(),
     "resolution": {"parsing"},

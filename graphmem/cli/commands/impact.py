@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -97,6 +98,8 @@ def _change(targets: list[str]) -> tuple[str | None, str | None, str | None]:
         return None, "HEAD", None
     if targets[0] == "-":
         return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
+    if Path(targets[0]).is_file():
+        raise BadInputError(f"{targets[0]} is a file, not a revision; for the diff in it write --diff - < {targets[0]}", argument="--diff")
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):
         raise BadInputError(f"{targets[0]} has three dots; write BASE..HEAD, with `git merge-base` for the base", argument="--diff")

@@ -68,6 +68,7 @@ def index(
         from graphmem.client import RemoteGraphMem
 
         root = here.root_to_index()
+        here.expect_files()
         service = here.service(create=True)
         if scip or runtime or coverage:
             from graphmem.service.evidence import leave
