@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import sqlite3
 import threading
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.store.base import GraphStore
@@ -307,6 +309,21 @@ class Projections:
         """Text hashes that have a vector of the model in use."""
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
+    def cool(self) -> bool:
+        """Let go of what only saves time: look-ups and remembered words. Questions make again what they need of it.
+
+        Returns:
+            Whether the graph had look-ups.
+        """
+        with self._state:
+            graph, memories = self._graph, self._memories
+        cooled = graph is not None and graph.cool()
+        if memories is not None:
+            memories.cool()
+        forget_expansions()
+        give_back()
+        return cooled
+
     def close(self) -> None:
         """Save what is worth saving and let go of the files. Twice is once."""
         if self._closing.is_set():
@@ -336,7 +353,8 @@ class Projections:
                     raise
                 return
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
-                _log.exception("a projection could not be kept up")
+                ours = not isinstance(error, (OSError, sqlite3.OperationalError))  # a full disk is told in a sentence
+                _log.error("a projection could not be kept up: %s", error, exc_info=ours)
                 with self._state:
                     if job == self._load_memories:
                         self._memories_failure = error
@@ -440,5 +458,5 @@ class Projections:
         if graph is not None and unsaved:
             try:
                 graph.save(self._dir / GRAPH_FILE)
-            except OSError:
-                _log.exception("the graph projection could not be saved; it will be built again")
+            except OSError as error:
+                _log.warning("the graph projection could not be saved (%s); it will be built again", error)

@@ -43,6 +43,11 @@ class _Expansions(dict[str, str]):
 _expansions = _Expansions()
 
 
+def forget_expansions() -> None:
+    """Let go of the expansions that are remembered; each is worked out again when its word is met."""
+    _expansions.clear()
+
+
 def normalise(text: str) -> str:
     """The words of a text, as they are indexed and looked for; order and repetition are kept, so counts mean something."""
     # Plain text takes a quarter of the time by table; the words are the same.

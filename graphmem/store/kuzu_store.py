@@ -380,6 +380,13 @@ class KuzuStore:
                         self._database.close()
                 if not self._options.read_only:
                     self._say(clean=True, log=0, checksum=files.checksum(self._file))
+        except DiskFullError as error:
+            self._database.abandon()
+            raise DiskFullError(
+                f"the disk is full: what was written stays in the log beside {self.path} and is merged when there is room; "
+                "nothing is lost, make room",
+                path=self.path,
+            ) from error
         except (*_BREAKING, StoreBusyError):
             self._database.abandon()  # a write failed, or reads are still running
             raise
