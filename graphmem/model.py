@@ -8,7 +8,7 @@ to make, to send between processes and to turn into Arrow columns. Field order i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -183,6 +183,15 @@ class UnresolvedRow(NamedTuple):
     reason: str  # no_receiver_type | too_many_candidates | dynamic | …: keys of resolution.rules.REASONS
 
 
+class Before(NamedTuple):
+    """What the store holds of some rows that a delta changes: whoever made the delta from them knows, and the store need not look."""
+
+    files: Mapping[str, FileRow]  # by id
+    symbols: Mapping[str, SymbolRow]
+    chunks: Mapping[str, ChunkRow]
+    edges: Mapping[str, Sequence[EdgeRow]]  # by path: all edges that begin at a symbol of that file
+
+
 class GraphDelta(NamedTuple):
     """What one index run changes, complete: applying it to the old graph gives the new one.
 
@@ -205,6 +214,7 @@ class GraphDelta(NamedTuple):
     edges: Sequence[EdgeRow]
     unresolved: Sequence[UnresolvedRow]
     moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old one is among the removed, the new one among the upserts; each id once
+    before: Before = Before({}, {}, {}, {})  # never more than the store holds; may say less
 
     @classmethod
     def empty(cls) -> GraphDelta:
@@ -214,7 +224,14 @@ class GraphDelta(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """True when applying it would change nothing."""
-        return not any(self)
+        return not any(rows for rows in self if rows is not self.before)
+
+    def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
+        """Whether a chunk among the upserts is known to say what it said, on other lines."""
+        old = self.before.chunks.get(chunk.id)
+        if old is None or isinstance(chunk, PackedChunkRow):
+            return False
+        return old._replace(start_line=chunk.start_line, end_line=chunk.end_line, prefix=chunk.prefix) == chunk
 
 
 class Diagnostic(NamedTuple):

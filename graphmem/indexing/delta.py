@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphmem.indexing.moves import Sides, moves
 from graphmem.indexing.packed import PackedRows
-from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, PackedChunkRow, SymbolRow, UnresolvedRow
+from graphmem.model import Before, ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, PackedChunkRow, SymbolRow, UnresolvedRow
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     Args:
         old: rows of the affected files as the graph holds them (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: for each external the old edges lead to, how many edges of the whole graph lead there.
+        external_uses: for each external of the graph that an old or a new edge leads to, how many edges of the graph lead there.
 
     Returns:
         A delta whose lists are sorted by id, edges by (kind, source, destination). An edge that only
@@ -148,11 +148,27 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
         removed_unresolved=removed_unresolved,
         files=files,
         symbols=symbols,
-        externals=sorted(wanted[row.dst] for row in {edge.dst: edge for edge in edges if edge.dst in wanted}.values()),
+        externals=sorted(wanted[one] for one in {edge.dst for edge in edges} if one in wanted and one not in external_uses),
         chunks=chunks,
         edges=edges,
         unresolved=unresolved,
         moves=moves(sides),
+        before=_before(old, {row[:3] for row in edges}),
+    )
+
+
+def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
+    """The old rows, and the edges of the files in which an edge changes."""
+    path_of = {row.id: row.path for row in old.symbols}
+    by_path: dict[str, list[EdgeRow]] = {}
+    for row in old.edges:
+        by_path.setdefault(path_of.get(row.src, ""), []).append(row)
+    touched = {path_of.get(src, "") for _, src, _ in changed} - {""}
+    return Before(
+        files={row.id: row for row in old.files},
+        symbols={row.id: row for row in old.symbols},
+        chunks={row.id: row for row in old.loose_chunks},
+        edges={path: rows for path, rows in by_path.items() if path in touched},
     )
 
 

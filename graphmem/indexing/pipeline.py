@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem import __version__
+from graphmem._deflate import FORMAT as TEXT_FORMAT
 from graphmem._heap import give_back
 from graphmem.errors import IndexCancelledError
 from graphmem.evidence.merge import Outside
@@ -371,7 +372,8 @@ class Indexer:
         with meter.stage("compare"):
             if mode == "full":
                 return everything(new), None
-            return difference(old, new, external_uses(self._projections.graph(), {edge.dst for edge in old.edges})), new
+            ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
+            return difference(old, new, external_uses(self._projections.graph(), ends)), new
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
@@ -401,7 +403,7 @@ class Indexer:
 
 def _made_by() -> str:
     """What facts and edges of the same sources depend on; an index made by another one is made anew."""
-    return stable_id(__version__, *(extraction_key(language) for language in (*sorted(languages()), "text")))
+    return stable_id(__version__, TEXT_FORMAT, *(extraction_key(language) for language in (*sorted(languages()), "text")))
 
 
 def _layout_key(layout: Layout) -> str:

@@ -95,7 +95,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
         list(map(tuple, facts.references)),
         *facts[_REFERENCES + 1 :],
     )
-    texts = [(*one[:_TEXT], deflated(one.prefix, one.text), one.text_hash) for one in chunks]
+    texts = [(*one[:_TEXT], deflated(one.prefix, one.text, one.start_line, one.end_line), one.text_hash) for one in chunks]
     return Packed(zlib.compress(marshal.dumps(plain), _LEVEL), marshal.dumps(texts), len(chunks))
 
 
@@ -121,7 +121,8 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
     """The chunks `pack` was given."""
-    return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed), one.text_hash)) for one in packed_chunks(data)]
+    rows = packed_chunks(data)
+    return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:

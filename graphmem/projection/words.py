@@ -67,7 +67,7 @@ class Entry(NamedTuple):
     @property
     def text(self) -> str:
         """The text; "" when it was not asked for."""
-        return inflated(self.packed)[1] if self.packed else ""
+        return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
 
 
 class WordHit(NamedTuple):
@@ -182,7 +182,9 @@ class WordIndex:
             sqlite3.OperationalError: the disk refused; the file is as it was.
         """
         self._bring_up_to_date()
-        fresh = {row.id: row for row in delta.chunks}
+        moved = [(row.start_line, row.end_line, row.id) for row in delta.chunks if delta.only_moved(row)]
+        stays = {key for *_, key in moved}
+        fresh = {row.id: row for row in delta.chunks if row.id not in stays}
         with _damage_named():
             db = _writer(self.path)
             try:
@@ -195,6 +197,7 @@ class WordIndex:
                 for batch in _batches(map(_of_chunk, fresh.values())):
                     _insert(db, batch, first)
                     first += len(batch)
+                db.executemany("UPDATE entries SET start_line = ?, end_line = ? WHERE id = ?", moved)
                 _set_meta(db, generation)
                 db.execute("COMMIT")
             finally:
@@ -482,7 +485,7 @@ def _one_edit(a: str, b: str) -> bool:
 
 
 def _of_chunk(row: Any) -> Entry:
-    packed = deflated(row.prefix, row.text)
+    packed = deflated(row.prefix, row.text, row.start_line, row.end_line)
     return Entry(row.id, row.kind, row.path, row.symbol_id, row.title, row.start_line, row.end_line, row.text_hash, packed)
 
 

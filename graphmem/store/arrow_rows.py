@@ -32,6 +32,7 @@ ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
 TIMESTAMP: Final = pa.timestamp("us")
 _ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
 _PREFIX: Final = ChunkRow._fields.index("prefix")
+_LINES: Final = slice(ChunkRow._fields.index("start_line"), ChunkRow._fields.index("end_line") + 1)
 SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
 
 
@@ -51,13 +52,13 @@ def _batch(label: NodeTable, fields: Sequence[pa.Field], rows: Sequence[NamedTup
     columns: list[Any] = list(zip(*rows, strict=True))
     if label is NodeTable.CHUNK and not isinstance(rows[0], PackedChunkRow):
         prefixes = columns.pop(_PREFIX)
-        columns[_PREFIX] = checked(label, "text", _packed_texts, prefixes, columns[_PREFIX])  # the text came next
+        columns[_PREFIX] = checked(label, "text", _packed_texts, prefixes, columns[_PREFIX], *columns[_LINES])  # the text came next
     arrays = [checked(label, field.name, pa.array, column, field.type) for field, column in zip(fields, columns, strict=False)]
     return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows), TIMESTAMP)], schema=pa.schema(fields))
 
 
-def _packed_texts(prefixes: Sequence[str], texts: Sequence[str]) -> list[bytes]:
-    return [deflated(prefix, text) for prefix, text in zip(prefixes, texts, strict=True)]
+def _packed_texts(prefixes: Sequence[str], texts: Sequence[str], firsts: Sequence[int], lasts: Sequence[int]) -> list[bytes]:
+    return list(map(deflated, prefixes, texts, firsts, lasts))
 
 
 def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
@@ -152,7 +153,7 @@ def full_texts(table: pa.Table) -> pa.Table:
     """
     at = table.column_names.index("text")
     try:
-        pairs = [inflated(packed) for packed in table["text"].to_pylist()]
+        pairs = list(map(inflated, *(table[name].to_pylist() for name in ("text", "start_line", "end_line"))))
     except (zlib.error, ValueError) as error:
         raise DatabaseDamagedError(f"a chunk's text cannot be read back ({error}); index again", path="", reason=str(error)) from error
     prefixes, texts = ([pair[side] for pair in pairs] for side in (0, 1))

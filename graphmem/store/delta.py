@@ -6,14 +6,14 @@ or change. Nothing is ever detached (DETACH DELETE leaves edges behind on kuzu).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import pyarrow as pa
 
 from graphmem.errors import BadInputError
-from graphmem.model import GraphDelta, PackedChunkRow
+from graphmem.model import ChunkRow, GraphDelta, PackedChunkRow
 from graphmem.store.anchors import Following
 from graphmem.store.arrow_rows import node_slices, wanted
 from graphmem.store.tables import CHUNK_OF, CODE_NODES, KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
@@ -21,6 +21,7 @@ from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
 from graphmem.store.write_nodes import CREATES, write_nodes
 
+FEW_MOVES: Final = 8  # chunks up to here are moved one by one, more joined
 INFLATES_TO: Final = 3  # times as many characters, code and prose alike
 
 
@@ -48,18 +49,24 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     for label, (added, removed) in rows.items():
         once(f"{label} ids", [row[0] for row in added])
         once(f"removed {label} ids", removed)
+    before: dict[NodeTable, Mapping[str, Any]] = {
+        NodeTable.SYMBOL: delta.before.symbols,
+        NodeTable.EXTERNAL: {},
+        NodeTable.FILE: delta.before.files,
+    }
     knowledge = Following(transaction, delta)
     edges = EdgeChanges(delta, _labels(transaction, delta))
     edges.delete(transaction)
-    for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED):
-        _replace_nodes(transaction, label, *rows[label])
+    chunks = _move_chunks(transaction, delta)
+    _replace_nodes(transaction, NodeTable.CHUNK, chunks, delta.removed_chunks)
+    _replace_nodes(transaction, NodeTable.UNRESOLVED, delta.unresolved, delta.removed_unresolved)
     for label in (NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.FILE):
         again = {row[0] for row in rows[label][0]}
         _remove_nodes(transaction, label, [one for one in rows[label][1] if one not in again], knowledge.held(label), moment)
-        write_nodes(transaction, label, rows[label][0])
+        write_nodes(transaction, label, rows[label][0], before[label])
     knowledge.finish()
     edges.write(transaction)
-    _link_chunks(transaction, [(row.id, row.symbol_id) for row in delta.chunks if row.symbol_id])
+    _link_chunks(transaction, [(row.id, row.symbol_id) for row in chunks if row.symbol_id])
     return knowledge.changed
 
 
@@ -80,7 +87,7 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
 def weight(delta: GraphDelta) -> tuple[int, int]:
     """How large a change is: rows, and characters of text."""
     texts = (len(row.packed) * INFLATES_TO if isinstance(row, PackedChunkRow) else len(row.text) for row in delta.chunks)
-    return sum(len(rows) for rows in delta), sum(texts)
+    return sum(len(rows) for rows in delta if rows is not delta.before), sum(texts)
 
 
 def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
@@ -101,6 +108,19 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
     few_or_many(transaction, gone, "delete_node", "delete_nodes", {"label": label}, lambda one: {"id": one}, wanted)
     for rows in node_slices(label, added):
         transaction.run(CREATES[label], rows=rows)
+
+
+def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
+    """Write the new lines of chunks that only moved; the others."""
+    moved = [row for row in delta.chunks if delta.only_moved(row)]
+    numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
+    few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)
+    gone = {row.id for row in moved}
+    return [row for row in delta.chunks if row.id not in gone]
+
+
+def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
+    return pa.table({("wanted" if name == "id" else name): pa.array([one[name] for one in numbers]) for name in numbers[0]})
 
 
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:

@@ -45,6 +45,7 @@ class EdgeChanges:
         removed = set(delta.removed_edges)
         changed = removed.intersection(keys)
         self._label_of = label_of
+        self._before = delta.before.edges
         self._paths = {row.id: row.path for row in delta.symbols}
         self._changed = [row for row, key in zip(delta.edges, keys, strict=True) if key in changed]
         self._fresh = self._by_pair(row for row, key in zip(delta.edges, keys, strict=True) if key not in changed)
@@ -86,7 +87,7 @@ class EdgeChanges:
                 by_path[path].append(row)
         for path, rows in by_path.items():
             worth_it = len(by_path) <= _SHIFTED_FILES and len(rows) >= _SHIFTED_EDGES
-            left += _shift_file(transaction, path, rows) if worth_it else rows
+            left += _shift_file(transaction, path, rows, self._before.get(path)) if worth_it else rows
         return left
 
     def _by_pair(self, rows: Any) -> dict[Pair, list[Any]]:
@@ -99,9 +100,11 @@ class EdgeChanges:
         return grouped
 
 
-def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow]) -> list[EdgeRow]:
+def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
     """Move the edges of one file from some line on, if that is what most of the changes say."""
-    stored = {row[:3]: row for row in model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))}
+    if before is None:
+        before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
+    stored = {row[:3]: row for row in before}
     moved = {row[:3]: row.line - stored[row[:3]].line for row in rows if row[:3] in stored and _moved(stored[row[:3]], row.line) == row}
     by, count = min(Counter(moved.values()).items(), key=lambda item: (-item[1], item[0]), default=(0, 0))
     if count < _SHIFTED_EDGES:
@@ -162,9 +165,10 @@ def few_or_many(
     fills: Mapping[str, Any],
     values: Callable[[Any], dict[str, Any]],
     table: Callable[[Sequence[Any]], pa.Table],
+    few: int = FEW,
 ) -> None:
-    """Run query `one` for each item, or query `many` for all of them."""
-    if len(items) <= FEW:
+    """Run query `one` for each item, up to `few`, or query `many` for all of them."""
+    if len(items) <= few:
         transaction.each(one, fills, [values(item) for item in items])
     else:
         transaction.run(many, **fills, rows=table(items))

@@ -7,7 +7,7 @@ Most changes are of lines moving down, which are numbers only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -34,15 +34,17 @@ _FEW_READS: Final = 200  # rows up to here are read by primary key, more by read
 _FEW_WRITES: Final = 10  # symbols up to here are renumbered one by one, more joined
 
 
-def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any]) -> None:
+def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any], before: Mapping[str, Any]) -> None:
     """Create the nodes that are not there, change those that are, revive those that are stale.
 
     Args:
         transaction: open.
         label: File, Symbol or External.
         rows: of its row type, each id once.
+        before: by id, what is known to be stored, and not stale; the rest is read.
     """
-    stored = stored_nodes(transaction, label, [row[0] for row in rows])
+    stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
+    stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))
     for fresh in node_slices(label, [row for row in rows if row[0] not in stored]):
         transaction.run(CREATES[label], rows=fresh)
     fields = ROW_TYPES[label]._fields

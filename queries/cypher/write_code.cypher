@@ -57,6 +57,14 @@ MATCH (n:Symbol) WHERE n.id = wanted
 SET n.start_line = start_line, n.end_line = end_line, n.start_byte = start_byte, n.end_byte = end_byte, n.name_line = name_line,
   n.name_column = name_column, n.complexity = complexity, n.is_test = is_test
 
+// name: move_chunk(id, start_line, end_line)
+// The lines of one chunk that says what it said.
+MATCH (n:Chunk {id: $id}) SET n.start_line = $start_line, n.end_line = $end_line
+
+// name: move_chunks(rows)
+// The same for many; their ids are in the column `wanted`.
+LOAD FROM $rows MATCH (n:Chunk) WHERE n.id = wanted SET n.start_line = start_line, n.end_line = end_line
+
 // name: set_text(id, value)
 // One string of one node.
 // fill: @label NodeTable, @column TextColumn

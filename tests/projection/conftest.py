@@ -49,7 +49,7 @@ def table(row_type: type, rows: list) -> pa.Table:
 
 def packed_table(chunks: Iterable[ChunkRow]) -> pa.Table:
     """Chunks by id as the store gives them to the word index."""
-    rows = [PackedChunkRow(*row[:7], deflated(row.prefix, row.text), row.text_hash) for row in sorted(chunks)]
+    rows = [PackedChunkRow(*row[:7], deflated(row.prefix, row.text, row.start_line, row.end_line), row.text_hash) for row in sorted(chunks)]
     return table(PackedChunkRow, rows)
 
 
