@@ -140,15 +140,37 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Hits as compact rows: what `get` wants, the score, where it is, its first telling line."""
-    missing = [f"without {path}: {why}" for path, why in sorted(answer.missing.items())]
-    rows = []
+    """Hits as compact rows: the score, what `get` wants, its first telling line; of a memory its day and title.
+
+    Below a piece of code stands what is known about it, below a memory what contradicts it.
+    """
+    rows: list[str] = []
     for hit in answer.hits:
+        info = hit.memory
+        if info is not None:
+            doubt = " (words of strangers)" if info.contaminated else ""
+            rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{doubt}")
+            rows += [
+                f"  contradicts #{one.short_id}: {one.title}"
+                for one in info.relations
+                if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
+            ]
+            continue
         name = hit.qualname or hit.title
-        where = f"#{hit.id}" if hit.kind == "memory" else f"{hit.path}:{hit.start_line}" if hit.path else hit.id
-        reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname and hit.kind != "memory" else where
+        where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
+        reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
         rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
-    return fitted(missing, rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+        rows += [f"  known: {known.type} #{known.short_id} {known.title}" for known in hit.memories]
+    return fitted(_missing(answer), rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+
+
+def packed(answer: SearchAnswer) -> str:
+    """Hits as one text that was cut to the budget: code by file, memories whole and with their citations; and what found no room."""
+    whole = answer.packed
+    if whole is None or not whole.text:
+        return "\n".join([*_missing(answer), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
+    left_out = [f"left out: {', '.join(f'{count} ({why})' for why, count in sorted(whole.left_out.items()))}"] if whole.left_out else []
+    return "\n".join([*_missing(answer), whole.text, *left_out])
 
 
 def path(answer: PathAnswer, budget: int) -> str:
@@ -228,6 +250,10 @@ def _hit(hit: ImpactHit) -> str:
 
 def _site(site: Site) -> str:
     return f"- {place(site.symbol)} {site.confidence:.2f} {site.rule}"
+
+
+def _missing(answer: SearchAnswer) -> list[str]:
+    return [f"without {path}: {why}" for path, why in sorted(answer.missing.items())]
 
 
 def _told(snippet: str) -> str:

@@ -29,7 +29,7 @@ _STRINGS: Final = {"type": "array", "items": _STRING}
 INSTRUCTIONS: Final = (
     "What calls what, what breaks, which tests to run, in this repository. Before you change a function ask `impact`; to find code "
     "ask `search`, then `get` the few you need. A symbol is written path:Class.name, Class.name or path:line. "
-    "Answers say when they are incomplete. Keep what you learnt the hard way with `remember`."
+    "Keep what you learnt the hard way with `remember`."
 )
 
 
@@ -41,11 +41,12 @@ class Tool(NamedTuple):
     required: tuple[str, ...]
     budget: int  # tokens of an answer when the agent does not say
     answer: Callable[[Service, Arguments, int], str]
+    is_sized: bool = True  # the agent may say how long an answer it wants; without, it is a line or two
 
     @property
     def checked(self) -> dict[str, Any]:
         """The JSON schema that arguments are held against."""
-        properties = {**self.arguments, "budget": _BUDGET}
+        properties = {**self.arguments, "budget": _BUDGET} if self.is_sized else self.arguments
         return {"type": "object", "properties": properties, "required": list(self.required), "additionalProperties": False}
 
     @property
@@ -72,8 +73,10 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _search(service: Service, given: Arguments, budget: int) -> str:
-    answer = service.search(given["query"], k=given.get("k", 10), files=given.get("files"), kinds=given.get("kinds"), explain=False)
-    return text.search(answer, budget)
+    rest = {name: given[name] for name in ("k", "files", "kinds", "phase") if name in given}
+    if given.get("full"):
+        return text.packed(service.search(given["query"], explain=False, budget_tokens=budget, **rest))
+    return text.search(service.search(given["query"], explain=False, **rest), budget)
 
 
 def _get(service: Service, given: Arguments, budget: int) -> str:
@@ -129,12 +132,14 @@ TOOLS: Final[dict[str, Tool]] = {
         _impact,
     ),
     "search": Tool(
-        "Find code, docs and memories by words, identifiers or meaning; compact rows for `get`. `files` are those you work on.",
+        "Find code, docs and memories by words, identifiers or meaning: rows for `get`; `full`: text. `files`: those you work on.",
         {
             "query": _STRING,
             "k": {"type": "integer", "minimum": 1, "maximum": 50},
             "files": _STRINGS,
             "kinds": {"type": "array", "items": {"enum": ["code", "prose", "data", "symbol", "memory"]}},
+            "phase": _STRING,
+            "full": {"type": "boolean"},
         },
         ("query",),
         600,
@@ -174,8 +179,9 @@ TOOLS: Final[dict[str, Tool]] = {
         ("content",),
         200,
         _remember,
+        is_sized=False,
     ),
-    "forget": Tool("Take a memory that is wrong out of search.", {"id": _STRING}, ("id",), 100, _forget),
+    "forget": Tool("Take a memory that is wrong out of search.", {"id": _STRING}, ("id",), 100, _forget, is_sized=False),
     "timeline": Tool(
         "What was learnt before and after a memory.",
         {"id": _STRING, "n": {"type": "integer", "minimum": 1, "maximum": 20}},

@@ -180,3 +180,48 @@ def test_the_same_memory_is_in_the_index_when_nobody_serves_it(graphmem, known: 
     shown = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
     with GraphMem.open(repo=known) as memory:
         assert to_json(memory.memory(shown["id"])) == shown
+
+
+def test_every_door_packs_the_same_hits_into_the_same_budget(graphmem, serve, known: Path) -> None:
+    for number in range(6):
+        assert graphmem("remember", f"Rounding of prices, remark {number}: {'cents are never lost ' * number}.", "-C", known).code == 0
+    serve(known).wait_until_it_answers()
+    serving = owner.find(known / ".graphmem" / "owner.json")
+    assert serving is not None
+    query, budget = "rounding of prices", 260
+    with RemoteGraphMem(serving.address, serving.token) as graphql:
+        packed = graphql.search(query, budget_tokens=budget).packed
+        assert packed.tokens <= budget
+        assert packed.left_out, "the budget is small on purpose"
+        assert "[^ " in packed.text, "citations"
+        assert graphmem("search", query, "--budget", str(budget), "-q", "-C", known).out.rstrip() == packed.text.rstrip()
+        said = graphmem("search", query, "--budget", str(budget), "-C", known).out
+        assert f"{packed.tokens} of {budget} tokens" in said
+        assert "left out" in said
+        from mcp.client import Client
+
+        from graphmem.mcp_server.server import build_server
+
+        async def ask() -> str:
+            async with Client(build_server(lambda: graphql)) as client:
+                return (await client.call_tool("search", {"query": query, "full": True, "budget": budget})).content[0].text
+
+        told = anyio.run(ask)
+        assert packed.text.rstrip() in told
+        assert "left out: " in told
+
+
+def test_recall_asks_by_type_phase_and_time(graphmem, known: Path) -> None:
+    assert graphmem("remember", "We decided that Price.total rounds half up.", "--type", "decision", "-C", known).code == 0
+    asked = ("recall", "how does Price.total round", "-C", known, "-q")
+    both = graphmem(*asked).out.split()
+    assert len(both) == 2
+    [decision] = graphmem(*asked, "--type", "decision").out.split()
+    assert graphmem(*asked, "--phase", "implement").out.split()[0] == next(one for one in both if one != decision), "traps come first"
+    assert graphmem(*asked, "--as-of", "2001-01-01T00:00:00Z").out.split() == []
+    assert graphmem("forget", decision, "-C", known).code == 0
+    assert decision not in graphmem(*asked).out.split()
+    assert decision in graphmem(*asked, "--retired").out.split()
+    refused = graphmem(*asked, "--phase", "dreaming")
+    assert refused.code in {1, 2}
+    assert "define" in refused.err

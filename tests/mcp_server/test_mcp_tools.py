@@ -196,3 +196,32 @@ def test_a_secret_is_not_kept_and_not_repeated(ask):
     failed, said = ask("remember", content=key)
     assert failed
     assert key not in said
+
+
+def test_rows_are_small_say_what_get_wants_and_what_is_known(ask, memory):
+    added = memory.remember(
+        "Route.matches returns PARTIAL when the method differs; never treat it as NONE. " + "The reasons are long. " * 40,
+        "gotcha",
+        symbols=["starlette/routing.py:Route.matches"],
+    ).memory
+    failed, said = ask("search", query="Route.matches partial", k=5, budget=2000)
+    assert not failed, said
+    rows = said.splitlines()
+    [row] = [line for line in rows if line.split(" ")[1:2] == ["gotcha"] and f"#{added.short_id}" in line]
+    assert added.created_at[:10] in row
+    assert added.title in row
+    assert all(tokens(line) <= 100 for line in rows)
+    assert any(line.startswith(f"  known: gotcha #{added.short_id} ") for line in rows), "a hit on code brings its memories along"
+    whole = ask("get", refs=[f"#{added.short_id}"], budget=2000)[1]
+    assert added.content in whole
+    assert tokens(said) < tokens(whole), "the cheap one first"
+    memory.forget(added.id, hard=True)
+
+
+@pytest.mark.parametrize("budget", [100, 400, 2000])
+def test_full_text_keeps_to_its_budget_and_counts_what_found_no_room(ask, budget):
+    failed, said = ask("search", query="session middleware cookie", full=True, budget=budget, k=20)
+    assert not failed, said
+    assert tokens(said) <= 2 * budget + 60, "the budget is counted by a real vocabulary, which has most words whole"
+    assert "(no room)" in said or "nothing fits" in said
+    assert "phases are" in ask("search", query="x", phase="dreaming")[1]

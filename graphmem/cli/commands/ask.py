@@ -23,6 +23,11 @@ def search(
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help="Only code, prose, data or memory (repeatable).")
     ] = None,
+    types: options.Types = None,
+    phase: options.Phase = "",
+    retired: options.Retired = False,
+    as_of: options.AsOf = None,
+    budget: options.Budget = None,
     explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Show what each path said of a hit.")] = True,
     project: options.Project = None,
     db: options.Db = None,
@@ -32,16 +37,30 @@ def search(
 ) -> None:
     """Find code, prose and memories by words, by meaning and by name."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service(whole=True).search(" ".join(query), k=k, files=files, within=within, kinds=kinds, explain=explain)
+        answer = here.service(whole=True).search(
+            " ".join(query),
+            k=k,
+            files=files,
+            within=within,
+            kinds=kinds,
+            types=types,
+            phase=phase,
+            retired=retired,
+            as_of=as_of,
+            explain=explain,
+            budget_tokens=budget,
+        )
+        from graphmem.cli.render import search as render
+
         if as_json:
             here.output.json(answer)
+        elif budget is not None:
+            render.packed(here.output, answer, quiet=quiet)
         elif quiet:
             for hit in answer.hits:
-                here.output.line(f"{hit.path}:{hit.start_line}")
+                here.output.line(f"#{hit.memory.short_id}" if hit.memory is not None else f"{hit.path}:{hit.start_line}")
         else:
-            from graphmem.cli.render.search import search as show
-
-            show(here.output, answer, explain)
+            render.search(here.output, answer, explain)
 
 
 def ask(

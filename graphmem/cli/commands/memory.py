@@ -79,6 +79,11 @@ def recall(
     *,
     k: Annotated[int, typer.Option("--k", "-k", min=1, max=200, help="How many.")] = 10,
     files: Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="A file you work on (repeatable).")] = None,
+    types: options.Types = None,
+    phase: options.Phase = "",
+    retired: options.Retired = False,
+    as_of: options.AsOf = None,
+    budget: options.Budget = None,
     explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Show what each path said of a hit.")] = False,
     project: options.Project = None,
     db: options.Db = None,
@@ -88,10 +93,25 @@ def recall(
 ) -> None:
     """Find what is known about something."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.render.search import search as show
+        from graphmem.cli.render import search as render
 
-        answer = here.service(whole=True).search(" ".join(query), k=k, files=files, kinds=["memory"], explain=explain)
-        show_answer(here, answer, lambda: show(here.output, answer, explain), *(f"#{hit.id}" for hit in answer.hits))
+        answer = here.service(whole=True).search(
+            " ".join(query),
+            k=k,
+            files=files,
+            kinds=["memory"],
+            types=types,
+            phase=phase,
+            retired=retired,
+            as_of=as_of,
+            explain=explain,
+            budget_tokens=budget,
+        )
+        if budget is not None and not as_json:
+            render.packed(here.output, answer, quiet=quiet)
+        else:
+            ids = (f"#{hit.memory.short_id if hit.memory is not None else hit.id}" for hit in answer.hits)
+            show_answer(here, answer, lambda: render.search(here.output, answer, explain), *ids)
 
 
 def forget(

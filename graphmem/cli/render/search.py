@@ -25,6 +25,22 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
     output.line(common.state_line(answer.state))
 
 
+def packed(output: Output, answer: SearchAnswer, *, quiet: bool) -> None:
+    """The hits as one text that keeps to a budget, and what found no room in it."""
+    whole = answer.packed
+    if whole is None:
+        return
+    for line in whole.text.splitlines():
+        output.line(line)
+    if quiet:
+        return
+    output.line()
+    left_out = "".join(f", {count} left out ({why})" for why, count in sorted(whole.left_out.items()))
+    output.line((f"{whole.tokens:,} of {whole.budget:,} tokens, {plural(len(answer.hits), 'hit')}{left_out}", common.DIM))
+    for path, reason in sorted(answer.missing.items()):
+        output.line((f"without {path}: {reason}", common.UNSURE))
+
+
 def reply(output: Output, answer: Reply) -> None:
     """Sentences with the numbers of their evidence, then the evidence those numbers mean."""
     for sentence in answer.sentences:
