@@ -1,7 +1,8 @@
 """What an owner keeps in memory when nobody asks for anything: `python -m benchmarks idle --memories 50000 --symbols 100000`.
 
-Makes a project of that size, starts its server, asks it once of everything, waits until its memory does not change any more, and
-reads how much of it is in RAM; then what of it is the code graph, the words and the memories, by the index's own account.
+Makes a project of that size, starts its server, asks it once of everything, leaves it alone until it has put away all that it puts
+away when nobody asks (see `graphmem.service.keeper`), and reads how much of its memory is in RAM on the way; then how long the first
+question of each kind takes that finds it so.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import report
+
+from graphmem.service.keeper import TASKS
 
 FUNCTIONS: Final = 50  # in one file
 WORDS: Final = re.findall(  # of docstrings and notes
@@ -26,8 +30,6 @@ WORDS: Final = re.findall(  # of docstrings and notes
     """router session cache token retry schema worker queue header cookie stream lock parser index commit branch merge edge node graph
     memory journal vector search query cursor window buffer socket thread signal handler policy limit budget score rank trace""",
 )
-QUIET_S: Final = 10.0  # without a change of a megabyte
-MOST_S: Final = 300.0
 
 
 def make_repository(root: Path, symbols: int, chance: random.Random) -> None:
@@ -54,76 +56,94 @@ def rss_mb(pid: int) -> dict[str, float]:
     return fields
 
 
+def make_index(root: Path, db: Path, symbols: int, memories: int, chance: random.Random) -> None:
+    """The repository, and its index with memories."""
+    from graphmem import GraphMem
+    from graphmem.settings import Settings
+
+    make_repository(root, symbols, chance)
+    with GraphMem.open(db, settings=Settings(embedder="none"), keep_warm=False) as memory:
+        memory.index(root)
+        for at in range(0, memories, 10_000):
+            notes = (f"{' '.join(chance.choices(WORDS, k=14))}, note {i}" for i in range(at, min(at + 10_000, memories)))
+            memory.remember_many({"id": f"m{i}", "content": note} for i, note in enumerate(notes, at))
+
+
 def main(arguments: list[str]) -> int:
     """Run, print, write the result."""
     parser = report.parser(__doc__)
     parser.add_argument("--memories", type=int, default=50_000)
     parser.add_argument("--symbols", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at", type=Path, help="keep repository and index in this folder, and use what an earlier run left there")
+    parser.add_argument("--idle", type=float, default=max(task.quiet_s for task in TASKS) + 30, help="seconds to leave it alone")
     given = parser.parse_args(arguments)
-    from graphmem import GraphMem
-    from graphmem.client import RemoteGraphMem
-    from graphmem.service import owner
-    from graphmem.settings import Settings
-
-    chance = random.Random(given.seed)
     with tempfile.TemporaryDirectory(prefix="graphmem-idle-") as folder:
-        root, db = Path(folder) / "repo", Path(folder) / "index"
-        make_repository(root, given.symbols, chance)
-        with GraphMem.open(db, settings=Settings(embedder="none"), keep_warm=False) as memory:
-            run = memory.index(root)
-            for at in range(0, given.memories, 10_000):
-                memory.remember_many(
-                    {"id": f"m{i}", "content": f"{' '.join(chance.choices(WORDS, k=14))}, note {i}"}
-                    for i in range(at, min(at + 10_000, given.memories))
-                )
-        command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
-        environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
-        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        try:
-            assert process.stdout is not None
-            process.stdout.readline()
-            found = owner.read(db / "owner.json")
-            assert found is not None
-            service = RemoteGraphMem(found.address)
-            service.impact("f1_0")
-            service.search("router session cache", k=5)
-            states: list[dict[str, Any]] = []
-            last, since, begun = 0.0, time.monotonic(), time.monotonic()
-            while time.monotonic() - since < QUIET_S and time.monotonic() - begun < MOST_S:
-                now = rss_mb(process.pid)
-                if abs(now["VmRSS"] - last) > 1:
-                    last, since = now["VmRSS"], time.monotonic()
-                states.append(now)
-                time.sleep(0.5)
-            said = service.doctor()
-            memories = service.memories(limit=1).total
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(60)
-    final = states[-1]
-    report.table(
-        ("what", "MB or number"),
-        [
-            ("symbols", run.symbols),
-            ("memories", memories),
-            ("in RAM when idle, MB", final["VmRSS"]),
-            ("of it its own, MB", final["RssAnon"]),
-            ("most it ever had, MB", final["VmHWM"]),
-            ("code graph, MB", said["projections"]["graph"].get("bytes", 0) / 1e6),
-        ],
-    )
+        place: Path = given.at or Path(folder)
+        root, db = place / "repo", place / "index"
+        if not db.exists():
+            make_index(root, db, given.symbols, given.memories, random.Random(given.seed))
+        moments, said = served(root, db, given.idle)
+    rows = [(name, one["VmRSS"], one["RssAnon"]) for name, one in moments.items()]
+    report.table(("memory of the server, MB", "in RAM", "of it its own"), rows)
+    last = list(moments.values())[-1]
     result = {
-        "symbols": run.symbols,
-        "edges": sum(run.edges_by_kind.values()),
-        "memories": memories,
-        "rss_mb": round(final["VmRSS"], 1),
-        "own_mb": round(final["RssAnon"], 1),
-        "peak_mb": round(final["VmHWM"], 1),
+        "symbols": said["symbols"],
+        "edges": said["edges"],
+        "memories": said["memories"],
+        "rss_mb": round(last["VmRSS"], 1),
+        "own_mb": round(last["RssAnon"], 1),
+        "peak_mb": round(last["VmHWM"], 1),
+        "idle_s": given.idle,
+        "moments": {name: {key: round(value, 1) for key, value in one.items()} for name, one in moments.items()},
+        "woken_ms": said["woken_ms"],
         "projections": json.loads(json.dumps(said["projections"], default=str)),
     }
+    report.table(("first question after it", "ms"), list(said["woken_ms"].items()))
     report.publish("idle", result, given.out)
     return 0
+
+
+def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
+    """Start the server, ask it of everything, leave it alone for so long: its memory at each step, and what it says of itself."""
+    from graphmem.client import RemoteGraphMem
+    from graphmem.service import owner
+
+    command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
+    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+    process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        found = owner.read(db / "owner.json")
+        assert found is not None
+        service = RemoteGraphMem(found.address, token=found.token)
+        while not (service.health().ready and service.memories(limit=1).total):
+            time.sleep(0.2)
+        ask: dict[str, Callable[[], object]] = {
+            "impact": lambda: service.impact("f1_0"),
+            "search": lambda: service.search("router session cache", k=5),
+            "remember": lambda: service.remember("the router keeps the session of the worker until the window closes"),
+        }
+        for question in ask.values():
+            question()
+        moments = {"everything asked once": rss_mb(process.pid)}
+        begun = time.monotonic()
+        for after in sorted({min(idle_s, 30.0), min(idle_s, 150.0), idle_s}):
+            time.sleep(max(0.0, begun + after - time.monotonic()))
+            moments[f"left alone for {after:g} s"] = rss_mb(process.pid)
+        woken = {}
+        for name, question in ask.items():
+            asked = time.perf_counter()
+            question()
+            woken[name] = round((time.perf_counter() - asked) * 1000, 1)
+        said = service.doctor()
+        counts = said["projections"]["graph"]
+        memories = service.memories(limit=1).total
+        return moments, {**said, **{name: counts[name] for name in ("symbols", "edges")}, "memories": memories, "woken_ms": woken}
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Processes killed with -9 while they write, index, checkpoint, compact, migrate and back up; nothing acknowledged may be missing.
+"""Processes killed with -9 while they write, index, checkpoint, rest, compact, migrate and back up; nothing acknowledged may be missing.
 
 `python -m benchmarks kills --count 1000` prints, for each kind of work, kills, what was acknowledged before them, what of it was missing
 at the next open, and what the opening had to mend. One process imports everything and forks the ones it kills. A round of `migrate`
@@ -22,7 +22,7 @@ from typing import Any
 
 import report
 
-KINDS = ("write", "index", "checkpoint", "compact", "migrate", "backup")
+KINDS = ("write", "index", "checkpoint", "rest", "compact", "migrate", "backup")
 FILES = 12  # of the small repository
 MAX_WAIT_S = 60.0  # for a word of the process that is to be killed; longer means that it hangs
 
@@ -100,6 +100,8 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
                 tell("generation", run.generation)
             elif kind == "checkpoint":
                 memory._store.checkpoint()
+            elif kind == "rest":
+                memory._store.rest(0)
             elif kind == "compact":
                 memory.compact()
             elif kind == "backup":

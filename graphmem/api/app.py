@@ -84,9 +84,6 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
         service: the verbs.
         options: how it is guarded.
         mcp: the application for agents, at `/mcp`.
-
-    Raises:
-        QueryFileError: a file of queries/operations is not usable.
     """
     options = options or ServerOptions()
     door = Door(service, options.limits)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from graphql import (
@@ -31,6 +31,7 @@ from graphmem.errors import BadInputError, QueryFileError
 
 SUFFIX = ".graphql"
 FRAGMENT = "_"
+_HASH_LENGTH = 64  # hexadecimal digits of a SHA-256
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +44,28 @@ class PersistedOperation:
 
 
 class Operations:
-    """The operations by name and by hash."""
+    """The operations by name and by hash. A file is read when its operation is first asked for, all of them when a hash is.
 
-    def __init__(self, operations: Iterator[PersistedOperation]) -> None:
-        self._by_key: dict[str, PersistedOperation] = {}
-        for operation in operations:
-            for key in (operation.name, operation.sha256):
-                if key in self._by_key:
-                    raise QueryFileError(f"two files define the operation {operation.name}; rename one", path=operation.name, line=1)
-                self._by_key[key] = operation
+    Args:
+        texts: of the files, by name.
+
+    Methods raise QueryFileError when a file is not usable; see `read_operation`.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        stems = {name.removesuffix(SUFFIX): text for name, text in texts.items()}
+        self._fragments = {name.removeprefix(FRAGMENT): text for name, text in stems.items() if name.startswith(FRAGMENT)}
+        self._texts = {name: text for name, text in stems.items() if not name.startswith(FRAGMENT)}
+        self._read: dict[str, PersistedOperation] = {}
 
     @property
     def names(self) -> list[str]:
         """Names, ascending."""
-        return sorted({operation.name for operation in self._by_key.values()})
+        return sorted(self._texts)
 
     def has(self, text: str) -> bool:
         """Whether the text is, byte for byte, one of the operations."""
-        return _sha256(text) in self._by_key
+        return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
         """The operation a request without a query means.
@@ -69,12 +74,23 @@ class Operations:
             BadInputError: it means none, or one that is not here.
         """
         for key in _keys(request):
-            if key in self._by_key:
-                return self._by_key[key]
+            if key in self._texts:
+                return self._operation(key)
+            if len(key) == _HASH_LENGTH and key in self._by_hash:
+                return self._by_hash[key]
             raise BadInputError(
                 f"There is no operation {key!r}; there are {', '.join(self.names)}, or send a query", argument="operationName", value=key
             )
         raise BadInputError("The request has neither a query nor the name or id of an operation", argument="query")
+
+    @cached_property
+    def _by_hash(self) -> dict[str, PersistedOperation]:
+        return {one.sha256: one for one in map(self._operation, self._texts)}
+
+    def _operation(self, name: str) -> PersistedOperation:
+        if name not in self._read:
+            self._read[name] = read_operation(f"{name}{SUFFIX}", self._texts[name], self._fragments)
+        return self._read[name]
 
 
 def _keys(request: Mapping[str, Any]) -> Iterator[str]:
@@ -88,18 +104,10 @@ def _keys(request: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def load_operations() -> Operations:
-    """The operations that come with graphmem.
-
-    Raises:
-        QueryFileError: a file does not hold exactly one named operation, is not called like it, or is no GraphQL.
-    """
+    """The operations that come with graphmem."""
     folder = data_root() / "queries" / "operations"
-    files = sorted(
-        (entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")), key=lambda f: f.name
-    )
-    texts = {file.name: file.read_text(encoding="utf-8") for file in files}
-    fragments = {name.removesuffix(SUFFIX)[len(FRAGMENT) :]: text for name, text in texts.items() if name.startswith(FRAGMENT)}
-    return Operations(read_operation(name, text, fragments) for name, text in texts.items() if not name.startswith(FRAGMENT))
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")]
+    return Operations({file.name: file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)})
 
 
 def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
@@ -111,7 +119,7 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
         fragments: texts by name, to put after it where they are spread.
 
     Raises:
-        QueryFileError: see `load_operations`.
+        QueryFileError: it does not hold exactly one named operation, is not called like it, or is no GraphQL.
     """
     shared = dict(fragments or {})
     document = _parsed(file, text)

@@ -202,6 +202,14 @@ class UpkeepVerbs:
         self._store.checkpoint()
         return size
 
+    def rest(self, unused_s: float) -> bool:
+        """Close the database until somebody needs it, if nobody did for so long; whether it was closed now."""
+        return self._store.rest(unused_s)
+
+    def cool(self) -> bool:
+        """Give back the memory of what only saves time; whether there was some."""
+        return self._projections.cool()
+
     def unload_model(self) -> str:
         """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""
         return self._vectors.unload()
