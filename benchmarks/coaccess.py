@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import report
 
@@ -217,6 +217,7 @@ def ours(depth: int = 1, **weights: float) -> Scorer:
     return score
 
 
+ALONE: Final = {"lately": 0.0, "folder": 0.0, "apart": 0.0}
 WAYS: dict[str, Scorer] = {
     "counts": counts,
     "popularity": popularity,
@@ -235,15 +236,20 @@ WAYS: dict[str, Scorer] = {
     "spread counts, 3 years, + names": mixed((decayed(1095, spread=True), 1.0), (names, 0.2)),
     "PageRank, 3 years, back 0.5": pagerank(1095, 0.5),
     "PageRank, 3 years, back 0.7": pagerank(1095, 0.7),
-    "moved alone": ours(names=0, since=0),
-    "moved + names": ours(since=0),
-    "moved + recent": ours(names=0),
+    "moved alone": ours(**ALONE | {"names": 0, "since": 0}),
+    "moved + names": ours(**ALONE | {"since": 0}),
+    "moved + recent": ours(**ALONE | {"names": 0}),
+    "moved + names + recent": ours(**ALONE),
+    "moved + names + recent + lately": ours(folder=0, apart=0),
     "graphmem": ours(),
     "graphmem, two steps": ours(depth=2),
     "graphmem, spread 1": ours(spread=1.0),
     "graphmem, overlap 1": ours(overlap=1.0),
     "graphmem, age 365 days, power 1": ours(age_days=365, age_power=1.0),
     "graphmem, recent x 1.5": ours(since=0.45),
+    "graphmem, lately x 2": ours(lately=1.0),
+    "graphmem, folder x 2": ours(folder=1.2),
+    "graphmem, apart x 2": ours(apart=0.4),
 }
 
 

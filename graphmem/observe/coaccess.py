@@ -3,11 +3,17 @@
 A file's score is a product, kept as a sum of logarithms whose terms are the parts of every answer:
 
     score = log(strength / strongest + 0.01)          moved with them, see `_strengths`
+          + 0.5 * log(lately + 0.02)                  moved with them in their own last changes, see `_lately`
           + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
           - 0.3 * log(1 + changes since its last one) what was touched lately is touched again
           + 0.5 if an edge of the code joins them
 
-The form and the numbers were chosen on the histories of two projects and did well on three others: `benchmarks/coaccess.py` prints the
+and when several files are given, what speaks for belonging to all of them:
+
+          + 0.6 if it lies in the folder of one of them
+          - 0.2 * log(1 + changes since it last moved with the one it moved with the longest ago)
+
+The form and the numbers were chosen on the histories of two projects and did well on four others: `benchmarks/coaccess.py` prints the
 table of what was tried. Neighbouring values do as well, so nothing hangs on a second digit.
 """
 
@@ -23,6 +29,7 @@ from graphmem.observe.history import History, words
 DAY_S: Final = 86_400.0
 LEADS: Final = 0.8  # one side leads when it comes first in this share of the sessions that say
 VIA: Final = 30  # files through which a second step is looked for, the strongest first
+LEAST_LATELY: Final = 0.02
 RECENT: Final = 50  # files touched last, which stand in when neither history nor names say anything
 
 
@@ -37,6 +44,10 @@ class Weights(NamedTuple):
     names: float = 1.7
     since: float = 0.3
     edge: float = 0.5
+    lately: float = 0.5
+    half: float = 5.0  # changes of a given file after which one counts half in `lately`
+    folder: float = 0.6  # this and the next: only with several files
+    apart: float = 0.2
 
 
 WEIGHTS: Final = Weights()
@@ -92,6 +103,9 @@ def rank(
     if min_support == 0:
         candidates |= names.keys() | linked | history.latest(RECENT + len(given))
     strongest = max(strengths.values(), default=1.0)
+    lately = _lately(history, given, weights)
+    together = _last_together(history, given) if len(given) > 1 else {}
+    folders = {path.rpartition("/")[0] for path in files} if len(given) > 1 else set()
     total = len(history)
     found = []
     for node in candidates - given:
@@ -103,6 +117,9 @@ def rank(
             "names": weights.names * sqrt(names.get(node, 0.0)),
             "recent": -weights.since * log1p(total - one.all[-1] if one.all else total),
             "edge": weights.edge if node in linked else 0.0,
+            "lately": weights.lately * log(lately.get(node, 0.0) + LEAST_LATELY),
+            "folder": weights.folder if one.path.rpartition("/")[0] in folders else 0.0,
+            "apart": -weights.apart * log1p(total - together.get(node, -1)) if together else 0.0,
         }
         found.append(Ranked(node, sum(parts.values()), parts, 2 if node in via else 1, via.get(node, -1)))
     found.sort(key=lambda one: (-one.score, history.nodes[one.node].path))
@@ -152,6 +169,30 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
                     out[node] += weight
                     support[node] += 1
     return {node: value for node, value in out.items() if support[node] >= min_support}
+
+
+def _lately(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
+    """For each other file the sum over the changes of each given one, the newest first: 1 / (1 + its place / 5) / others.
+
+    Ages by the calendar say little of a file that is touched twice a year; its own changes are its clock.
+    """
+    out: dict[int, float] = defaultdict(float)
+    for one in sorted(given):
+        for place, change in enumerate(reversed(history.nodes[one].changes)):
+            group = history.groups[change]
+            for node in group:
+                if node not in given:
+                    out[node] += 1 / (1 + place / weights.half) / (len(group) - 1)
+    return out
+
+
+def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
+    """For each other file the change in which it last moved with the given one it moved with the longest ago; -1: with one of them never."""
+    out: dict[int, int] = {}
+    for place, one in enumerate(sorted(given)):
+        last = {node: change for change in history.nodes[one].changes for node in history.groups[change]}  # ascending: the last one stays
+        out = {node: min(out.get(node, -1), last.get(node, -1)) for node in {*out, *last}} if place else last
+    return out
 
 
 def _shares(values: Mapping[int, float]) -> dict[int, float]:
