@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem._resources import data_root
 from graphmem.errors import MigrationError, QueryFileError, SchemaTooNewError
-from graphmem.store.catalog import Catalog, blank_opaque
+from graphmem.store.catalog import Catalog, blank_opaque, load_catalog
 from graphmem.store.tables import NodeTable, RelTable
 from graphmem.store.times import now
 from graphmem.store.transaction import Transaction
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 _FILE = re.compile(r"(\d{4})-([a-z0-9-]+)\.cypher")
 _COMMENT = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
-# The one table that must be there before the first file: it says which files have been run.
-_HISTORY: Final = "CREATE NODE TABLE SchemaVersion(version STRING PRIMARY KEY, name STRING, sha256 STRING, applied_at TIMESTAMP)"
-_APPLIED: Final = "MATCH (v:SchemaVersion) RETURN v.version, v.name, v.sha256 ORDER BY v.version"
-_RECORD: Final = "CREATE (:SchemaVersion {version: $version, name: $name, sha256: $sha256, applied_at: $applied_at})"
+_HISTORY: Final = "SchemaVersion"  # the table that says which files have been run
 
 
 class Migration(NamedTuple):
@@ -109,12 +106,10 @@ def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tu
     for migration in pending(connection, path, migrations):
         with Transaction(connection, catalog) as transaction:
             if migration.version == "0001":
-                transaction.statement(_HISTORY)
+                transaction.run("history_create")
             for statement in migration.statements:
                 transaction.statement(statement)
-            transaction.statement(
-                _RECORD, {"version": migration.version, "name": migration.name, "sha256": migration.sha256, "applied_at": now()}
-            )
+            transaction.run("history_add", version=migration.version, name=migration.name, sha256=migration.sha256, applied_at=now())
         applied_now.append(migration.version)
     return applied_now
 
@@ -128,7 +123,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     """
     known = load_migrations() if migrations is None else migrations
     tables = table_names(connection)
-    if "SchemaVersion" not in tables:
+    if _HISTORY not in tables:
         if tables:
             raise MigrationError(
                 f"{path} is a database of something else (tables {', '.join(sorted(tables)[:5])}); choose another place",
@@ -136,7 +131,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
                 version="",
             )
         return known
-    history = connection.rows(_APPLIED).rows
+    history = connection.rows(*load_catalog()["history"].bind({})).rows
     if len(history) > len(known) or (history and history[-1][0] > known[-1].version):
         raise SchemaTooNewError(
             f"{path} was written by a newer graphmem (schema {history[-1][0]}, this one knows {known[-1].version}); "
@@ -175,4 +170,4 @@ def check_tables(connection: Connection, path: Path) -> None:
 
 def table_names(connection: Connection) -> set[str]:
     """Names of all tables."""
-    return {row[0] for row in connection.rows("CALL show_tables() RETURN name").rows}
+    return {row[0] for row in connection.rows(*load_catalog()["tables"].bind({})).rows}
