@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from graphmem._wire import Wire, rebuild
-from graphmem.answers_injection import ContextAccepted, HookAnswer, Injection, Prefetch, StepLimit, TrustState
+from graphmem.answers.injection import ContextAccepted, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 
 _LONGEST_S: Final = 30.0
 

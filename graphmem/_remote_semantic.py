@@ -7,7 +7,7 @@ from typing import Final
 
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import Picture
-from graphmem.answers_semantic import (
+from graphmem.answers.semantic import (
     CentralPage,
     CommitPage,
     CyclesAnswer,

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from graphmem._wire import Wire, rebuild
-from graphmem.answers_sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
+from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
 from graphmem.errors import BadInputError
 
 BATCH_BYTES: Final = 512 << 10  # of one request; a server takes at least a mebibyte

@@ -11,7 +11,7 @@ from typing import Final
 
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import Project
-from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.answers.upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, DiskFullError
 from graphmem.model import IndexProgress
 

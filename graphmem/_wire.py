@@ -17,7 +17,8 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from graphmem import answers, answers_semantic, errors
+from graphmem import answers, errors
+from graphmem.answers import semantic
 
 T = TypeVar("T")
 
@@ -36,11 +37,11 @@ _ENUMS: dict[tuple[type, str], str] = {
     (answers.ChangedSymbol, "change"): "_",
     (answers.SearchHit, "kind"): "_",
     (answers.IndexState, "state"): "_",
-    (answers_semantic.Cycle, "level"): "_",
-    (answers_semantic.CyclesAnswer, "level"): "_",
-    (answers_semantic.HotspotPage, "level"): "_",
-    (answers_semantic.EntryPoint, "kind"): "_",
-    (answers_semantic.Flow, "kind"): "_",
+    (semantic.Cycle, "level"): "_",
+    (semantic.CyclesAnswer, "level"): "_",
+    (semantic.HotspotPage, "level"): "_",
+    (semantic.EntryPoint, "kind"): "_",
+    (semantic.Flow, "kind"): "_",
 }
 # Fields that have another name in the schema.
 _NAMES: dict[tuple[type, str], str] = {
@@ -54,8 +55,8 @@ _NAMES: dict[tuple[type, str], str] = {
     (answers.Subgraph, "state"): "indexState",
     **{
         (kind, "state"): "indexState"
-        for kind in vars(answers_semantic).values()
-        if isinstance(kind, type) and kind.__module__ == answers_semantic.__name__ and "state" in kind.__annotations__
+        for kind in vars(semantic).values()
+        if isinstance(kind, type) and kind.__module__ == semantic.__name__ and "state" in kind.__annotations__
     },
     (answers.Picture, "state"): "indexState",
 }
@@ -78,9 +79,9 @@ _GLOBAL_IDS = {
     (answers.SyncAnswer, "added"),
     (answers.SyncAnswer, "changed"),
     (answers.SyncAnswer, "forgotten"),
-    (answers_semantic.ModuleInfo, "id"),
-    (answers_semantic.ModuleDependency, "src"),
-    (answers_semantic.ModuleDependency, "dst"),
+    (semantic.ModuleInfo, "id"),
+    (semantic.ModuleDependency, "src"),
+    (semantic.ModuleDependency, "dst"),
 }
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {

@@ -10,7 +10,7 @@ from typing import Final
 
 import strawberry
 
-from graphmem import answers_injection as answers
+from graphmem.answers import injection as answers
 from graphmem.api import types_injection
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
-    from graphmem.answers_upkeep import Health
+    from graphmem.answers.upkeep import Health
     from graphmem.api.context import Door
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
-from graphmem import answers_semantic as answers
+from graphmem.answers import semantic as answers
 from graphmem.api import types_documents, types_findings
 from graphmem.api import types_semantic as types
 from graphmem.api.complexity import sized_by

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from graphmem import answers_sessions as answers
+from graphmem.answers import sessions as answers
 from graphmem.api import types_sessions as types
 from graphmem.api.complexity import assumed, sized_by
 from graphmem.api.context import Info

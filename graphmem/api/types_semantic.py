@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
-from graphmem import answers_semantic as answers
+from graphmem.answers import semantic as answers
 from graphmem.api.complexity import assumed
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.ids import MODULE, global_id

@@ -7,7 +7,7 @@ from enum import StrEnum
 import strawberry
 from strawberry.scalars import JSON
 
-from graphmem import answers_sessions as answers
+from graphmem.answers import sessions as answers
 from graphmem.api.complexity import assumed
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.learning import Receipt

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import strawberry
 
-from graphmem import answers_upkeep as answers
+from graphmem.answers import upkeep as answers
 from graphmem.answers import to_json
 from graphmem.api import types_upkeep
 from graphmem.api.complexity import assumed

@@ -43,8 +43,8 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
-from graphmem.answers_injection import ContextAccepted, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
-from graphmem.answers_upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.answers.injection import ContextAccepted, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
+from graphmem.answers.upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.api.verbs_history import HistoryService
 from graphmem.api.verbs_learning import LearningService
 from graphmem.api.verbs_semantic import SemanticService

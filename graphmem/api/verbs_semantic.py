@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from graphmem.answers import Picture
-from graphmem.answers_semantic import (
+from graphmem.answers.semantic import (
     CentralPage,
     CommitPage,
     CyclesAnswer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from graphmem.answers_sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
+from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
 
 
 class SessionService(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.answers_injection import PrefetchedFile, StepLimit
+from graphmem.answers.injection import PrefetchedFile, StepLimit
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers_semantic import Reply, Sentence
+from graphmem.answers.semantic import Reply, Sentence
 from graphmem.errors import LanguageModelError
 from graphmem.memory.redact import redact
 from graphmem.observe.extraction import grounded

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import graphmem
-from graphmem.answers_upkeep import BackupInfo
+from graphmem.answers.upkeep import BackupInfo
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, SettingsError
 
 if TYPE_CHECKING:

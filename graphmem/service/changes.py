@@ -10,7 +10,7 @@ import numpy as np
 
 from graphmem.analysis.semantic import heat
 from graphmem.answers import Picture
-from graphmem.answers_semantic import CommitInfo, CommitPage
+from graphmem.answers.semantic import CommitInfo, CommitPage
 from graphmem.errors import GitError
 from graphmem.observe import git_log
 from graphmem.service.arguments import within

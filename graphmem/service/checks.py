@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphmem.answers_upkeep import Check
+from graphmem.answers.upkeep import Check
 from graphmem.errors import GraphMemError
 from graphmem.indexing.tree import Tree
 from graphmem.memory import mending

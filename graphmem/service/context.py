@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.answers_injection import ContextAccepted, HookAnswer, Injection, Prefetch, StepLimit, TrustState
+from graphmem.answers.injection import ContextAccepted, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.errors import BadInputError
 from graphmem.injection.agent import MAX_CONTEXT
 from graphmem.injection.budgets import budget_for
@@ -13,7 +13,7 @@ from graphmem.service.injecting_ask import Ask, check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.answers_injection import ContextReady
+    from graphmem.answers.injection import ContextReady
     from graphmem.injection.agent import Check
     from graphmem.language_model import LanguageModel
     from graphmem.memory.book import MemoryBook

@@ -24,7 +24,7 @@ from graphmem.store.base import FlowRow, ModuleRow
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.heat import F64
-    from graphmem.answers_semantic import DeadSymbol, DuplicateGroup, Flow
+    from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow
     from graphmem.observe.history import History
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore

@@ -11,7 +11,7 @@ from graphmem.answers import to_json
 
 if TYPE_CHECKING:
     from graphmem.answers import ImpactReport
-    from graphmem.answers_semantic import ModuleMap
+    from graphmem.answers.semantic import ModuleMap
 
 GRAPHML: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from graphmem.answers_semantic import Document
+from graphmem.answers.semantic import Document
 from graphmem.errors import BadInputError
 from graphmem.service import diagram
 from graphmem.service.arguments import one_of

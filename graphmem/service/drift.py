@@ -17,7 +17,7 @@ from graphmem.analysis.semantic.naming import Known
 from graphmem.indexing import git
 
 if TYPE_CHECKING:
-    from graphmem.answers_semantic import Drift
+    from graphmem.answers.semantic import Drift
     from graphmem.projection.graph import GraphView
 
 FACTS: Final = "facts.sqlite"

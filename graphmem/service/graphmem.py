@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from graphmem.answers import FileInfo, ImpactReport, IndexSummary, PathAnswer, SearchAnswer, Site, Subgraph
-    from graphmem.answers_injection import ContextReady
+    from graphmem.answers.injection import ContextReady
     from graphmem.indexing.inputs import Inputs
     from graphmem.indexing.pipeline import Indexer
     from graphmem.knowledge import KnowledgeDelta

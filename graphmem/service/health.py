@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphmem.answers_upkeep import Health, Part
+from graphmem.answers.upkeep import Health, Part
 from graphmem.service import backup as backups
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers_injection import HookAnswer, Injection
+from graphmem.answers.injection import HookAnswer, Injection
 from graphmem.errors import BadInputError
 from graphmem.hooks import agents
 from graphmem.hooks.agents import COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall

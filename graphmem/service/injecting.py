@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from graphmem.answers_injection import ContextReady, InjectedItem, Injection, PackedText, Prefetch, StepLimit
+from graphmem.answers.injection import ContextReady, InjectedItem, Injection, PackedText, Prefetch, StepLimit
 from graphmem.errors import GraphMemError
 from graphmem.injection.agent import MAX_CANDIDATES, Context, ContextAgent
 from graphmem.injection.budgets import Budget, budget_for

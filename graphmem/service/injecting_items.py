@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import SearchHit, SessionSummary
-    from graphmem.answers_injection import PrefetchedFile
+    from graphmem.answers.injection import PrefetchedFile
 
 MAX_LINES: Final = 80  # of one piece of code
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.answers_injection import PackedText, Prefetch, StepLimit
+from graphmem.answers.injection import PackedText, Prefetch, StepLimit
 from graphmem.errors import BadInputError
 from graphmem.injection import planning
 from graphmem.injection.agent import MAX_CANDIDATES

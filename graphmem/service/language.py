@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import SearchAnswer
-    from graphmem.answers_semantic import Flow, FlowPage, ModuleDetail, ModuleMap, ParagraphState, Reply
+    from graphmem.answers.semantic import Flow, FlowPage, ModuleDetail, ModuleMap, ParagraphState, Reply
     from graphmem.language_model import LanguageModel
     from graphmem.service.paragraphs import Paragraphs
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers_semantic import ParagraphState
+from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
 from graphmem.observe.extraction import grounded
 from graphmem.observe.novelty import one_line

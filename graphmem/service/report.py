@@ -15,7 +15,7 @@ from graphmem.service.svg import STYLE, colour, svg
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState, PathStep, Project, SymbolInfo
-    from graphmem.answers_semantic import (
+    from graphmem.answers.semantic import (
         CentralPage,
         Cycle,
         CycleCut,

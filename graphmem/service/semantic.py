@@ -15,7 +15,7 @@ from graphmem.analysis.semantic.drift import State
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.flows import MAX_STEPS
-from graphmem.answers_semantic import (
+from graphmem.answers.semantic import (
     CentralPage,
     CentralSymbol,
     CyclesAnswer,

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers_sessions import (
+from graphmem.answers.sessions import (
     ObserveAnswer,
     SessionCommand,
     SessionDeadEnd,

@@ -14,7 +14,7 @@ from graphmem.analysis.semantic.modules import Modules, first_sentence
 from graphmem.memory.redact import redact
 
 if TYPE_CHECKING:
-    from graphmem.answers_semantic import Flow, ModuleInfo
+    from graphmem.answers.semantic import Flow, ModuleInfo
     from graphmem.projection.graph import GraphView
 
 FORM: Final = "1"  # of what is shown and asked; another number has every paragraph written anew

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from graphmem.answers_upkeep import BackupInfo, Check, CompactAnswer, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.answers.upkeep import BackupInfo, Check, CompactAnswer, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.memory import house
 from graphmem.service import backup as backups

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.answers_semantic import DeadSymbol
+from graphmem.answers.semantic import DeadSymbol
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 from graphmem.projection.graph import kind_mask

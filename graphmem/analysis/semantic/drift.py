@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from graphmem.analysis.semantic.dead import offered
-from graphmem.answers_semantic import ApiChange, DependencyChange, Drift, ModuleChange
+from graphmem.answers.semantic import ApiChange, DependencyChange, Drift, ModuleChange
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.entries import Entries
     from graphmem.analysis.semantic.modules import Modules
-    from graphmem.answers_semantic import Cycle
+    from graphmem.answers.semantic import Cycle
 
 FILES: Final = 20  # of a module that came or left
 CHANGES: Final = 500  # of the public API that are listed

@@ -11,7 +11,7 @@ from graphmem.cli.commands.memory import show_answer
 from graphmem.cli.door import door
 
 if TYPE_CHECKING:
-    from graphmem.answers_injection import Injection
+    from graphmem.answers.injection import Injection
     from graphmem.cli.door import Door
 
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="A file that is open, from the root (repeatable).")]

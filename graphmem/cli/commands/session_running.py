@@ -34,7 +34,7 @@ def observe(
     """
     from collections import Counter
 
-    from graphmem.answers_sessions import ObserveAnswer
+    from graphmem.answers.sessions import ObserveAnswer
 
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         if sys.stdin.isatty():

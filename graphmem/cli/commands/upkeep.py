@@ -13,7 +13,7 @@ from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 
 if TYPE_CHECKING:
-    from graphmem.answers_upkeep import BackupInfo
+    from graphmem.answers.upkeep import BackupInfo
 
 
 def backup(

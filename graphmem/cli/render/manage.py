@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphmem.cli.render import common
 
 if TYPE_CHECKING:
-    from graphmem.answers_upkeep import VerifyAnswer
+    from graphmem.answers.upkeep import VerifyAnswer
     from graphmem.cli.examination import Finding
     from graphmem.cli.output import Output
 

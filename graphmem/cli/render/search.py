@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import SearchAnswer, SearchHit
-from graphmem.answers_semantic import Reply
+from graphmem.answers.semantic import Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 

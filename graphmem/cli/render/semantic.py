@@ -10,7 +10,7 @@ from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 
 if TYPE_CHECKING:
     from graphmem.answers import PathStep
-    from graphmem.answers_semantic import (
+    from graphmem.answers.semantic import (
         CentralPage,
         CommitPage,
         CycleCut,

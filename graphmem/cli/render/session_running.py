@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from graphmem.answers_sessions import ObserveAnswer, SessionDetail, SessionFinding, SessionInfo
+from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionFinding, SessionInfo
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 

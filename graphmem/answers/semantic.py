@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphmem.answers import IndexState, PathStep, SearchAnswer, SymbolInfo
+from graphmem.answers.code import IndexState, PathStep, SymbolInfo
+from graphmem.answers.search import SearchAnswer
 
 
 @dataclass(frozen=True, slots=True)

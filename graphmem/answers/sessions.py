@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphmem.answers import Receipt
-
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
@@ -154,3 +152,61 @@ class SessionEnded:
     session: SessionInfo
     receipt: Receipt | None  # what was learnt; None while agents it works with still run, or when nothing was asked to be learnt
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingVerdict:
+    """What became of one finding of a session."""
+
+    key: str  # the same in every session that finds the same
+    signal: str  # that made it
+    memory_type: str
+    outcome: str  # a key of observe.gates.OUTCOMES
+    why: str  # one sentence
+    text: str  # as it would be remembered; "" when nobody came to word it
+    memory_id: str  # that it became, or that says it already; ""
+    short_id: str
+    sessions: int  # independent ones that found it
+    min_sessions: int  # asked for
+    score: float  # 0 to 1; 0 when it was not reached
+    points: list[str]  # what spoke for it: names of observe.gates.POINTS
+    contaminated: bool
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of all findings of a session, or of one unit of work in it."""
+
+    session: str
+    part: str  # label of the unit of work; "" for the session
+    kind: str
+    is_open: bool  # its gate
+    gate: str  # why
+    at: str  # ISO 8601, UTC
+    verdicts: list[FindingVerdict]  # learnt ones first, then by outcome
+    counts: dict[str, int]  # verdicts of each outcome
+    notes: list[str]  # what could not be done, and why
+    undone: bool = False
+
+    @property
+    def learnt(self) -> list[str]:
+        """Ids of the memories that were made."""
+        return [one.memory_id for one in self.verdicts if one.outcome == "learnt"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a session did, taken from its events."""
+
+    session: str
+    agent: str
+    kind: str
+    title: str
+    status: str  # validated | failed | accepted | abandoned | ""
+    started_at: str  # ISO 8601, UTC; ""
+    ended_at: str
+    duration_s: float
+    contaminated: bool  # words of strangers may be in it
+    short: str  # one line
+    markdown: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,17 @@ class RestoreAnswer:
     memories: int
     before: str  # backup of what was there; "" when nothing was
     notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CypherAnswer:
+    """Rows of a query that a person wrote."""
+
+    columns: list[str]  # their names, in order
+    rows: list[list[Any]]  # values as JSON has them
+    cut: bool  # there are more than were wanted
+    limit: int  # rows that were wanted
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

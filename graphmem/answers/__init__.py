@@ -1,0 +1,117 @@
+"""The answers of the service, as every door shows them.
+
+Plain frozen dataclasses of strings, numbers, lists and each other: `to_json` turns one into what
+`--json` prints and what the Python client rebuilds. Paths are from the repository's root with '/',
+lines are 1-based, confidences are in (0, 1]. What has a room of its own, `semantic`, `injection`,
+`upkeep`, and the rest of `sessions`, is imported from there.
+"""
+
+from __future__ import annotations
+
+from graphmem.answers.code import (
+    FileInfo,
+    IndexState,
+    IndexSummary,
+    PathAnswer,
+    PathStep,
+    Picture,
+    Project,
+    Site,
+    Subgraph,
+    SymbolDetail,
+    SymbolInfo,
+)
+from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory
+from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
+from graphmem.answers.memory import (
+    Forgotten,
+    MemoryAnchor,
+    MemoryChange,
+    MemoryInfo,
+    MemoryPage,
+    MemoryRelation,
+    Refusal,
+    RememberAnswer,
+    Remembered,
+    RememberManyAnswer,
+    ReviewItem,
+    ReviewQueue,
+    Rule,
+    TermAlias,
+    Timeline,
+)
+from graphmem.answers.memory_care import (
+    AuditEntry,
+    AuditPage,
+    DeleteAnswer,
+    ImportAnswer,
+    PruneAnswer,
+    Pruned,
+    RebuildAnswer,
+    ScanAnswer,
+    SecretsFound,
+    SyncAnswer,
+    SyncConflict,
+)
+from graphmem.answers.plain import to_json
+from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
+from graphmem.answers.sessions import FindingVerdict, Receipt, SessionSummary
+
+__all__ = [
+    "AuditEntry",
+    "AuditPage",
+    "Cause",
+    "ChangedSymbol",
+    "CoAccessAnswer",
+    "CoAccessHit",
+    "DeleteAnswer",
+    "DiffImpact",
+    "Factor",
+    "FileHistory",
+    "FileInfo",
+    "FindingVerdict",
+    "Forgotten",
+    "ImpactGroup",
+    "ImpactHit",
+    "ImpactReport",
+    "ImportAnswer",
+    "IndexState",
+    "IndexSummary",
+    "MemoryAnchor",
+    "MemoryChange",
+    "MemoryInfo",
+    "MemoryPage",
+    "MemoryRelation",
+    "PathAnswer",
+    "PathScore",
+    "PathStep",
+    "Picture",
+    "Possible",
+    "Project",
+    "PruneAnswer",
+    "Pruned",
+    "RebuildAnswer",
+    "Receipt",
+    "Refusal",
+    "RememberAnswer",
+    "RememberManyAnswer",
+    "Remembered",
+    "ReviewItem",
+    "ReviewQueue",
+    "Risk",
+    "Rule",
+    "ScanAnswer",
+    "SearchAnswer",
+    "SearchHit",
+    "SecretsFound",
+    "SessionSummary",
+    "Site",
+    "Subgraph",
+    "SymbolDetail",
+    "SymbolInfo",
+    "SyncAnswer",
+    "SyncConflict",
+    "TermAlias",
+    "Timeline",
+    "to_json",
+]

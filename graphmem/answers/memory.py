@@ -1,0 +1,191 @@
+"""Memories, as they are shown, and what writing one came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAnchor:
+    """What a memory is about, and how that has fared since."""
+
+    id: str  # of the node
+    label: str  # File | Symbol | External | Module
+    name: str  # `path:qualname`, path or module; the id of what the index does not know
+    role: str  # about | target | impacts
+    confidence: float
+    anchor: str  # valid | moved | suspect | orphaned
+    commit_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRelation:
+    """A link to another memory, seen from one end."""
+
+    id: str  # of the other memory
+    short_id: str
+    title: str
+    status: str
+    kind: str  # required_with | conflicts_with | validates | supersedes | derived_from
+    outgoing: bool  # False: the other memory points here
+    confidence: float
+    auto: bool  # found by graphmem, not said by anybody
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """A memory with everything a reader needs to trust it. Times are ISO 8601 in UTC, "" for never."""
+
+    id: str
+    short_id: str
+    type: str
+    title: str
+    citation: str
+    content: str
+    confidence: float
+    confidence_in_use: float  # faded by time, lowered where disputed or where its code changed
+    importance: float
+    strength: int
+    source: str
+    trust: float  # of the source, in ranking
+    scope: str
+    visibility: str
+    status: str  # candidate | confirmed | pinned | superseded | deprecated
+    needs_review: bool
+    user_verified: bool
+    disputed: bool
+    contaminated: bool
+    tags: list[str]
+    created_at: str
+    updated_at: str
+    last_accessed_at: str
+    valid_from: str
+    valid_to: str
+    stale_at: str
+    deprecated_at: str
+    injected_count: int
+    used_count: int
+    confirmed_count: int
+    origin: str  # user | repository | agent | tool | web
+    half_life_days: float | None  # None: never fades
+    commit_sha: str
+    work_unit: dict[str, Any] | None
+    details: dict[str, Any] | None
+    files: list[str]  # paths it names, sorted
+    about: list[MemoryAnchor]
+    relations: list[MemoryRelation]
+    sessions: list[str]  # in which it was learnt or confirmed
+    aliases: list[str]  # other ids the same text was given under
+    embedded: bool  # has a vector of the model in use
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of one text that was to be remembered."""
+
+    id: str  # of the memory that now says it
+    short_id: str
+    outcome: str  # added | duplicate | consolidated | replaced | superseded | conflicting
+    given_id: str  # the caller's own id, "" when none was given
+    others: list[str]  # ids of the memories it met: the duplicate, the one it replaced, the ones it contradicts
+    redacted: list[str]  # kinds of secrets that were taken out, sorted
+    unresolved: list[str]  # names in it that fit several symbols, and so were not linked
+    note: str = ""  # one sentence when the outcome is not `added`
+
+
+@dataclass(frozen=True, slots=True)
+class RememberAnswer:
+    """A memory as it now is, and what became of the text."""
+
+    memory: MemoryInfo
+    result: Remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An item of a bulk write that was not taken."""
+
+    index: int  # 0-based
+    given_id: str
+    message: str
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RememberManyAnswer:
+    """What one bulk write did, in the order of its items."""
+
+    results: list[Remembered]  # of the items that were taken
+    refused: list[Refusal]
+    counts: dict[str, int]  # outcome -> items
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """A page of memories and how many there are."""
+
+    memories: list[MemoryInfo]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A memory between its neighbours in time, oldest first."""
+
+    before: list[MemoryInfo]
+    memory: MemoryInfo
+    after: list[MemoryInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """A memory that wants a person's eye, and why."""
+
+    memory: MemoryInfo
+    reasons: list[str]  # needs_review | disputed | conflict | suspect | orphaned | contaminated | stale
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    """A page of the review queue, most pressing first."""
+
+    items: list[ReviewItem]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a removal took."""
+
+    ids: list[str]
+    hard: bool  # True: gone from graph and journal; False: kept, out of search
+    dry_run: bool
+    kept: list[str] = field(default_factory=list)  # ids that were in question and stay: they have another origin as well
+
+
+@dataclass(frozen=True, slots=True)
+class TermAlias:
+    """Words a search for a term also looks for."""
+
+    term: str
+    means: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A text that is always put in front of an agent, verbatim."""
+
+    name: str
+    scope: str  # a glob of paths; "" for everywhere
+    origin: str  # user | project
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """One accepted write of memories."""
+
+    changed: list[str]  # ids of memories that are new, changed or linked otherwise
+    removed: list[str]  # ids of memories that are gone for good
