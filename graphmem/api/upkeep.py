@@ -7,8 +7,8 @@ from pathlib import PurePath
 
 import strawberry
 
-from graphmem.answers import upkeep as answers
 from graphmem.answers import to_json
+from graphmem.answers import upkeep as answers
 from graphmem.api import types_upkeep
 from graphmem.api.complexity import assumed
 from graphmem.api.context import Info
