@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
@@ -54,18 +54,26 @@ class PeopleVerbs:
 
         Args:
             text: of the file.
-            path: its name, by which it is recognised.
+            path: its name, by which it is recognised, absolute or from the project's root; "" when the text comes from no file.
             format: one of `memory.foreign.NAMES`, when the name does not say.
             actor: who does this, for the audit.
 
         Raises:
-            BadInputError, SecretError: it cannot be read; nothing is kept.
+            BadInputError, SecretError: it cannot be read, or it is a file whose words stay out of memories; nothing is kept.
         """
         from graphmem.answers import ImportAnswer
+        from graphmem.service.private import kept_out
 
         name = format or foreign.format_of(path, text)
-        if name == foreign.JSON:
+        if name == foreign.JSON:  # an export of ours: these are memories already
             return exchange.imported(self._book, text, actor)
+        if reason := kept_out(self._root_or_none(), path):
+            raise BadInputError(
+                f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
+                argument="path",
+                path=path,
+                reason=reason,
+            )
         items, short = foreign.read(text, name)
         answer = self._book.remember_many(items, source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]

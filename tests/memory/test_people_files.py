@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -286,6 +289,9 @@ BROKEN = {
     "time": lambda text: text.replace('"created_at": "20', '"created_at": "x20'),
     "list": lambda text: text.replace('"memories": [', '"memories": [7, '),
     "deep": lambda _: "[" * 100_000,
+    "deeper inside": lambda text: text.replace('"memories": [', '"memories": [' + "[" * 100_000 + "]" * 100_000 + ","),
+    "a number of 100,000 digits": lambda text: text.replace('"version": 1', '"version": ' + "9" * 100_000),
+    "200,000 memories": lambda text: text.replace('"memories": [', '"memories": [' + "{}," * 200_000),
     "role": lambda text: text.replace('"role": "about"', '"role": "beside"'),
     "flag": lambda text: text.replace('"disputed": false', '"disputed": "no"'),
     "alias": lambda text: json.dumps({**json.loads(text), "aliases": {"cart": "basket"}}),
@@ -312,6 +318,51 @@ def test_an_import_bomb_is_refused_by_its_size(project):
     _, memory = project
     with pytest.raises(BadInputError, match="bytes"):
         memory.import_memories('{"format": "' + "x" * (65 << 20), "x.json")
+
+
+def test_a_gigabyte_is_refused_without_being_read(tmp_path):
+    bomb = tmp_path / "bomb.json"
+    with bomb.open("wb") as file:
+        file.write(b'{"format": "')
+        file.truncate(1 << 30)
+    GraphMem.open(db=tmp_path / "index", settings=Settings(embedder="none")).close()
+    probe = "import resource, graphmem.__main__ as g; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); g.run()"
+    ran = subprocess.run(
+        [sys.executable, "-c", probe, "import", str(bomb), "--db", str(tmp_path / "index")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "GRAPHMEM_EMBEDDER": "none"},
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert "more than 67,108,864 bytes" in ran.stderr
+
+
+PRIVATE = {
+    ".env": "",
+    ".env.local": "",
+    "notes/keys.md": ".secretsignore",
+    "build/AGENTS.md": ".gitignore",
+    "deep/er/CLAUDE.md": ".gitignore",
+}
+
+
+@pytest.mark.parametrize(("path", "rule"), PRIVATE.items(), ids=str)
+def test_words_of_files_that_are_private_or_ignored_stay_out(project, path, rule):
+    root, memory = project
+    (root / ".secretsignore").write_text("keys.md\n", encoding="utf-8")
+    (root / ".gitignore").write_text("/build/\n", encoding="utf-8")
+    (root / "deep").mkdir(exist_ok=True)
+    (root / "deep" / ".gitignore").write_text("*\n!.gitignore\n", encoding="utf-8")
+    before = memory.memories().total
+    for named in (path, str(root / path)):
+        with pytest.raises(BadInputError, match="not read into memories") as refused:
+            memory.import_memories("- The password of the database is a long word.\n", named, format="claude")
+        assert rule in refused.value.facts["reason"]
+        assert "password" not in str(refused.value)
+    assert memory.memories().total == before
+    assert memory.import_memories("- Carts are emptied at midnight, every night.\n", "AGENTS.md").counts == {"added": 1}
 
 
 def test_a_secret_in_an_export_of_somebody_else_is_not_taken_in(project, tmp_path):

@@ -70,9 +70,12 @@ def import_(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import memory as render
 
-        texts = [(str(path), _text(path)) for path in files]  # all are read before anything is kept
+        texts = [(path, _text(path)) for path in files]  # all are read before anything is kept
         service = here.service(create=True)
-        answers = [(name, service.import_memories(text, name, form, actor=ACTOR)) for name, text in texts]
+        answers = [
+            (str(path), service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR))
+            for path, text in texts
+        ]
         ids = [one for _, answer in answers for one in answer.ids]
         show_answer(
             here, [{"file": name, "answer": answer} for name, answer in answers], lambda: render.imported(here.output, answers), *ids
