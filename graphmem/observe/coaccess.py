@@ -187,7 +187,7 @@ def _lately(history: History, given: Collection[int], weights: Weights) -> dict[
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """For each other file the change in which it last moved with the given one it moved with the longest ago; -1: with one of them never."""
+    """For each other file the change in which it last moved with the given one it moved with the longest ago; -1: never with one."""
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
         last = {node: change for change in history.nodes[one].changes for node in history.groups[change]}  # ascending: the last one stays

@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Final
 from graphmem.observe.acts import Act
 from graphmem.observe.detect import Detector
 from graphmem.observe.model import CoAccess, Finding
-from graphmem.observe.scratchpad import Mark, Scratchpad, is_config, module_of, moment
+from graphmem.observe.places import is_config, module_of
+from graphmem.observe.scratchpad import Scratchpad, moment
 from graphmem.observe.signals import EARLY_EDITS
+from graphmem.observe.tables import Mark
 
 EARLY_FILES: Final = 5  # opened first, of a session
 FEWEST_FILES: Final = 3  # with fewer a session has no beginning

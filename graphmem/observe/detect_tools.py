@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Final
 from graphmem.observe.acts import Act
 from graphmem.observe.detect import Detector
 from graphmem.observe.model import Finding
-from graphmem.observe.scratchpad import Mark, Scratchpad, module_of
+from graphmem.observe.places import module_of
+from graphmem.observe.scratchpad import Scratchpad
 from graphmem.observe.signals import EARLY_ERRORS, EARLY_GREP
+from graphmem.observe.tables import Mark
 
 SHORTEST: Final = 3  # tools in a sequence
 LONGEST: Final = 6

@@ -11,7 +11,9 @@ from graphmem.memory.text import fingerprint
 from graphmem.observe.acts import Act
 from graphmem.observe.detect import Detector
 from graphmem.observe.model import DeadEnd, Finding
-from graphmem.observe.scratchpad import MAX_LIST, Mark, Scratchpad, module_of, moment
+from graphmem.observe.places import module_of
+from graphmem.observe.scratchpad import MAX_LIST, Scratchpad, moment
+from graphmem.observe.tables import Mark
 from graphmem.observe.words import Claim, claims, given_up
 
 ABOUT_ACTS: Final = 6  # before a second thought: what was touched in them is what it is about

@@ -9,54 +9,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem.errors import LedgerError
-from graphmem.observe.model import Finding, SessionRecord, as_json
-from graphmem.observe.scratchpad import module_of
+from graphmem.observe.ledger_counts import LedgerCounts
+from graphmem.observe.model import Finding, SessionRecord
+from graphmem.observe.record_facts import digest_of, latest, main_module, modules_of
 
 LEDGER: Final = "ledger.sqlite"
-FORMAT: Final = 1
 KEPT_SESSIONS: Final = 5_000  # the oldest beyond go, with their rows; receipts stay
 MAX_FILES: Final = 1_000  # of one session, the most used
 MAX_FINDINGS: Final = 1_000
 MAX_ERRORS: Final = 200
-MAIN: Final = 0.4  # of a session's edits, or of its uses when it edited nothing: it is a session of that module
-_TESTS: Final = frozenset({"tests", "test", "spec", "specs", "__tests__", "testing"})
-_OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # what a copy of a session does not share with it
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, lineage TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
-  agent TEXT NOT NULL, outcome TEXT NOT NULL, steps INTEGER NOT NULL, planned INTEGER, tokens INTEGER NOT NULL,
-  contaminated INTEGER NOT NULL,
-  summary TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS session_at ON session (at);
-CREATE INDEX IF NOT EXISTS session_digest ON session (digest);
-CREATE TABLE IF NOT EXISTS seen (key TEXT NOT NULL, session TEXT NOT NULL, lineage TEXT NOT NULL, agent TEXT NOT NULL,
-  PRIMARY KEY (key, session)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS file (path TEXT NOT NULL, session TEXT NOT NULL, reads INTEGER NOT NULL, edits INTEGER NOT NULL,
-  tokens INTEGER NOT NULL, PRIMARY KEY (path, session)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS error (fingerprint TEXT NOT NULL, session TEXT NOT NULL, count INTEGER NOT NULL, fixed INTEGER NOT NULL,
-  message TEXT NOT NULL, fix TEXT NOT NULL, PRIMARY KEY (fingerprint, session)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS module (module TEXT NOT NULL, session TEXT NOT NULL, uses INTEGER NOT NULL,
-  main INTEGER NOT NULL, PRIMARY KEY (module, session)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS file_session ON file (session);
-CREATE INDEX IF NOT EXISTS error_session ON error (session);
-CREATE INDEX IF NOT EXISTS seen_session ON seen (session);
-CREATE INDEX IF NOT EXISTS module_session ON module (session);
-CREATE TABLE IF NOT EXISTS learnt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, session TEXT NOT NULL, at REAL NOT NULL,
-  settled INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS barred (key TEXT PRIMARY KEY, at REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS receipt (session TEXT NOT NULL, part TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
-  undone INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, part));
-CREATE TABLE IF NOT EXISTS done (what TEXT NOT NULL, for_ TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (what, for_)) WITHOUT ROWID;
-"""
 
 
 class Seen(NamedTuple):
@@ -66,34 +31,7 @@ class Seen(NamedTuple):
     agents: int  # distinct, of those that have a name
 
 
-class ErrorStat(NamedTuple):
-    """An error across sessions."""
-
-    fingerprint: str
-    sessions: int
-    fixed: int  # sessions in which it was fixed
-    message: str  # the latest one
-    fix_files: tuple[str, ...]  # of the latest fix
-
-
-class FileUse(NamedTuple):
-    """A file across the sessions of a module."""
-
-    path: str
-    sessions: int  # that read or edited it
-    edited: int  # of those: sessions that edited it
-
-
-class ModuleStat(NamedTuple):
-    """A module across sessions."""
-
-    module: str
-    sessions: int
-    tokens: int  # average of its sessions
-    steps: tuple[tuple[int, int], ...]  # (actual, planned) of the sessions that had a plan, oldest first
-
-
-class Ledger:
+class Ledger(LedgerCounts):
     """The statistics of one project. Any thread may call it.
 
     Args:
@@ -102,19 +40,6 @@ class Ledger:
     Raises:
         LedgerError: from every method: the disk refuses, or the file is of a later version.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.notes: list[str] = []
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-
-    def close(self) -> None:
-        """Let go of the file; it is opened again when it is asked."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
 
     # ---- taking in
 
@@ -127,7 +52,7 @@ class Ledger:
             findings: that count; default all.
         """
         info, digest = record.info, digest_of(record)
-        at = (info.ended_at or info.started_at or _latest(record)).timestamp()
+        at = (info.ended_at or info.started_at or latest(record)).timestamp()
         with self._writing() as db:
             lineage = self._lineage(db, info.id, info.parent)
             self._forget(db, info.id)
@@ -331,188 +256,3 @@ class Ledger:
     def is_done(self, what: str, for_: str) -> bool:
         """Whether it was claimed."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None
-
-    # ---- across sessions
-
-    def session_count(self) -> int:
-        """Independent sessions."""
-        return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
-
-    def modules(self) -> dict[str, int]:
-        """Independent sessions of each module, by name."""
-        rows = self._all(
-            "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
-            "WHERE m.uses GROUP BY m.module ORDER BY 1"
-        )
-        return {str(module): int(count) for module, count in rows}
-
-    def module(self, module: str) -> ModuleStat:
-        """What the sessions of a module have cost."""
-        rows = self._all(
-            "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
-            "GROUP BY s.lineage ORDER BY min(s.at), s.lineage",
-            module,
-        )
-        tokens = [int(row[0]) for row in rows]
-        planned = tuple((int(row[1]), int(row[2])) for row in rows if row[2])
-        return ModuleStat(module, len(rows), round(sum(tokens) / len(tokens)) if tokens else 0, planned)
-
-    def module_files(self, module: str) -> list[FileUse]:
-        """Files used in the sessions of a module, in most sessions first."""
-        rows = self._all(
-            "SELECT f.path, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN f.edits > 0 THEN s.lineage END) "
-            "FROM module m JOIN session s ON s.id = m.session JOIN file f ON f.session = s.id WHERE m.module = ? "
-            "GROUP BY f.path ORDER BY 2 DESC, 1",
-            module,
-        )
-        return [FileUse(str(path), int(sessions), int(edited)) for path, sessions, edited in rows]
-
-    def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
-        """Errors seen in several independent sessions, most first; sessions that read from the web have no say.
-
-        Args:
-            least: sessions.
-            module: only its sessions.
-        """
-        rows = self._all(
-            "SELECT e.fingerprint, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN e.fixed THEN s.lineage END) "
-            "FROM error e JOIN session s ON s.id = e.session AND NOT s.contaminated "
-            "WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM module m WHERE m.session = e.session AND m.module = ?1) "
-            "GROUP BY e.fingerprint HAVING count(DISTINCT s.lineage) >= ?2 ORDER BY 2 DESC, 1",
-            module,
-            least,
-        )
-        found = []
-        for fingerprint, sessions, fixed in rows:
-            latest = self._one(
-                "SELECT e.message, e.fix FROM error e JOIN session s ON s.id = e.session AND NOT s.contaminated WHERE e.fingerprint = ? "
-                "ORDER BY e.fixed DESC, s.at DESC, s.id LIMIT 1",
-                fingerprint,
-            )
-            found.append(ErrorStat(str(fingerprint), int(sessions), int(fixed), str(latest[0]), tuple(json.loads(latest[1]))))
-        return found
-
-    def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
-        """Modules used in the same sessions: (a, b, sessions of both, sessions of a), for each direction, most first."""
-        rows = self._all(
-            "WITH of AS (SELECT DISTINCT m.module, s.lineage FROM module m JOIN session s ON s.id = m.session) "
-            "SELECT a.module, b.module, count(*), (SELECT count(*) FROM of c WHERE c.module = a.module) FROM of a "
-            "JOIN of b ON a.lineage = b.lineage AND a.module <> b.module GROUP BY a.module, b.module "
-            "HAVING count(*) >= ? ORDER BY 3 DESC, 1, 2",
-            least,
-        )
-        return [(str(a), str(b), int(both), int(of_a)) for a, b, both, of_a in rows]
-
-    def sizes(self) -> dict[str, int]:
-        """Rows of each table; what must not grow when a session is taken in again."""
-        tables = ("session", "seen", "file", "error", "module", "learnt", "barred", "receipt", "done")
-        return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
-
-    # ---- inside
-
-    def _one(self, query: str, *values: Any) -> tuple[Any, ...]:
-        row = self._first(query, *values)
-        assert row is not None  # noqa: S101 - an aggregate always gives a row
-        return row
-
-    def _first(self, query: str, *values: Any) -> tuple[Any, ...] | None:
-        rows = self._all(query, *values)
-        return rows[0] if rows else None
-
-    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock:
-            try:
-                return self._open().execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                raise self._refusal(error) from error
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
-        with self._lock:
-            db = self._open()
-            try:
-                db.execute("BEGIN IMMEDIATE")
-                yield db
-                db.execute("COMMIT")
-            except BaseException as error:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
-                    raise self._refusal(error) from error
-                raise
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            try:
-                self._connection = self._connected()
-            except sqlite3.OperationalError as error:
-                raise self._refusal(error) from error
-            except sqlite3.DatabaseError:
-                aside = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
-                self.path.replace(aside)
-                for suffix in ("-wal", "-shm"):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-                self.notes.append(f"what was counted across sessions could not be read and begins anew; the old file is {aside.name}")
-                self._connection = self._connected()
-        return self._connection
-
-    def _connected(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version > FORMAT:
-                raise LedgerError(
-                    f"{self.path.name} is of version {version}, this program knows {FORMAT}; use the newer graphmem, or move the file away",
-                    path=str(self.path),
-                )
-            if version < FORMAT:
-                db.executescript(_SCHEMA)
-                db.execute(f"PRAGMA user_version = {FORMAT}")
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _refusal(self, error: sqlite3.Error) -> LedgerError:
-        return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, try again", path=str(self.path))
-
-
-def main_module(record: SessionRecord) -> str:
-    """The module of most edited files, as findings name it; "" when nothing was edited."""
-    counts = Counter(module_of(one.path) for one in record.files if one.edits)
-    return min(counts, key=lambda name: (-counts[name], name), default="")
-
-
-def modules_of(record: SessionRecord) -> dict[str, int]:
-    """The modules a session is of: those with two fifths of its edits, or of its uses when it edited nothing; folders of tests are none."""
-    counts: Counter[str] = Counter()
-    for one in record.files:
-        counts[module_of(one.path)] += one.edits
-    if not +counts:
-        counts = Counter(record.modules)
-    plain = Counter({name: count for name, count in counts.items() if count > 0 and name.partition("/")[0] not in _TESTS})
-    total = sum(plain.values())
-    return {name: count for name, count in plain.items() if count >= MAIN * total}
-
-
-def digest_of(record: SessionRecord) -> str:
-    """What a session and its copies have in common: all but its ids."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(inner) for key, inner in value.items() if key not in _OWN}
-        return [plain(inner) for inner in value] if isinstance(value, list) else value
-
-    raw = json.dumps(plain(as_json(record)), sort_keys=True, ensure_ascii=False, default=str)
-    return blake2b(raw.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _latest(record: SessionRecord) -> datetime:
-    """When a session that does not say was last seen."""
-    from datetime import UTC
-
-    times = [one.last_at for one in record.files if one.last_at is not None]
-    return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,20 +18,20 @@ from typing import Any, Final, NamedTuple
 from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.observe.acts import Act
-from graphmem.observe.checkpoint import RECORD, TRAIL, UNLEARNT, Reader, Trail, act_of, file_name, info_of, keep_record, read_record
+from graphmem.observe.checkpoint import Trail
 from graphmem.observe.events import ID_CHARACTERS, MAX_BATCH, Checked, checked, in_order
 from graphmem.observe.merge import merged
 from graphmem.observe.model import OUTCOMES, Finding, SessionInfo, SessionRecord
+from graphmem.observe.restoring import restored
+from graphmem.observe.rivals import Rivals
 from graphmem.observe.running import CHECKPOINT_MESSAGES, Running, started_info
+from graphmem.observe.session_files import SessionFiles
 
 MAX_RUNNING: Final = 64  # sessions in memory; others rest in their trails
 MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or not
 QUIET: Final = timedelta(hours=6)  # after which a session that never ended is taken as ended
 QUIET_AT_START: Final = timedelta(hours=1)  # the same when a process starts: whoever wrote the trail is gone
-OVERLAP_S: Final = 1_800.0  # between edits of two agents that are in each other's way
 ENDED_MARKS: Final = 2_000  # last events of a session that has ended which are known again when they come twice
-KEPT_RECORDS: Final = 500  # of sessions that have ended
-MAX_EDITED: Final = 20_000  # files whose last editors are remembered
 _SUCCESSOR: Final = "~"
 log = logging.getLogger("graphmem.observe")
 
@@ -74,17 +73,16 @@ class Observer:
     ) -> None:
         self.folder = folder
         self.clock: Clock = clock or SystemClock()
+        self._files = SessionFiles(folder)
         self._roots = roots
         self._lock = threading.RLock()
         self._running: OrderedDict[str, Running] = OrderedDict()  # the longest unheard of first
         self._trails: dict[str, Trail] = {}
         self._resting: dict[str, SessionInfo] = {}  # sessions whose trail alone is there
         self._renamed: dict[str, str] = {}  # id an agent uses -> id of the session that goes on
-        self._edited: OrderedDict[str, deque[tuple[str, float, int, int]]] = OrderedDict()  # file -> its last editors
+        self._rivals = Rivals()
         self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of sessions that ended a moment ago
         self._heard: dict[str, datetime] = {}
-        self._disk: ThreadPoolExecutor | None = None
-        self._disk_fails = False
         self._quiet_at_start = quiet_at_start
         self._found()
 
@@ -115,7 +113,7 @@ class Observer:
                 if same:
                     return Started(known.info, True, "")
                 note = f"{one} is the id of a running session of another agent ({known.info.agent}); this one goes by the id given here"
-            elif self._has_ended(one):
+            elif self._files.has_ended(one):
                 note = f"{one} has ended before; it goes on under the id given here"
             if note:
                 free = self._free(one)
@@ -123,7 +121,7 @@ class Observer:
                 info = info._replace(id=free)
             if info.parent:
                 parent = self._get(self._renamed.get(info.parent, info.parent))
-                if parent is None and not self._has_ended(info.parent):
+                if parent is None and not self._files.has_ended(info.parent):
                     raise BadInputError(
                         f"there is no session {info.parent!r} to fork from; start it first, or leave the parent out",
                         argument="parent",
@@ -166,12 +164,12 @@ class Observer:
                 running = self._get(named)
                 if running is None:
                     if event.kind == "session_end":  # of one that has ended, or never began
-                        counts["duplicate" if self._has_ended(named) else "no_session"] += 1
+                        counts["duplicate" if self._files.has_ended(named) else "no_session"] += 1
                         continue
                     if len(self._running) + len(self._resting) >= MAX_OPEN:
                         counts["too_many_sessions"] += 1
                         continue
-                    if self._has_ended(named):
+                    if self._files.has_ended(named):
                         if one.mark in self._ended.get(named, ()):
                             counts["duplicate"] += 1
                             continue
@@ -249,8 +247,7 @@ class Observer:
 
     def records(self) -> list[SessionRecord]:
         """Of sessions that have ended, the newest first."""
-        found = [record for path in self._record_paths() if (record := read_record(path)) is not None]
-        return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
+        return self._files.records()
 
     def record(self, session_id: str) -> SessionRecord:
         """The record of one session, so far or at its end.
@@ -263,7 +260,7 @@ class Observer:
             running = self._get(named)
             if running is not None:
                 return running.record("")
-            found = read_record(self.folder / (file_name(named) + RECORD)) if self._has_ended(named) else None
+            found = self._files.record(named) if self._files.has_ended(named) else None
             if found is None:
                 near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
                 raise SessionNotFoundError(
@@ -274,18 +271,16 @@ class Observer:
     def unlearnt(self) -> list[SessionRecord]:
         """Records nobody has learnt from yet, as they would be handed out: those of one group as one, and none while one of it runs."""
         with self._lock:
-            left = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
-            found = [record for name in left if (record := read_record(self.folder / (name + RECORD))) is not None]
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
             groups: dict[str, list[SessionRecord]] = {}
-            for record in found:
+            for record in self._files.unlearnt():
                 groups.setdefault(record.info.group or f"\0{record.info.id}", []).append(record)
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
         """A record, or one merged of several, has been learnt from."""
         for one in record.members or (record.info.id,):
-            (self.folder / (file_name(one) + UNLEARNT)).unlink(missing_ok=True)
+            self._files.settled(one)
 
     def early(self, session_id: str) -> list[Finding]:
         """What stands out in a running session; nothing of one that does not run."""
@@ -302,7 +297,7 @@ class Observer:
                     self._after(running, [act])
                 self._write(named)
                 self._checkpoint(named)
-            disk, self._disk = self._disk, None
+            disk = self._files.idle()
         if disk is not None:
             disk.shutdown(wait=True)
 
@@ -312,7 +307,7 @@ class Observer:
         roots = [*self._roots(), *([cwd] if isinstance(cwd, str) else [])]
         running = Running(info, roots)
         self._add(info.id, running)
-        trail = Trail(self._trail_path(info.id))
+        trail = Trail(self._files.trail(info.id))
         trail.start(info, roots)
         self._trails[info.id] = trail
         self._heard[info.id] = self.clock.now()
@@ -323,13 +318,13 @@ class Observer:
         self._write(parent.info.id)
         child = parent.fork(info)
         self._add(info.id, child)
-        trail = Trail(self._trail_path(info.id))
+        trail = Trail(self._files.trail(info.id))
         trail.start(child.info, [*self._roots()])
         self._trails[info.id] = trail
         try:
-            trail.fork(self._trail_path(parent.info.id))
+            trail.fork(self._files.trail(parent.info.id))
         except OSError as error:
-            self._no_disk(error)
+            self._files.refused(error)
         self._heard[info.id] = self.clock.now()
         self._write(info.id)
         return child.info
@@ -340,17 +335,12 @@ class Observer:
         group = record.info.group
         companions = [one.info.id for one in self._running.values() if group and one.info.group == group and one.info.id != named]
         companions += [info.id for info in self._resting.values() if group and info.group == group and info.id != named]
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            keep_record(self.folder, record)
-        except OSError as error:
-            self._no_disk(error)
+        if not self._files.end(named, record):
             return []
         self._ended[named] = frozenset(list(running.marks)[-ENDED_MARKS:])
         while len(self._ended) > MAX_RUNNING:
             self._ended.popitem(last=False)
         self._forget(named)
-        self._trail_path(named).unlink(missing_ok=True)
         if companions:
             return []
         if not group:
@@ -367,28 +357,8 @@ class Observer:
                 running.fresh_marks = []
             if act.action == "edit" and act.ok is not False:
                 for path in act.paths:
-                    self._edit(running, path, act)
-
-    def _edit(self, running: Running, path: str, act: Act) -> None:
-        """Two sessions that edit one file while both run are in each other's way; both learn of it."""
-        own = running.info
-        editors = self._edited.get(path)
-        if editors is None:
-            if len(self._edited) >= MAX_EDITED:
-                self._edited.popitem(last=False)
-            editors = self._edited.setdefault(path, deque(maxlen=8))
-        began = running.pad.first_at or act.at
-        for other, at, n, step in editors:
-            rival = self._running.get(other)
-            if other == own.id or rival is None or abs(act.at - at) > OVERLAP_S or at < min(began, act.at) - 1.0:
-                continue
-            for who, whom, mark in ((running, other, (act.n, act.step)), (rival, own.id, (n, step))):
-                seen = who.pad.rivals.setdefault(path, [])
-                if len(seen) < 20 and not any(entry[0] == whom and entry[2] == mark for entry in seen):
-                    apart = abs(act.at - at)
-                    seen.append((whom, apart, mark))
-                    self._trails[who.info.id].rival(path, whom, apart, mark)
-        editors.append((own.id, act.at, act.n, act.step))
+                    for met in self._rivals.edited(running, path, act, self._running):
+                        self._trails[met.session].rival(met.path, met.other, met.apart, met.mark)
 
     # ---- where sessions are
 
@@ -420,7 +390,7 @@ class Observer:
         self._heard.pop(named, None)
 
     def _restore(self, named: str) -> Running | None:
-        path = self._trail_path(named)
+        path = self._files.trail(named)
         running, size = restored(path)
         if running is None:
             self._resting.pop(named, None)
@@ -431,18 +401,7 @@ class Observer:
 
     def _found(self) -> None:
         """The trails an earlier process left: their sessions rest, and go on when they are heard of again."""
-        if not self.folder.is_dir():
-            return
-        for path in sorted(self.folder.glob("*" + TRAIL)):
-            first = next(iter(Reader(path)), None)
-            try:
-                if first is None or first.kind != "start":
-                    raise ValueError("its first line is not whole")
-                info, _ = info_of(first.body)
-            except (KeyError, TypeError, ValueError) as error:
-                log.warning("the trail %s is no session's and is set aside: %s", path.name, error)
-                path.replace(path.with_suffix(".damaged"))
-                continue
+        for path, info in self._files.left():
             self._resting[info.id] = info
             heard = datetime.fromtimestamp(path.stat().st_mtime, UTC)
             self._heard[info.id] = heard
@@ -459,92 +418,20 @@ class Observer:
         count = 2
         while True:
             name = f"{base}{_SUCCESSOR}{count}"
-            if name not in self._running and name not in self._resting and not self._has_ended(name):
+            if name not in self._running and name not in self._resting and not self._files.has_ended(name):
                 return name
             count += 1
 
-    def _has_ended(self, named: str) -> bool:
-        return (self.folder / (file_name(named) + RECORD)).exists()
-
     # ---- the disk
-
-    def _trail_path(self, named: str) -> Path:
-        return self.folder / (file_name(named) + TRAIL)
-
-    def _record_paths(self) -> list[Path]:
-        paths = (
-            sorted(self.folder.glob("*" + RECORD), key=lambda path: (-path.stat().st_mtime_ns, path.name)) if self.folder.is_dir() else []
-        )
-        for old in paths[KEPT_RECORDS:]:
-            old.unlink(missing_ok=True)
-            old.with_name(old.name.removesuffix(RECORD) + UNLEARNT).unlink(missing_ok=True)
-        return paths[:KEPT_RECORDS]
 
     def _write(self, named: str) -> None:
         trail = self._trails.get(named)
-        if trail is None:
-            return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            trail.write()
-            self._disk_fails = False
-        except OSError as error:
-            self._no_disk(error)
+        if trail is not None:
+            self._files.write(trail)
 
     def _checkpoint(self, named: str) -> None:
         running, trail = self._running.get(named), self._trails.get(named)
-        if running is None or trail is None:
-            return
-        running.messages_since = 0
-        self._write(named)
-        if self._disk is None:
-            self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
-        self._disk.submit(_forced, trail)
-
-    def _no_disk(self, error: OSError) -> None:
-        """Said once: sessions go on in memory."""
-        if not self._disk_fails:
-            log.warning("sessions cannot be written to %s: %s; they go on in memory and are lost with this process", self.folder, error)
-        self._disk_fails = True
-
-
-def restored(path: Path) -> tuple[Running | None, int]:
-    """A session from its trail, and how many bytes of it count."""
-    reader = Reader(path)
-    running: Running | None = None
-    starts: list[SessionInfo] = []  # a fork's own stands before its parent's
-    for line in reader:
-        if line.kind == "start":
-            told, roots = info_of(line.body)
-            starts.append(told)
-            running = Running(told, roots)
-        elif running is None:
-            break
-        elif line.kind == "act":
-            act, marks = act_of(line.body)
-            running.marks.update(dict.fromkeys(marks))
-            running.events += len(marks)
-            running.interpreter.count = act.n
-            running.apply(act)
-            running.interpreter.note(act)
-        elif line.kind == "fork":
-            starts.pop()
-            running = running.fork(starts[-1])
-        elif line.kind == "rival":
-            mark = (int(line.body["mark"][0]), int(line.body["mark"][1]))
-            running.pad.rivals.setdefault(line.body["path"], []).append((line.body["other"], float(line.body["apart"]), mark))
-    if running is not None:
-        while len(starts) > 1:  # it was forked, and nothing more was written
-            starts.pop()
-            running = running.fork(starts[-1])
-        running.messages_since = 0
-    return running, reader.size
-
-
-def _forced(trail: Trail) -> None:
-    try:
-        trail.force()
-    except FileNotFoundError:
-        return  # the session has ended meanwhile: its record is on disk
-    except OSError as error:
-        log.warning("the checkpoint %s could not be forced to the disk: %s", trail.path.name, error)
+        if running is not None and trail is not None:
+            running.messages_since = 0
+            self._files.write(trail)
+            self._files.force(trail)

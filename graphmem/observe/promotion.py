@@ -19,9 +19,10 @@ from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.observe import extraction, gates
 from graphmem.observe.frequency import leads, share
 from graphmem.observe.guard import Guard
-from graphmem.observe.ledger import Seen, digest_of
+from graphmem.observe.ledger import Seen
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.novelty import Novelty, Text, expected
+from graphmem.observe.record_facts import digest_of
 from graphmem.observe.signals import SIGNALS
 from graphmem.observe.summary import summarised, title_of
 from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, worded

@@ -38,6 +38,7 @@ from graphmem.observe.events import Checked
 from graphmem.observe.merge import folded, ranked, without
 from graphmem.observe.methodology import UNIT_KEYS, Methodology, methodologies
 from graphmem.observe.model import OUTCOMES, SESSION_KINDS, Finding, SessionInfo, SessionRecord
+from graphmem.observe.recording import command_runs, errors_seen, file_stats
 from graphmem.observe.scratchpad import Scratchpad, moment
 from graphmem.observe.words import MESSAGE_CHARACTERS
 
@@ -247,10 +248,10 @@ class Running:
             tokens=pad.tokens,
             duration_s=round(pad.duration_s, 3),
             steps=pad.steps,
-            files=tuple(pad.file_stats()),
-            commands=tuple(pad.command_runs()),
+            files=tuple(file_stats(pad)),
+            commands=tuple(command_runs(pad)),
             decisions=tuple(pad.decisions),
-            errors=tuple(pad.errors_seen()),
+            errors=tuple(errors_seen(pad)),
             dead_ends=tuple(pad.dead_ends),
             co_accesses=co_accesses,
             findings=tuple(self.findings()),

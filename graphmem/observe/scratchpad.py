@@ -7,124 +7,25 @@ halved first, their least telling entries before the others; what was let go is 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from graphmem.observe.acts import Act
-from graphmem.observe.model import CommandRun, DeadEnd, Decision, ErrorSeen, FileStat, Finding, SessionInfo, UnitDone
+from graphmem.observe.model import DeadEnd, Decision, Finding, SessionInfo, UnitDone
+from graphmem.observe.places import is_config, module_of
 from graphmem.observe.shell import ALL_FILES
 from graphmem.observe.signals import BY_VALUE, SIGNALS
-from graphmem.observe.words import file_names, fingerprint, is_expected_of_a_test
+from graphmem.observe.tables import ENTRY_BYTES, CommandUse, EditMark, ErrorUse, FileUse, Mark, Table
+from graphmem.observe.words import file_names, fingerprint
 
 MAX_BYTES: Final = 50 << 20  # of a session, by estimate
 _ENOUGH: Final = 0.7  # of MAX_BYTES: what is left after evidence was let go
-ENTRY_BYTES: Final = 600  # of one entry beside its key: the objects of Python that hold it
 RECENT_TOOLS: Final = 8
 RECENT_EDITS: Final = 200
 UNDONE_WITHIN: Final = 30  # acts: an edit taken back later than that was not a mistake of the moment
 MAX_LIST: Final = 500  # decisions, units, dead ends, pages
 LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
-Mark = tuple[int, int]  # where evidence stands: ordinal of the act, step
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Table(dict[K, V], Generic[K, V]):
-    """A mapping with a bound on its entries and an estimate of its size.
-
-    Args:
-        limit: entries; the lesser half goes when there are more.
-        rank: how telling a value is; of equals the older one goes first. None: the older ones.
-        bytes_each: of an entry without its key, by estimate.
-    """
-
-    def __init__(self, limit: int, rank: Callable[[V], float] | None = None, bytes_each: int = ENTRY_BYTES) -> None:
-        super().__init__()
-        self.limit = limit
-        self.rank = rank
-        self.bytes_each = bytes_each
-        self.cost = 0
-        self.let_go = 0
-
-    def add(self, key: K, value: V) -> V:
-        """Keep a new entry."""
-        if len(self) >= self.limit:
-            self.halve()
-        self[key] = value
-        self.cost += self.bytes_each + (len(key) if isinstance(key, (str, tuple)) else 8)
-        return value
-
-    def halve(self) -> None:
-        """Let the lesser half go."""
-        rank = self.rank
-        keys = list(self) if rank is None else sorted(self, key=lambda key: rank(self[key]))
-        going = keys[: (len(keys) + 1) // 2]
-        for key in going:
-            del self[key]
-        self.let_go += len(going)
-        self.cost = self.cost * len(self) // max(1, len(keys))
-
-
-class FileUse:
-    """Counts of one file."""
-
-    __slots__ = (
-        "added", "edits", "first_at", "first_n", "first_step", "last_at", "last_n", "last_step", "reads",
-        "removed", "reverted", "tokens",
-    )  # fmt: skip
-
-    def __init__(self, act: Act) -> None:
-        self.reads = self.edits = self.added = self.removed = self.reverted = self.tokens = 0
-        self.first_at = self.last_at = act.at
-        self.first_step = self.last_step = act.step
-        self.first_n = self.last_n = 0  # of reading or editing; 0: only listed
-
-    def used(self, act: Act) -> None:
-        """It was read or edited."""
-        self.first_at, self.last_at = min(self.first_at, act.at), max(self.last_at, act.at)
-        if not self.first_n:
-            self.first_n, self.first_step, self.first_at = act.n, act.step, act.at
-        self.last_n, self.last_step = act.n, act.step
-
-
-class EditMark:
-    """One edit of one file, so that its undoing is seen."""
-
-    __slots__ = ("after", "at", "before", "n", "path", "step", "undone")
-
-    def __init__(self, act: Act, path: str) -> None:
-        self.n, self.step, self.at, self.path = act.n, act.step, act.at, path
-        self.before, self.after = act.before, act.after
-        self.undone: Mark | None = None
-
-
-class CommandUse:
-    """Counts of one command line."""
-
-    __slots__ = ("action", "failures", "label", "last_exit", "last_step", "runs", "seconds")
-
-    def __init__(self, act: Act) -> None:
-        self.action, self.label = act.action, act.label
-        self.runs = self.failures = self.last_step = 0
-        self.seconds = 0.0
-        self.last_exit: int | None = None
-
-
-class ErrorUse:
-    """One error by its fingerprint."""
-
-    __slots__ = ("command", "edits_at", "expected", "fix_files", "fixed_at", "label", "marks", "message", "times")
-
-    def __init__(self, act: Act) -> None:
-        self.message, self.label, self.command = act.error, act.label, act.command
-        self.times = 0
-        self.marks: list[Mark] = []
-        self.fixed_at: Mark | None = None
-        self.fix_files: tuple[str, ...] = ()
-        self.edits_at = 0  # edits of the session when it was last seen
-        self.expected = act.action == "test" and is_expected_of_a_test(act.error)
 
 
 class Scratchpad:
@@ -497,66 +398,7 @@ class Scratchpad:
                 return label, phase
         return self.info.work_unit, self.info.phase
 
-    # ---- for the record
-
-    def file_stats(self) -> Iterator[FileStat]:
-        """What was done with each file, by path."""
-        for path in sorted(self.files):
-            use = self.files[path]
-            yield FileStat(
-                path,
-                use.reads,
-                use.edits,
-                self.listed.get(path, 0),
-                use.added,
-                use.removed,
-                use.reverted,
-                use.tokens,
-                moment(use.first_at),
-                moment(use.last_at),
-                use.first_step,
-                use.last_step,
-            )
-
-    def command_runs(self) -> Iterator[CommandRun]:
-        """Each command line, in the order of its first run."""
-        for line, use in self.commands.items():
-            yield CommandRun(line, use.action, use.runs, use.failures, use.last_exit, round(use.seconds, 3), use.last_step)
-
-    def errors_seen(self) -> Iterator[ErrorSeen]:
-        """Each error, in the order of its first sight."""
-        for key, use in self.errors.items():
-            steps = tuple(step for _, step in use.marks)
-            yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)
-
 
 def moment(at: float) -> datetime:
     """Seconds since 1970 as an aware time."""
     return datetime.fromtimestamp(at, UTC)
-
-
-def module_of(path: str) -> str:
-    """The folder a file belongs to, at most two deep: `src/auth/tokens.py` is of `src/auth`; "." at the root."""
-    parts = path.split("/", 3)[:-1] if path.count("/") < 3 else path.split("/", 3)[:3]
-    return "/".join(parts[:2]) or "."
-
-
-_CONFIG_NAMES: Final = frozenset(
-    {
-        "package.json", "tsconfig.json", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "cargo.toml", "go.mod",
-        "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "makefile", "cmakelists.txt", "dockerfile", "gemfile",
-        "composer.json", "requirements.txt", "alembic.ini", "manage.toml", "procfile", "angular.json", "nx.json", "turbo.json",
-        "deno.json", "jsconfig.json", ".eslintrc", ".babelrc", ".prettierrc", ".editorconfig", ".env", ".npmrc", "application.properties",
-    }
-)  # fmt: skip
-_CONFIG_ENDINGS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".conf", ".properties", ".env")
-_CONFIG_PARTS: Final = (".config.js", ".config.ts", ".config.mjs", ".config.cjs", "docker-compose", ".env.", ".eslintrc.", "tsconfig.")
-_LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "cargo.lock", "uv.lock", "gemfile.lock"})
-
-
-def is_config(path: str) -> bool:
-    """Whether a file configures; what a tool writes by itself (lock files) does not."""
-    name = path.rpartition("/")[2].lower()
-    if name in _LOCKS:
-        return False
-    return name in _CONFIG_NAMES or name.endswith(_CONFIG_ENDINGS) or any(part in name for part in _CONFIG_PARTS)

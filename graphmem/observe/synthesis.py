@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from graphmem.memory.types import LIVE_STATUSES, TYPES
 from graphmem.memory.update import update
 from graphmem.observe import extraction, gates
-from graphmem.observe.ledger import ErrorStat, FileUse, Ledger, ModuleStat
+from graphmem.observe.ledger import Ledger
+from graphmem.observe.ledger_counts import ErrorStat, FileUse, ModuleStat
 from graphmem.observe.novelty import Novelty, Text
 from graphmem.observe.wording import is_bare
 

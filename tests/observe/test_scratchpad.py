@@ -13,9 +13,11 @@ from graphmem.memory.clock import ManualClock
 from graphmem.observe.events import checked
 from graphmem.observe.merge import folded, merged
 from graphmem.observe.observer import Observer
+from graphmem.observe.places import is_config, module_of
 from graphmem.observe.running import Running, started_info
-from graphmem.observe.scratchpad import MAX_BYTES, Table, is_config, module_of
+from graphmem.observe.scratchpad import MAX_BYTES
 from graphmem.observe.signals import BY_VALUE
+from graphmem.observe.tables import Table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

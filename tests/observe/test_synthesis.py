@@ -12,7 +12,8 @@ from graphmem import GraphMem
 from graphmem.errors import LedgerError
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.frequency import lower, upper
-from graphmem.observe.ledger import FORMAT, Ledger
+from graphmem.observe.ledger import Ledger
+from graphmem.observe.ledger_file import FORMAT
 from graphmem.observe.model import ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
 from graphmem.observe.synthesis import MILESTONES
 from graphmem.settings import Settings

@@ -1,0 +1,108 @@
+"""What the ledger counts across sessions: of modules, their files, errors, and modules used together. All of independent sessions."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from graphmem.observe.ledger_file import LedgerFile
+
+
+class ErrorStat(NamedTuple):
+    """An error across sessions."""
+
+    fingerprint: str
+    sessions: int
+    fixed: int  # sessions in which it was fixed
+    message: str  # the latest one
+    fix_files: tuple[str, ...]  # of the latest fix
+
+
+class FileUse(NamedTuple):
+    """A file across the sessions of a module."""
+
+    path: str
+    sessions: int  # that read or edited it
+    edited: int  # of those: sessions that edited it
+
+
+class ModuleStat(NamedTuple):
+    """A module across sessions."""
+
+    module: str
+    sessions: int
+    tokens: int  # average of its sessions
+    steps: tuple[tuple[int, int], ...]  # (actual, planned) of the sessions that had a plan, oldest first
+
+
+class LedgerCounts(LedgerFile):
+    """Part of `Ledger`: counts over what it has taken in."""
+
+    def session_count(self) -> int:
+        """Independent sessions."""
+        return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
+
+    def modules(self) -> dict[str, int]:
+        """Independent sessions of each module, by name."""
+        rows = self._all(
+            "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
+            "WHERE m.uses GROUP BY m.module ORDER BY 1"
+        )
+        return {str(module): int(count) for module, count in rows}
+
+    def module(self, module: str) -> ModuleStat:
+        """What the sessions of a module have cost."""
+        rows = self._all(
+            "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
+            "GROUP BY s.lineage ORDER BY min(s.at), s.lineage",
+            module,
+        )
+        tokens = [int(row[0]) for row in rows]
+        planned = tuple((int(row[1]), int(row[2])) for row in rows if row[2])
+        return ModuleStat(module, len(rows), round(sum(tokens) / len(tokens)) if tokens else 0, planned)
+
+    def module_files(self, module: str) -> list[FileUse]:
+        """Files used in the sessions of a module, in most sessions first."""
+        rows = self._all(
+            "SELECT f.path, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN f.edits > 0 THEN s.lineage END) "
+            "FROM module m JOIN session s ON s.id = m.session JOIN file f ON f.session = s.id WHERE m.module = ? "
+            "GROUP BY f.path ORDER BY 2 DESC, 1",
+            module,
+        )
+        return [FileUse(str(path), int(sessions), int(edited)) for path, sessions, edited in rows]
+
+    def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
+        """Errors seen in several independent sessions, most first; sessions that read from the web have no say.
+
+        Args:
+            least: sessions.
+            module: only its sessions.
+        """
+        rows = self._all(
+            "SELECT e.fingerprint, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN e.fixed THEN s.lineage END) "
+            "FROM error e JOIN session s ON s.id = e.session AND NOT s.contaminated "
+            "WHERE ?1 IS NULL OR EXISTS (SELECT 1 FROM module m WHERE m.session = e.session AND m.module = ?1) "
+            "GROUP BY e.fingerprint HAVING count(DISTINCT s.lineage) >= ?2 ORDER BY 2 DESC, 1",
+            module,
+            least,
+        )
+        found = []
+        for fingerprint, sessions, fixed in rows:
+            latest = self._one(
+                "SELECT e.message, e.fix FROM error e JOIN session s ON s.id = e.session AND NOT s.contaminated WHERE e.fingerprint = ? "
+                "ORDER BY e.fixed DESC, s.at DESC, s.id LIMIT 1",
+                fingerprint,
+            )
+            found.append(ErrorStat(str(fingerprint), int(sessions), int(fixed), str(latest[0]), tuple(json.loads(latest[1]))))
+        return found
+
+    def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
+        """Modules used in the same sessions: (a, b, sessions of both, sessions of a), for each direction, most first."""
+        rows = self._all(
+            "WITH of AS (SELECT DISTINCT m.module, s.lineage FROM module m JOIN session s ON s.id = m.session) "
+            "SELECT a.module, b.module, count(*), (SELECT count(*) FROM of c WHERE c.module = a.module) FROM of a "
+            "JOIN of b ON a.lineage = b.lineage AND a.module <> b.module GROUP BY a.module, b.module "
+            "HAVING count(*) >= ? ORDER BY 3 DESC, 1, 2",
+            least,
+        )
+        return [(str(a), str(b), int(both), int(of_a)) for a, b, both, of_a in rows]

@@ -1,0 +1,138 @@
+"""The ledger's file: its tables, one transaction at a time, and what happens when it is damaged or of a later version."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.errors import LedgerError
+
+FORMAT: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, lineage TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
+  agent TEXT NOT NULL, outcome TEXT NOT NULL, steps INTEGER NOT NULL, planned INTEGER, tokens INTEGER NOT NULL,
+  contaminated INTEGER NOT NULL,
+  summary TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS session_at ON session (at);
+CREATE INDEX IF NOT EXISTS session_digest ON session (digest);
+CREATE TABLE IF NOT EXISTS seen (key TEXT NOT NULL, session TEXT NOT NULL, lineage TEXT NOT NULL, agent TEXT NOT NULL,
+  PRIMARY KEY (key, session)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS file (path TEXT NOT NULL, session TEXT NOT NULL, reads INTEGER NOT NULL, edits INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, PRIMARY KEY (path, session)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS error (fingerprint TEXT NOT NULL, session TEXT NOT NULL, count INTEGER NOT NULL, fixed INTEGER NOT NULL,
+  message TEXT NOT NULL, fix TEXT NOT NULL, PRIMARY KEY (fingerprint, session)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS module (module TEXT NOT NULL, session TEXT NOT NULL, uses INTEGER NOT NULL,
+  main INTEGER NOT NULL, PRIMARY KEY (module, session)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS file_session ON file (session);
+CREATE INDEX IF NOT EXISTS error_session ON error (session);
+CREATE INDEX IF NOT EXISTS seen_session ON seen (session);
+CREATE INDEX IF NOT EXISTS module_session ON module (session);
+CREATE TABLE IF NOT EXISTS learnt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, session TEXT NOT NULL, at REAL NOT NULL,
+  settled INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS barred (key TEXT PRIMARY KEY, at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS receipt (session TEXT NOT NULL, part TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
+  undone INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, part));
+CREATE TABLE IF NOT EXISTS done (what TEXT NOT NULL, for_ TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (what, for_)) WITHOUT ROWID;
+"""
+
+
+class LedgerFile:
+    """One SQLite file. Any thread may call it.
+
+    Args:
+        path: of the file; made by the first write. A damaged one is set aside and said so in `notes`.
+
+    Raises:
+        LedgerError: from every method: the disk refuses, or the file is of a later version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is asked."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def sizes(self) -> dict[str, int]:
+        """Rows of each table; what must not grow when a session is taken in again."""
+        tables = ("session", "seen", "file", "error", "module", "learnt", "barred", "receipt", "done")
+        return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
+
+    def _one(self, query: str, *values: Any) -> tuple[Any, ...]:
+        row = self._first(query, *values)
+        assert row is not None  # noqa: S101 - an aggregate always gives a row
+        return row
+
+    def _first(self, query: str, *values: Any) -> tuple[Any, ...] | None:
+        rows = self._all(query, *values)
+        return rows[0] if rows else None
+
+    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock:
+            try:
+                return self._open().execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise self._refusal(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it or nothing."""
+        with self._lock:
+            db = self._open()
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise self._refusal(error) from error
+                raise
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                self._connection = self._connected()
+            except sqlite3.OperationalError as error:
+                raise self._refusal(error) from error
+            except sqlite3.DatabaseError:
+                aside = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
+                self.path.replace(aside)
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+                self.notes.append(f"what was counted across sessions could not be read and begins anew; the old file is {aside.name}")
+                self._connection = self._connected()
+        return self._connection
+
+    def _connected(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version > FORMAT:
+                raise LedgerError(
+                    f"{self.path.name} is of version {version}, this program knows {FORMAT}; use the newer graphmem, or move the file away",
+                    path=str(self.path),
+                )
+            if version < FORMAT:
+                db.executescript(_SCHEMA)
+                db.execute(f"PRAGMA user_version = {FORMAT}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _refusal(self, error: sqlite3.Error) -> LedgerError:
+        return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, try again", path=str(self.path))

@@ -1,0 +1,52 @@
+"""What the record of a session says as a whole: its modules, and what its copies have in common with it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Final
+
+from graphmem.observe.model import SessionRecord, as_json
+from graphmem.observe.places import module_of
+
+MAIN: Final = 0.4  # of a session's edits, or of its uses when it edited nothing: it is a session of that module
+_TESTS: Final = frozenset({"tests", "test", "spec", "specs", "__tests__", "testing"})
+_OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # what a copy of a session does not share with it
+
+
+def main_module(record: SessionRecord) -> str:
+    """The module of most edited files, as findings name it; "" when nothing was edited."""
+    counts = Counter(module_of(one.path) for one in record.files if one.edits)
+    return min(counts, key=lambda name: (-counts[name], name), default="")
+
+
+def modules_of(record: SessionRecord) -> dict[str, int]:
+    """The modules a session is of: those with two fifths of its edits, or of its uses when it edited nothing; folders of tests are none."""
+    counts: Counter[str] = Counter()
+    for one in record.files:
+        counts[module_of(one.path)] += one.edits
+    if not +counts:
+        counts = Counter(record.modules)
+    plain = Counter({name: count for name, count in counts.items() if count > 0 and name.partition("/")[0] not in _TESTS})
+    total = sum(plain.values())
+    return {name: count for name, count in plain.items() if count >= MAIN * total}
+
+
+def digest_of(record: SessionRecord) -> str:
+    """What a session and its copies have in common: all but its ids."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(inner) for key, inner in value.items() if key not in _OWN}
+        return [plain(inner) for inner in value] if isinstance(value, list) else value
+
+    raw = json.dumps(plain(as_json(record)), sort_keys=True, ensure_ascii=False, default=str)
+    return blake2b(raw.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def latest(record: SessionRecord) -> datetime:
+    """When a session that does not say was last seen."""
+    times = [one.last_at for one in record.files if one.last_at is not None]
+    return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

@@ -1,0 +1,45 @@
+"""What a scratchpad's counts look like in the record of its session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graphmem.observe.model import CommandRun, ErrorSeen, FileStat
+from graphmem.observe.scratchpad import moment
+
+if TYPE_CHECKING:
+    from graphmem.observe.scratchpad import Scratchpad
+
+
+def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
+    """What was done with each file, by path."""
+    for path in sorted(pad.files):
+        use = pad.files[path]
+        yield FileStat(
+            path,
+            use.reads,
+            use.edits,
+            pad.listed.get(path, 0),
+            use.added,
+            use.removed,
+            use.reverted,
+            use.tokens,
+            moment(use.first_at),
+            moment(use.last_at),
+            use.first_step,
+            use.last_step,
+        )
+
+
+def command_runs(pad: Scratchpad) -> Iterator[CommandRun]:
+    """Each command line, in the order of its first run."""
+    for line, use in pad.commands.items():
+        yield CommandRun(line, use.action, use.runs, use.failures, use.last_exit, round(use.seconds, 3), use.last_step)
+
+
+def errors_seen(pad: Scratchpad) -> Iterator[ErrorSeen]:
+    """Each error, in the order of its first sight."""
+    for key, use in pad.errors.items():
+        steps = tuple(step for _, step in use.marks)
+        yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)

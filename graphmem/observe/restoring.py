@@ -1,0 +1,42 @@
+"""A session brought back from its trail: the same acts give the same scratchpad."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphmem.observe.checkpoint import Reader, act_of, info_of
+from graphmem.observe.model import SessionInfo
+from graphmem.observe.running import Running
+
+
+def restored(path: Path) -> tuple[Running | None, int]:
+    """A session from its trail, and how many bytes of it count."""
+    reader = Reader(path)
+    running: Running | None = None
+    starts: list[SessionInfo] = []  # a fork's own stands before its parent's
+    for line in reader:
+        if line.kind == "start":
+            told, roots = info_of(line.body)
+            starts.append(told)
+            running = Running(told, roots)
+        elif running is None:
+            break
+        elif line.kind == "act":
+            act, marks = act_of(line.body)
+            running.marks.update(dict.fromkeys(marks))
+            running.events += len(marks)
+            running.interpreter.count = act.n
+            running.apply(act)
+            running.interpreter.note(act)
+        elif line.kind == "fork":
+            starts.pop()
+            running = running.fork(starts[-1])
+        elif line.kind == "rival":
+            mark = (int(line.body["mark"][0]), int(line.body["mark"][1]))
+            running.pad.rivals.setdefault(line.body["path"], []).append((line.body["other"], float(line.body["apart"]), mark))
+    if running is not None:
+        while len(starts) > 1:  # it was forked, and nothing more was written
+            starts.pop()
+            running = running.fork(starts[-1])
+        running.messages_since = 0
+    return running, reader.size

@@ -1,0 +1,69 @@
+"""Sessions that edit the same file at the same time, and are in each other's way."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from graphmem.observe.acts import Act
+    from graphmem.observe.running import Running
+    from graphmem.observe.tables import Mark
+
+OVERLAP_S: Final = 1_800.0  # between edits of two agents that are in each other's way
+MAX_EDITED: Final = 20_000  # files whose last editors are remembered, the one untouched longest goes first
+_EDITORS: Final = 8  # of one file, the last
+_MEETINGS: Final = 20  # of one session over one file
+
+
+class _Edit(NamedTuple):
+    """Who edited a file, and when."""
+
+    session: str
+    at: float
+    mark: Mark
+
+
+class Meeting(NamedTuple):
+    """What one of two sessions learns of the other."""
+
+    session: str  # that learns it
+    path: str
+    other: str
+    apart: float  # seconds between their edits
+    mark: Mark  # its own edit
+
+
+class Rivals:
+    """The last editors of each file. The caller holds the observer's lock."""
+
+    def __init__(self) -> None:
+        self._edited: OrderedDict[str, deque[_Edit]] = OrderedDict()
+
+    def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
+        """A session has edited a file: whom it met there while both run. Both scratchpads know of it, once for each edit.
+
+        Args:
+            running: the session.
+            path: of the file.
+            act: the edit.
+            others: sessions that run, by name.
+        """
+        own = running.info
+        editors = self._edited.get(path)
+        if editors is None:
+            if len(self._edited) >= MAX_EDITED:
+                self._edited.popitem(last=False)
+            editors = self._edited.setdefault(path, deque(maxlen=_EDITORS))
+        began = running.pad.first_at or act.at
+        for one in editors:
+            rival, apart = others.get(one.session), abs(act.at - one.at)
+            if one.session == own.id or rival is None or apart > OVERLAP_S or one.at < min(began, act.at) - 1.0:
+                continue
+            for who, whom, mark in ((running, one.session, (act.n, act.step)), (rival, own.id, one.mark)):
+                seen = who.pad.rivals.setdefault(path, [])
+                if len(seen) < _MEETINGS and not any(entry[0] == whom and entry[2] == mark for entry in seen):
+                    seen.append((whom, apart, mark))
+                    yield Meeting(who.info.id, path, whom, apart, mark)
+        editors.append(_Edit(own.id, act.at, (act.n, act.step)))

@@ -1,0 +1,129 @@
+"""The files of a project's sessions: trails of those that run, records of those that have ended, marks of those nobody has learnt from.
+
+Nothing here waits for the disk but the thread that forces checkpoints, and a disk that refuses is said once: sessions go on in memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from graphmem.observe.checkpoint import RECORD, TRAIL, UNLEARNT, Reader, Trail, file_name, info_of, keep_record, read_record
+from graphmem.observe.model import SessionInfo, SessionRecord
+
+KEPT_RECORDS: Final = 500  # of sessions that have ended
+log = logging.getLogger("graphmem.observe")
+
+
+class SessionFiles:
+    """One folder. The caller holds the observer's lock.
+
+    Args:
+        folder: made when it is needed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._disk: ThreadPoolExecutor | None = None
+        self._fails = False
+
+    # ---- trails
+
+    def trail(self, named: str) -> Path:
+        """The trail of a session."""
+        return self.folder / (file_name(named) + TRAIL)
+
+    def left(self) -> list[tuple[Path, SessionInfo]]:
+        """The trails an earlier process left, by name; what is no trail is set aside."""
+        found: list[tuple[Path, SessionInfo]] = []
+        for path in sorted(self.folder.glob("*" + TRAIL)) if self.folder.is_dir() else []:
+            first = next(iter(Reader(path)), None)
+            try:
+                if first is None or first.kind != "start":
+                    raise ValueError("its first line is not whole")
+                found.append((path, info_of(first.body)[0]))
+            except (KeyError, TypeError, ValueError) as error:
+                log.warning("the trail %s is no session's and is set aside: %s", path.name, error)
+                path.replace(path.with_suffix(".damaged"))
+        return found
+
+    def write(self, trail: Trail) -> None:
+        """Hand to the system what the trail has."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            trail.write()
+            self._fails = False
+        except OSError as error:
+            self.refused(error)
+
+    def force(self, trail: Trail) -> None:
+        """Bring to the disk what was written, behind this call."""
+        if self._disk is None:
+            self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
+        self._disk.submit(_forced, trail)
+
+    def refused(self, error: OSError) -> None:
+        """The disk refused. Said once: sessions go on in memory."""
+        if not self._fails:
+            log.warning("sessions cannot be written to %s: %s; they go on in memory and are lost with this process", self.folder, error)
+        self._fails = True
+
+    def idle(self) -> ThreadPoolExecutor | None:
+        """The thread that forces, to be ended without the lock; another is begun when it is needed."""
+        disk, self._disk = self._disk, None
+        return disk
+
+    # ---- records
+
+    def has_ended(self, named: str) -> bool:
+        """Whether a session has a record."""
+        return (self.folder / (file_name(named) + RECORD)).exists()
+
+    def end(self, named: str, record: SessionRecord) -> bool:
+        """Keep the record of a session that has ended, in place of its trail; False when the disk refuses."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            keep_record(self.folder, record)
+        except OSError as error:
+            self.refused(error)
+            return False
+        self.trail(named).unlink(missing_ok=True)
+        return True
+
+    def record(self, named: str) -> SessionRecord | None:
+        """The record of a session that has ended."""
+        return read_record(self.folder / (file_name(named) + RECORD))
+
+    def records(self) -> list[SessionRecord]:
+        """Of sessions that have ended, the newest first; the oldest beyond KEPT_RECORDS go."""
+        found = [record for path in self._record_paths() if (record := read_record(path)) is not None]
+        return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
+
+    def unlearnt(self) -> list[SessionRecord]:
+        """Records nobody has learnt from yet, by name."""
+        names = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
+        return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
+
+    def settled(self, named: str) -> None:
+        """A record has been learnt from."""
+        (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
+
+    def _record_paths(self) -> list[Path]:
+        paths = (
+            sorted(self.folder.glob("*" + RECORD), key=lambda path: (-path.stat().st_mtime_ns, path.name)) if self.folder.is_dir() else []
+        )
+        for old in paths[KEPT_RECORDS:]:
+            old.unlink(missing_ok=True)
+            old.with_name(old.name.removesuffix(RECORD) + UNLEARNT).unlink(missing_ok=True)
+        return paths[:KEPT_RECORDS]
+
+
+def _forced(trail: Trail) -> None:
+    try:
+        trail.force()
+    except FileNotFoundError:
+        return  # the session has ended meanwhile: its record is on disk
+    except OSError as error:
+        log.warning("the checkpoint %s could not be forced to the disk: %s", trail.path.name, error)
