@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from graphmem._wire import Wire, rebuild
 from graphmem.answers import Project
-from graphmem.answers.upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.answers.upkeep import BackupInfo, CompactAnswer, CypherAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, DiskFullError
 from graphmem.model import IndexProgress
 
@@ -28,6 +28,10 @@ class RemoteUpkeepVerbs:
     def health(self) -> Health:
         """See `HealthVerbs.health`."""
         return rebuild(Health, self._wire.ask("Health")["health"])
+
+    def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
+        """See `CypherVerbs.cypher`."""
+        return CypherAnswer(**self._wire.ask("Cypher", query=query, params=dict(params) if params else None, limit=limit)["cypher"])
 
     def backups(self) -> list[BackupInfo]:
         """See `UpkeepVerbs.backups`."""

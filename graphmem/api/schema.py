@@ -17,6 +17,7 @@ from graphmem import answers, model
 from graphmem.api import types_index, types_memory, types_report, types_symbol
 from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
+from graphmem.api.cypher import CypherQueries
 from graphmem.api.describe import resolved
 from graphmem.api.documents import Documents
 from graphmem.api.enums import Direction, EdgeKind, SearchKind, SymbolKind
@@ -49,7 +50,17 @@ def _refs(info: Info, argument: str, given: list[str]) -> list[str]:
 
 
 @strawberry.type(description="Questions about the code.")
-class Query(MemoryQueries, PictureQueries, UpkeepQueries, SemanticQueries, ContextQueries, HistoryQueries, LearningQueries, SessionQueries):
+class Query(
+    MemoryQueries,
+    PictureQueries,
+    UpkeepQueries,
+    CypherQueries,
+    SemanticQueries,
+    ContextQueries,
+    HistoryQueries,
+    LearningQueries,
+    SessionQueries,
+):
     """The root of questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
 
     @resolved(types_index.Project)

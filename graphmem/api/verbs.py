@@ -44,7 +44,7 @@ from graphmem.answers import (
     Timeline,
 )
 from graphmem.answers.injection import ContextAccepted, ContextReady, HookAnswer, Injection, Prefetch, StepLimit, TrustState
-from graphmem.answers.upkeep import BackupInfo, CompactAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
+from graphmem.answers.upkeep import BackupInfo, CompactAnswer, CypherAnswer, Health, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.api.verbs_history import HistoryService
 from graphmem.api.verbs_learning import LearningService
 from graphmem.api.verbs_semantic import SemanticService
@@ -329,6 +329,9 @@ class Service(SemanticService, SessionService, HistoryService, LearningService, 
 
     def doctor(self) -> dict[str, Any]:
         """What the index is made of and what is missing from it."""
+
+    def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
+        """Rows of a query that a person wrote."""
 
     def backups(self) -> list[BackupInfo]:
         """Backups in the index's own folder, newest first."""

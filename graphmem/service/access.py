@@ -92,7 +92,7 @@ _RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("curate", WHOLE): "resolve_conflict prune retract import_memories sync_file undo_session",
         ("index", PLAIN): "index start_index record_co_access record_rename",
         ("admin", PLAIN): "doctor backups backup verify_index compact set_trust_level",
-        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all",
+        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all cypher",
     }
 )
 

@@ -46,6 +46,7 @@ from graphmem.search.request import Request
 from graphmem.service import diffs
 from graphmem.service.changes import ChangeVerbs
 from graphmem.service.context import ContextVerbs
+from graphmem.service.cypher import CypherVerbs
 from graphmem.service.evidence import OutsideEvidence
 from graphmem.service.exploring import ExplorerVerbs
 from graphmem.service.exporting import export
@@ -100,6 +101,7 @@ class GraphMem(
     HistoryVerbs,
     LearningVerbs,
     UpkeepVerbs,
+    CypherVerbs,
     HealthVerbs,
     LanguageVerbs,
     ChangeVerbs,

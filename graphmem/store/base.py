@@ -102,6 +102,14 @@ class CoAccessRow(NamedTuple):
     last_seen_at: datetime  # aware
 
 
+class AskedRows(NamedTuple):
+    """The answer to a query that a person wrote."""
+
+    columns: list[str]
+    rows: list[list[Any]]  # values as JSON has them
+    cut: bool  # there are more
+
+
 class GraphStore(Protocol):
     """An open database. Any thread may read; writes are queued to one writer."""
 
@@ -130,6 +138,16 @@ class GraphStore(Protocol):
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a whole new code graph in place of the old one (memories are kept and re-anchored)."""
+
+    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
+        """Rows of a query that a person wrote; see `store.cypher_guard` for what may be written, `store.cypher_aside` for how it runs.
+
+        Raises:
+            BadInputError: it may not run, the engine cannot make sense of it, or it ended the process it ran in.
+            LimitError: it wants more memory than it may have, or the answer is too large.
+            DeadlineError: it took longer than `timeout_s`.
+            StoreBusyError: another one is running.
+        """
 
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""

@@ -276,6 +276,14 @@ class Connection:
             columns, types = result.get_column_names(), result.get_column_data_types()
             return Rows(columns, types, result.get_all())
 
+    def first_rows(self, text: str, params: Mapping[str, Any], most: int) -> Rows:
+        """Run one statement and take its first rows; times are naive UTC."""
+        found: list[list[Any]] = []
+        with self._run(text, params) as result:
+            while len(found) < most and result.has_next():
+                found.append(result.get_next())
+            return Rows(result.get_column_names(), result.get_column_data_types(), found)
+
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Run one statement and take its rows as Arrow."""
         with self._run(text, params) as result:

@@ -18,8 +18,9 @@ from graphmem._heap import give_back
 from graphmem.errors import BadInputError, DatabaseDamagedError, DeadlineError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store import derived, embeddings, files, times
-from graphmem.store.base import CoAccessRow, EngineInfo, FlowRow, GraphTables, Knowledge, ModuleRow, StoredModule, StoredRows
+from graphmem.store.base import AskedRows, CoAccessRow, EngineInfo, FlowRow, GraphTables, Knowledge, ModuleRow, StoredModule, StoredRows
 from graphmem.store.catalog import load_catalog
+from graphmem.store.cypher_aside import CypherAside
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.dump import write_dump
 from graphmem.store.engine import Connection, Engine, RawDatabase
@@ -138,6 +139,9 @@ class KuzuStore:
         self._gate = Gate()
         self._pid = os.getpid()
         self._failure: BaseException | None = None
+        self._aside = CypherAside(
+            path, spec.name, options.max_db_bytes, self.copy_to, lambda: (self.generation(), self.knowledge_generation())
+        )
         self._closed = False
         self._at_rest = False
         self._used = time.monotonic()  # when somebody last needed the engine
@@ -150,6 +154,8 @@ class KuzuStore:
             self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
         remembered = lock.previous.compact if lock.previous is not None else 0
         self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
+        if not options.read_only:
+            self._aside.close()  # what a crash left
         self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
@@ -194,6 +200,11 @@ class KuzuStore:
         """The same as an Arrow table; its times are naive UTC."""
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
+
+    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
+        """Rows of a query that a person wrote, read from a copy in another process; see `GraphStore.ask`."""
+        self._check_open()
+        return self._aside.ask(query, params, most_rows, timeout_s)
 
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""
@@ -366,6 +377,7 @@ class KuzuStore:
         if self._closed or os.getpid() != self._pid:
             return  # a forked child has nothing to close: touching the handle would hang it
         self._closed = True
+        self._aside.close()
         self._writer.stop()
         try:
             if self._failure is None and not self._at_rest:

@@ -1,0 +1,62 @@
+"""`graphmem cypher`: a question in the graph's own language."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import door
+from graphmem.errors import BadInputError
+
+
+def cypher(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="MATCH … RETURN …; - reads it from standard input.")],
+    *,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME: JSON, or else text (repeatable).")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Rows at most.")] = None,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Ask the graph in Cypher: reading alone, bounded in rows and time. Off unless GRAPHMEM_CYPHER=true.
+
+    docs/cypher.md lists the clauses, functions and tables there are. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
+    """
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        text = sys.stdin.read() if query == "-" else query
+        answer = here.service().cypher(text, dict(map(_pair, param or ())), limit)
+        if as_json:
+            here.output.json(answer)
+            return
+        shown = [[_cell(value) for value in row] for row in answer.rows]
+        if quiet:
+            for row in shown:
+                here.output.line("\t".join(row))
+            return
+        here.output.rows([[(name, "bold") for name in answer.columns], *shown], indent=0)
+        more = "; there are more, raise --limit" if answer.cut else ""
+        here.output.note((f"{len(answer.rows):,} rows in {answer.seconds:.3f} s{more}", "dim"))
+
+
+def _pair(given: str) -> tuple[str, Any]:
+    name, sign, value = given.partition("=")
+    if not sign or not name:
+        raise BadInputError(f"{given[:60]!r} is no parameter; write NAME=VALUE", argument="param", value=given[:60])
+    try:
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value
+
+
+def _cell(value: Any) -> str:
+    """A value on one line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") if isinstance(value, str) else text

@@ -1,0 +1,53 @@
+"""The verb for people's own Cypher: off unless the index's owner turns it on, reading alone, bounded in rows, time and bytes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from graphmem.answers.upkeep import CypherAnswer
+from graphmem.errors import BadInputError, ForbiddenError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphmem.memory.book import MemoryBook
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore
+
+
+class CypherVerbs:
+    """Part of `GraphMem`."""
+
+    _store: GraphStore
+    _book: MemoryBook
+    _settings: Settings
+
+    def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
+        """Rows of a Cypher query over the graph.
+
+        Args:
+            query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and functions of a list; see docs/cypher.md.
+            params: values of `$name` in it: texts, numbers, truth values and lists of them.
+            limit: rows that are wanted, at most and by default `limits.cypher_rows`.
+
+        Raises:
+            ForbiddenError: it is not turned on.
+            BadInputError: the query may not run, or the engine cannot make sense of it.
+            LimitError: the answer is too large.
+            DeadlineError: it took longer than `limits.cypher_seconds`.
+        """
+        limits = self._settings.limits
+        if not self._settings.cypher:
+            raise ForbiddenError("Cypher is off here; set GRAPHMEM_CYPHER=true where the index is opened or served", needs="cypher")
+        if not isinstance(query, str) or not query.strip():
+            raise BadInputError("the query is empty; write MATCH … RETURN …", argument="query")
+        most = limits.cypher_rows if limit is None else limit
+        if not 1 <= most <= limits.cypher_rows:
+            raise BadInputError(
+                f"limit is {most}; give 1 to {limits.cypher_rows:,}", argument="limit", value=most, allowed=limits.cypher_rows
+            )
+        begun = time.perf_counter()
+        self._book.flush()  # what was acknowledged is found
+        found = self._store.ask(query, {} if params is None else params, most_rows=most, timeout_s=float(limits.cypher_seconds))
+        return CypherAnswer(found.columns, found.rows, found.cut, most, round(time.perf_counter() - begun, 4))

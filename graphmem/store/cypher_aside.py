@@ -1,0 +1,131 @@
+"""People's queries, answered beside the database: each in a process of its own, on a copy that is as new as the graph.
+
+What runs there may be ended by the engine, by its bounds or by the clock, and nobody else notices.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
+from graphmem.store.base import AskedRows
+from graphmem.store.cypher_child import MOST_BYTES
+from graphmem.store.cypher_guard import checked
+
+FOLDER: Final = "aside"  # beside the database file
+START_SECONDS: Final = 30.0  # for a process to start on a busy machine, beside the query's own time
+WAIT_SECONDS: Final = 30.0  # for the query before
+KEPT_SECONDS: Final = 60.0  # without a query, after which the copy is removed: it holds what may be deleted meanwhile
+_SEEN: Final = 300  # characters of an engine's sentence that are told
+
+_log = logging.getLogger(__name__)
+
+
+class CypherAside:
+    """Answers queries one after the other. Thread-safe.
+
+    Args:
+        database: file of the database.
+        engine: its name.
+        max_db_bytes: address space the engine sets aside.
+        copy_to: writes a copy of the database, complete and on disk.
+        state: what the graph is at; another value, and the copy is made anew.
+    """
+
+    def __init__(
+        self, database: Path, engine: str, max_db_bytes: int, copy_to: Callable[[Path], None], state: Callable[[], tuple[int, int]]
+    ) -> None:
+        self._folder = database.parent / FOLDER
+        self._engine = engine
+        self._max_db_bytes = max_db_bytes
+        self._copy_to = copy_to
+        self._state = state
+        self._turn = threading.Lock()
+        self._copied: tuple[int, int] | None = None
+        self._removal: threading.Timer | None = None
+
+    def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
+        """See `GraphStore.ask`."""
+        text, values = checked(query, params, most_rows)
+        _log.info("a person asks: %s", text)  # their texts are parameters, so it holds none of them
+        if not self._turn.acquire(timeout=WAIT_SECONDS):
+            raise StoreBusyError("another Cypher query is running; try again", path=str(self._folder), owner=None, retry_after=1.0)
+        try:
+            if self._removal is not None:
+                self._removal.cancel()
+            return self._run(self._copy(), {"text": text, "params": values, "rows": most_rows, "seconds": timeout_s})
+        finally:
+            self._removal = threading.Timer(KEPT_SECONDS, self._remove)
+            self._removal.daemon = True
+            self._removal.start()
+            self._turn.release()
+
+    def close(self) -> None:
+        """Leave no copy behind."""
+        if self._removal is not None:
+            self._removal.cancel()
+        self._clear()
+
+    def _remove(self) -> None:
+        if self._turn.acquire(blocking=False):
+            try:
+                self._clear()
+            finally:
+                self._turn.release()
+
+    def _clear(self) -> None:
+        self._copied = None
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self._folder)
+
+    def _copy(self) -> Path:
+        state = self._state()
+        path = self._folder / "graph.db"
+        if state != self._copied or not path.exists():
+            self._clear()
+            self._folder.mkdir(mode=0o700)
+            self._copy_to(path)
+            self._copied = state
+        return path
+
+    def _run(self, copy: Path, request: dict[str, Any]) -> AskedRows:
+        command = [sys.executable, "-P", "-m", "graphmem.store.cypher_child", self._engine, str(copy), str(self._max_db_bytes)]
+        seconds: float = request["seconds"]
+        late = DeadlineError(f"the query did not finish in {seconds:g} s; ask for less, or raise limits.cypher_seconds", seconds=seconds)
+        try:
+            done = subprocess.run(
+                command, input=json.dumps(request), capture_output=True, text=True, timeout=seconds + START_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise late from error
+        if done.returncode:
+            _log.warning("a query ended its process (%d): %s", done.returncode, done.stderr[-_SEEN:].strip())
+            how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+            raise BadInputError(
+                f"the engine ended with {how} on this query; nothing was harmed, for it ran on a copy: write it another way",
+                argument="query",
+            )
+        answer = json.loads(done.stdout)
+        if "error" not in answer:
+            return AskedRows(answer["columns"], answer["rows"], answer["cut"])
+        said = str(answer["message"])
+        errors: dict[str, GraphMemError] = {
+            "time": late,
+            "memory": LimitError("the query wants more memory than one may have; ask for less", limit="cypher_memory"),
+            "bytes": LimitError(
+                f"the answer has more than {MOST_BYTES:,} bytes; ask for fewer rows or columns", limit="cypher_bytes", allowed=MOST_BYTES
+            ),
+            "query": BadInputError(f"the engine cannot run it: {said}", argument="query"),
+        }
+        raise errors.get(str(answer["error"])) or GraphMemError(
+            f"the copy for queries cannot be used ({said})", path=str(copy), reason=said
+        )

@@ -1,0 +1,101 @@
+"""Runs one checked query on a copy of the database, in a process that has nothing to lose: `python -m graphmem.store.cypher_child`.
+
+The engine ends its process on a good many queries that are plain Cypher (measured: about one in a thousand made at random). What it is
+given here it reads from a copy, with bounded memory and time, and without the right to write a byte to any file.
+
+Takes one JSON object on standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import sys
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.errors import DeadlineError, GraphMemError, LimitError
+from graphmem.store.engine import Engine
+
+MOST_BYTES: Final = 16 << 20  # of an answer, as JSON
+POOL_BYTES: Final = 128 << 20
+SPARE_BYTES: Final = 1 << 30  # for Python, the engine's code and what it holds outside of its pool
+CPU_SECONDS: Final = 10  # for starting, beside the query's own time
+
+# How the engine begins when a query is at fault.
+_OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser", "Catalog", "Conversion", "Overflow", "Runtime"))
+
+
+def main(engine: str, path: str, max_db_bytes: str) -> int:
+    """Answer the request on standard input; 0 whatever comes of the query."""
+    request = json.load(sys.stdin)
+    _confine(int(max_db_bytes), request["seconds"])
+    try:
+        answer = _answer(engine, Path(path), int(max_db_bytes), request)
+    except MemoryError:
+        answer = {"error": "memory", "message": ""}
+    except DeadlineError:
+        answer = {"error": "time", "message": ""}
+    except LimitError as error:
+        answer = {"error": "bytes" if error.facts.get("limit") == "bytes" else "memory", "message": ""}
+    except GraphMemError as error:
+        reason = str(error.facts.get("reason", "")) or error.message
+        kind = "memory" if "bad_alloc" in reason else "query" if reason.startswith(_OF_THE_QUERY) else "engine"
+        answer = {"error": kind, "message": reason[:300]}
+    sys.stdout.write(json.dumps(answer))
+    return 0
+
+
+def _confine(max_db_bytes: int, seconds: float) -> None:
+    """Bound what this process may take, for good."""
+    cpu = CPU_SECONDS + math.ceil(seconds) * 2
+    for what, most in (
+        (resource.RLIMIT_AS, max_db_bytes + POOL_BYTES + SPARE_BYTES),  # the engine sets aside room for the largest database
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+
+
+def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> dict[str, Any]:
+    database = Engine(engine).open(path, buffer_pool_bytes=POOL_BYTES, max_db_bytes=max_db_bytes, read_only=True)
+    connection = database.connect()
+    connection.set_timeout(request["seconds"])
+    connection.rows("BEGIN TRANSACTION READ ONLY")
+    found = connection.first_rows(request["text"], request["params"], request["rows"] + 1)
+    rows: list[list[Any]] = []
+    room = MOST_BYTES
+    for row in found.rows[: request["rows"]]:
+        rows.append([_plain(value) for value in row])
+        room -= len(json.dumps(rows[-1]))
+        if room < 0:
+            raise LimitError("the answer is too large", limit="bytes")
+    return {"columns": found.columns, "rows": rows, "cut": len(found.rows) > request["rows"]}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: times as ISO 8601 in UTC, what JSON has no number for as null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (bytes, bytearray)):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, datetime):
+        return f"{value.isoformat()}+00:00" if value.tzinfo is None else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
+        return str(value)
+    return value if isinstance(value, (str, int, bool)) or value is None else str(value)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))
