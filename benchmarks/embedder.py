@@ -89,7 +89,7 @@ def documented(count: int) -> list[tuple[str, str]]:
             doc = node.body[0]
             body = lines[: doc.lineno - node.lineno] + lines[(doc.end_lineno or doc.lineno) - node.lineno + 1 :]
             name = f"{path.relative_to(root)}:{node.name}"
-            question = re.split(r"(?<=.)\s|\n\n", said, maxsplit=1)[0]
+            question = re.split(r"(?<=\.)\s|\n\n", said, maxsplit=1)[0]
             found[name] = (" ".join(question.split()), f"function: {node.name}\n" + "\n".join(body))
     chosen = sorted(found, key=lambda name: hashlib.sha1(name.encode()).hexdigest())[:count]
     return [found[name] for name in chosen]
