@@ -1,8 +1,6 @@
 """The memories' truth: an append-only file of readable lines beside the database, on disk before anybody is told "kept".
 
-One line is one entry: what was done to one memory, by whom, when, and what changed. A line ends in the hash of what stands before it on
-the line, and names the hash of the entry before it, so a flipped byte, a torn end and a line taken out are three different findings, and
-nobody can change the past unseen. The lines of one write form a *batch*: all of it counts, or nothing.
+One line is one entry (`journal_lines`): what was done to one memory, by whom, when, and what changed.
 
 Entries are cut into segments of a thousand; the youngest four stay as they are, older ones are compressed. Nothing is ever rewritten,
 but for `rewrite`, by which a secret or a person's wish takes words out of the past, and which says so in an entry of its own.
@@ -13,52 +11,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import gzip
-import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import orjson
+from typing import Final
 
 from graphmem.errors import DiskFullError, JournalError
+from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
 
 SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them: 4,000 to 5,000 entries
-START: Final = "0" * 32  # what the first entry names as its predecessor
 
-_HASH_BYTES: Final = 16
-_TAIL: Final = re.compile(rb',"sum":"([0-9a-f]{32})"\}$')
 _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
-
-Line = dict[str, Any]
-
-
-class Entry(NamedTuple):
-    """One line that is whole."""
-
-    number: int  # from 1
-    batch: int  # number of the first entry of its batch
-    of: int  # entries in the batch
-    sum: str
-    prev: str
-    body: Line
-
-
-class Head(NamedTuple):
-    """The newest entry."""
-
-    number: int
-    sum: str
-
-
-class _Scan(NamedTuple):
-    """What reading a segment gave."""
-
-    entries: list[Entry]
-    bad: list[bytes]  # lines that are not what was written
-    torn_at: int | None  # where in the file a last, unfinished batch begins
 
 
 class Journal:
@@ -91,7 +56,7 @@ class Journal:
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
                 continue
-            for entry in _scan(_read(path)).entries:
+            for entry in scanned(_read(path)).entries:
                 if entry.number > last:
                     last = entry.number
                     yield entry
@@ -101,7 +66,7 @@ class Journal:
         found: list[Entry] = []
         total = 0
         for path in reversed(self._segments()):
-            for entry in reversed(_scan(_read(path)).entries):
+            for entry in reversed(scanned(_read(path)).entries):
                 if wanted is None or wanted(entry.body):
                     if skip <= total < skip + limit:
                         found.append(entry)
@@ -111,7 +76,7 @@ class Journal:
     def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
         """The newest entry that is wanted; reads no more segments than it takes."""
         for path in reversed(self._segments()):
-            for entry in reversed(_scan(_read(path)).entries):
+            for entry in reversed(scanned(_read(path)).entries):
                 if wanted(entry.body):
                     return entry
         return None
@@ -121,7 +86,7 @@ class Journal:
         findings: list[str] = []
         prev, number = START, 0
         for path in self._segments():
-            scan = _scan(_read(path))
+            scan = scanned(_read(path))
             findings += [f"{path.name} has a line that does not match its hash" for _ in scan.bad]
             for entry in scan.entries:
                 if entry.number != number + 1:
@@ -143,7 +108,7 @@ class Journal:
         """
         if not bodies:
             return self.head
-        data, head = _encoded(bodies, self.head)
+        data, head = encoded(bodies, self.head)
         try:
             if self._file is None or self._entries_here >= SEGMENT_ENTRIES:
                 self._begin_segment()
@@ -240,10 +205,10 @@ class Journal:
         for path in segments:
             if path.suffix == ".gz" and path is not segments[-1]:
                 continue
-            scan = _scan(_read(path))
+            scan = scanned(_read(path))
             if scan.bad or (scan.torn_at is not None):
                 self._put_aside(path, scan, is_last=path is segments[-1])
-                scan = _scan(_read(path))
+                scan = scanned(_read(path))
             if scan.entries:
                 if self.head.number and scan.entries[0].number > self.head.number + 1 and not self.damaged:
                     self.notes.append(
@@ -303,7 +268,7 @@ class Journal:
                 os.fsync(file)
             raise
 
-    def _put_aside(self, path: Path, scan: _Scan, *, is_last: bool) -> None:
+    def _put_aside(self, path: Path, scan: Scan, *, is_last: bool) -> None:
         """Copy what is damaged to a file of its own, and leave in the segment what is whole."""
         data = _read(path)
         aside = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
@@ -324,7 +289,7 @@ class Journal:
                 f"{len(scan.bad)} entries of {path.name} did not match their hash and are now in {aside.name}; "
                 "what the database knows of them was kept"
             )
-        kept = b"".join(_line(data, entry) for entry in scan.entries)
+        kept = b"".join(line_of(data, entry) for entry in scan.entries)
         scratch = path.with_name(path.name + ".tmp")
         with scratch.open("wb") as out:
             out.write(gzip.compress(kept, mtime=0) if path.suffix == ".gz" else kept)
@@ -338,71 +303,6 @@ def _first_of(path: Path) -> int | None:
     """Number of a segment's first entry; None for another file."""
     match = _NAME.match(path.name)
     return int(match[1]) if match else None
-
-
-def _encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
-    bodies = list(bodies)
-    number, prev = head
-    batch = number + 1
-    lines: list[bytes] = []
-    for body in bodies:
-        number += 1
-        start = orjson.dumps({"n": number, "batch": batch, "of": len(bodies), **body, "prev": prev})[:-1]
-        prev = _hash(start)
-        lines.append(start + b',"sum":"' + prev.encode() + b'"}\n')
-    return b"".join(lines), Head(number, prev)
-
-
-def _hash(start: bytes) -> str:
-    return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
-
-
-_OWN: Final = frozenset({"n", "batch", "of", "prev", "sum"})
-
-
-def _scan(data: bytes) -> _Scan:
-    entries: list[Entry] = []
-    bad: list[bytes] = []
-    places: list[int] = []
-    at = 0
-    torn_at: int | None = None
-    while at < len(data):
-        end = data.find(b"\n", at)
-        line = data[at:] if end < 0 else data[at:end]
-        entry = _entry(line) if end >= 0 else None  # a line without its end was not finished, however much of it is there
-        if entry is not None:
-            entries.append(entry)
-            places.append(at)
-        elif end < 0:
-            torn_at = at
-        elif line:
-            bad.append(line + b"\n")
-        at = len(data) if end < 0 else end + 1
-    # A last line without its end belongs to a batch that was never finished; so does a batch whose end never came.
-    if entries and (torn_at is not None or not bad):
-        last = entries[-1]
-        if last.number != last.batch + last.of - 1 and last.number - last.batch + 1 <= last.of:
-            first = next(i for i, entry in enumerate(entries) if entry.batch == last.batch)
-            torn_at = places[first]
-            del entries[first:]
-    return _Scan(entries, bad, torn_at)
-
-
-def _entry(line: bytes) -> Entry | None:
-    tail = _TAIL.search(line)
-    if tail is None or _hash(line[: tail.start()]) != tail[1].decode():
-        return None
-    try:
-        body = orjson.loads(line)
-        return Entry(body["n"], body["batch"], body["of"], body["sum"], body["prev"], {k: v for k, v in body.items() if k not in _OWN})
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
-
-
-def _line(data: bytes, entry: Entry) -> bytes:
-    """The bytes of an entry, with the line's end."""
-    at = data.index(f'"sum":"{entry.sum}"}}\n'.encode())
-    return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
 def _read(path: Path) -> bytes:
@@ -434,15 +334,3 @@ def _remove_folder(folder: Path) -> None:
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
-
-
-def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """The body of an entry, empty parts left out."""
-    line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
-    line.update(payload)
-    return {name: value for name, value in line.items() if value not in ("", None, [], {})}
-
-
-def text_of(body: Mapping[str, Any], name: str) -> str:
-    """A text part of an entry, "" when it is not there."""
-    return str(body.get(name, ""))

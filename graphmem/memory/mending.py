@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
-from graphmem.memory.journal import Head, Line
+from graphmem.memory.journal_lines import Head, Line
 from graphmem.memory.records import Event, Replay, plain, restated
 from graphmem.memory.redact import redact_all
 

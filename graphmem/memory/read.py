@@ -9,7 +9,7 @@ from graphmem.answers import AuditEntry, AuditPage, MemoryInfo, MemoryPage, Revi
 from graphmem.knowledge import MemoryRow
 from graphmem.memory import life
 from graphmem.memory.filters import MemoryQuery, ordered
-from graphmem.memory.journal import Entry, Line, text_of
+from graphmem.memory.journal_lines import Entry, Line, text_of
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.memory.validate import moment, path, refuse
 from graphmem.model import file_id

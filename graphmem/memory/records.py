@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
-from graphmem.memory.journal import Entry, Line, body
+from graphmem.memory.journal_lines import Entry, Line, body
 from graphmem.store.base import Knowledge
 
 _TIMES: Final = frozenset(name for name in MemoryRow._fields if name.endswith("_at") or name.startswith("valid_"))

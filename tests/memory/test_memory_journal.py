@@ -12,6 +12,7 @@ import pytest
 from graphmem.errors import DiskFullError, JournalError
 from graphmem.memory import journal as module
 from graphmem.memory.journal import Journal
+from graphmem.memory.journal_lines import hash_of
 
 
 def fill(journal, count, batch=1):
@@ -103,7 +104,7 @@ def test_an_entry_that_was_taken_out_or_changed_with_its_hash_is_told(tmp_path):
     path.write_bytes(b"".join([lines[0], *lines[2:]]))
     assert any("missing" in note for note in Journal(tmp_path / "j").verify())
     start = lines[1].replace(b"m1-0", b"evil").split(b',"sum":')[0]
-    forged = start + b',"sum":"' + module._hash(start).encode() + b'"}\n'
+    forged = start + b',"sum":"' + hash_of(start).encode() + b'"}\n'
     path.write_bytes(b"".join([lines[0], forged, *lines[2:]]))
     assert any("replaced" in note for note in Journal(tmp_path / "j").verify())
 
