@@ -20,6 +20,7 @@ from graphmem.parsing.facts import (
     NEW,
     STRING,
     TUPLE,
+    Definition,
     FileFacts,
     Import,
     Reference,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 from graphmem.parsing.extract_definitions import Definitions
-from graphmem.parsing.extraction import FUNCTION_LIKE, Captures
+from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition
 
 _MAIN: Final = (
     "definition.",
@@ -103,7 +104,8 @@ class _Extraction(Definitions):
             self.walk(tree.root_node)
         self.apply_scope_statements()
         self.join_owners()
-        definitions = [definition.close() for definition in self.definitions]
+        exports = self.exports()
+        definitions = [self.closed(definition, exports or ()) for definition in self.definitions]
         return FileFacts(
             path=self.path,
             language=self.grammar.spec.name,
@@ -116,7 +118,7 @@ class _Extraction(Definitions):
             imports=self.imports,
             bindings=self.bindings,
             references=self.useful_references(),
-            exports=self.exports(),
+            exports=exports,
             error_count=errors,
             diagnostics=tuple(diagnostics),
             extraction_version=self.grammar.extraction_version,
@@ -225,6 +227,13 @@ class _Extraction(Definitions):
             return False
 
         return [reference for reference in self.references if not is_local(reference)]
+
+    def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
+        """A definition as the facts have it; what stands at the top and in the module's list of exports is marked as exported."""
+        made = definition.close()
+        if made.parent != 0 or made.name not in exports or "exported" in made.modifiers:
+            return made
+        return made._replace(modifiers=tuple(sorted((*made.modifiers, "exported"))))
 
     def exports(self) -> tuple[str, ...] | None:
         """Names the module says it exports; None when it does not say, or not literally."""

@@ -20,7 +20,7 @@ from graphmem.errors import GrammarError
 from graphmem.parsing.language import LanguageSpec, language_spec
 from graphmem.parsing.languages import Helper, helper_named
 
-EXTRACTION_RULES: Final = "1"
+EXTRACTION_RULES: Final = "2"
 """Raised by hand whenever `extract` or `terms` would say something else about an unchanged file."""
 
 PARSE_TIMEOUT_MICROS: Final = 5_000_000

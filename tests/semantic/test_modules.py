@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.service.graphmem import GraphMem
@@ -113,6 +114,18 @@ def test_an_empty_and_a_tiny_project_have_a_map(project):
     assert [(module.files, module.layer) for module in found.modules] == [(1, 0)]
     assert found.dependencies == []
     assert service.cycles("modules").cycles == []
+
+
+def test_parts_of_one_folder_are_told_apart_and_none_is_called_like_the_whole():
+    shop = [f"src/shop/{name}.py" for name in ("app", "cart", "tax", "log", "mail")]
+    groups = [shop[:2], shop[2:4], shop[4:], ["tests/test_shop.py"]]
+    weight = {path: float(len(shop) - i) for i, path in enumerate(shop)}
+    names = [one.name for one in named(groups, [], weight, {"tests/test_shop.py"}, "shop")]
+    assert names == ["shop: app, cart", "shop: tax, log", "shop: mail", "tests"]
+    most = [one.name for one in named([shop[:4], shop[4:]], [], weight, set(), "shop")]
+    assert most == ["shop", "shop: mail"]
+    known = Known("k", "old name", frozenset(shop[:4]))
+    assert [one.name for one in named([shop[:4], shop[4:]], [known], weight, set(), "shop")] == ["old name", "shop"]
 
 
 def test_a_wrong_level_is_refused(indexed):

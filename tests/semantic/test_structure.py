@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
+from graphmem.errors import BadInputError
 from graphmem.service.graphmem import GraphMem
 
 
@@ -137,6 +138,51 @@ def test_what_commits_say_changes_the_order(tmp_path, repository):
     assert not found.notes
     assert [one.symbol.path for one in found.hotspots[:2]] == ["busy.py", "calm.py"]
     assert found.hotspots[0].churn > found.hotspots[1].churn > 0
+
+
+def test_hot_spots_of_the_past_are_those_of_the_commits_until_then(repository, tmp_path):
+    code = "def {0}(n):\n    if n > {1}:\n        return 1\n    return 2\n"
+    for number in range(3):
+        root = repository({"early.py": code.format("early", number)})
+    for number in range(5):
+        root = repository({"late.py": code.format("late", number)})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        told = service.heat_history(2).columns
+        assert told["commits"][-1] == 8
+        assert told["paths"] == ["early.py", "late.py"]
+        assert [len(row) for row in told["scores"]] == [2, 2]
+        files = {one.symbol.path: round(one.score, 1) for one in service.hotspots().hotspots}
+        assert dict(zip(told["paths"], told["scores"][-1], strict=True)) == pytest.approx(files, abs=0.1)
+        for steps in (1, 101):
+            with pytest.raises(BadInputError):
+                service.heat_history(steps)
+
+
+def test_commits_are_newest_first_with_the_modules_they_touched(repository, tmp_path, serving):
+    repository({"a/one.py": "def one():\n    return 1\n", "b/two.py": "def two():\n    return 2\n"})
+    root = repository({"a/one.py": "def one():\n    return 3\n"})
+    with GraphMem.open(tmp_path / "db") as service:
+        service.index(root)
+        found = service.commits()
+        assert [(one.subject, one.files, one.paths) for one in found.commits] == [
+            ("a change", 1, ["a/one.py"]),
+            ("a change", 2, ["a/one.py", "b/two.py"]),
+        ]
+        assert found.commits[0].modules == [service.module("a/one.py").module.name]
+        assert service.commits(1).commits == found.commits[:1]
+        with serving(service) as client:
+            assert client.commits() == found
+            assert client.heat_history(3) == service.heat_history(3)
+        with pytest.raises(BadInputError):
+            service.commits(0)
+
+
+def test_without_git_there_are_no_commits_and_that_is_said(project):
+    service = project({"a.py": "def a():\n    return 1\n"})
+    assert service.commits().commits == []
+    assert service.commits().notes == ["the project is not under git"]
+    assert service.heat_history().columns["scores"] == []
 
 
 def test_central_symbols_are_those_the_rest_leans_on(indexed):

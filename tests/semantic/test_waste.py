@@ -58,6 +58,34 @@ def test_a_name_that_is_put_together_is_doubted(project):
     assert any("put together" in why for why in found[0].why)
 
 
+def test_of_definitions_of_one_name_in_branches_a_use_means_all(project):
+    """Which one is defined is known when the program runs."""
+    branches = (
+        "import sys\n\n\ndef made(kind):\n    if kind:\n        def _value(n):\n            return n\n"
+        "    elif sys.argv:\n        def _value(n):\n            return 2 * n\n"
+        "    else:\n        def _value(n):\n            return 3 * n\n    return _value\n\n\nprint(made(1)(2))\n"
+    )
+    assert project({"branches.py": branches}).dead_code(0.0).symbols == []
+
+
+def test_what_a_module_lists_as_its_own_is_public(project):
+    layout = '__all__ = ["shown"]\n\n\ndef shown():\n    return 1\n\n\ndef kept():\n    return 2\n'
+    service = project({"lib/__init__.py": "", "lib/layout.py": layout})
+    assert [one.symbol.qualname for one in service.dead_code(0.0).symbols] == ["kept"]
+    assert [one.symbol.qualname for one in service.entry_points(["export"]).entry_points] == ["shown"]
+    assert "exported" in service.symbol("shown").modifiers
+
+
+def test_what_a_base_from_outside_may_call_is_not_listed(project):
+    server = (
+        "from html.parser import HTMLParser\n\n\nclass Reader(HTMLParser):\n"
+        "    def _closed(self):\n        return 1\n\n\nReader().feed('')\n"
+    )
+    (found,) = project({"server.py": server}).dead_code(0.0).symbols
+    assert found.confidence < 0.6
+    assert any("inherits from something outside" in why for why in found.why)
+
+
 def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx_tree):
     found = indexed.dead_code(0.9).symbols
     assert found

@@ -38,10 +38,10 @@ MEMBER: Final = 0.5  # in a member of a class that its name does not keep for it
 DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "unresolved": (0.4, "calls of this name could not be resolved"),
     "decorated": (0.4, "a decorator may register it"),
-    "mentioned": (0.5, "its name stands elsewhere in code"),
+    "mentioned": (0.2, "its name stands elsewhere in code"),
     "documented": (0.5, "its name stands in documentation or configuration"),
-    "subclass": (0.6, "it extends a class that may find it"),
-    "external_base": (0.6, "its class inherits from something outside"),
+    "subclass": (0.3, "it extends a class that may find it"),
+    "external_base": (0.3, "its class inherits from something outside"),
     "computed": (0.3, "a name that begins like this is put together when the program runs"),
     "parse_errors": (0.7, "its file could not be read in full"),
 }
@@ -131,18 +131,37 @@ def _protocol(name: str, language: str) -> bool:
 
 
 def _reached(view: GraphView, roots: Bool) -> Bool:
-    """What a root uses, directly or not; a used member keeps its class, a used base method its replacements."""
+    """What a root uses, directly or not; a used member keeps its class, a used base method its replacements, a definition its twins."""
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
+    twin = _twins(view)
     live = roots.copy()
     while True:
         before = int(live.sum())
+        used = np.zeros(int(twin.max(initial=0)) + 1, np.bool_)
+        used[twin[live]] = True
+        live |= used[twin]
         live[view.dst[uses[live[view.src[uses]]]]] = True
         live[view.src[replaces[live[view.dst[replaces]]]]] = True
         inside = np.flatnonzero(live & (view.parent >= 0))
         live[view.parent[inside]] = True
         if int(live.sum()) == before:
             return live
+
+
+def _twins(view: GraphView) -> npt.NDArray[np.int64]:
+    """A number for each node, shape (n,), the same for definitions of one name in one place.
+
+    `if …: def f(): …` and `else: def f(): …`, or a property and its setter: a use means whichever was defined, so all are used.
+    """
+    numbers: dict[tuple[int, str], int] = {}
+    names = view.arrays.nodes.qualname.to_pylist()
+    pairs = zip(view.path_index.tolist(), names, (view.label == SYMBOL).tolist(), strict=True)
+    made = [numbers.setdefault((path, name), len(numbers)) if symbol else -1 for path, name, symbol in pairs]
+    found = np.array(made, np.int64)
+    others = np.flatnonzero(found < 0)
+    found[others] = len(numbers) + np.arange(len(others))
+    return found
 
 
 def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
@@ -170,7 +189,8 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
     What other dead code uses is no more certain to be dead than the least certain of its users.
     """
     view = entries.view
-    defined = Counter(view.arrays.nodes.name.to_pylist())
+    names = view.arrays.nodes.name.to_pylist()
+    defined = Counter(names[node] for node in np.flatnonzero(view.label == SYMBOL).tolist())
     weighed = {node: _weighed(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)}
     confidence = {node: one for node, (one, _) in weighed.items()}
     users = {node: found for node in dead.nodes if (found := _users(view, node, confidence))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.analysis.semantic.files import common_folder
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 MOST: Final = 0.6  # share of its files that must lie below a folder for the module to bear its name
 SAME: Final = 1 / 3  # share of the larger one that two groups must have in common to be the same module
 ROOT: Final = "(root)"
+SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package and say nothing about it
+SPOKEN: Final = 8  # weightiest files that are tried for a name
 
 
 class Known(NamedTuple):
@@ -47,15 +50,20 @@ def named(
     """
     old = _matches(groups, known)
     taken = {old[i].name for i in old}
+    speaking = {i: [path for path in group if path not in tests] or list(group) for i, group in enumerate(groups)}
     used = {one.id for one in known}
     top = common_folder(path for group in groups for path in group)
+    bases = {i: _base(speaking[i], top) for i in range(len(groups)) if i not in old}
+    files: Counter[str] = Counter()
+    for i, base in bases.items():
+        files[base] += len(speaking[i])
     found = []
     for i, group in enumerate(groups):
         before = old.get(i)
         if before is not None:
             found.append(Named(before.id, before.name, common_folder(group), list(group)))
             continue
-        name = _name([path for path in group if path not in tests] or group, taken, weight, top)
+        name = _name(bases[i], speaking[i], 2 * len(speaking[i]) > files[bases[i]], taken, weight)
         taken.add(name)
         ordinal = 0
         while (key := stable_id("module", project, name, str(ordinal))) in used:
@@ -82,8 +90,8 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
     return found
 
 
-def _name(group: Sequence[str], taken: set[str], weight: Mapping[str, float], top: str) -> str:
-    """The deepest folder most of the group lies in, below what all of the project has in common; made unique by its weightiest files."""
+def _base(group: Sequence[str], top: str) -> str:
+    """The deepest folder most of the group lies in, below what all of the project has in common and below a folder of sources."""
     counts: Counter[str] = Counter()
     for path in group:
         folder = path.rpartition("/")[0]
@@ -93,12 +101,21 @@ def _name(group: Sequence[str], taken: set[str], weight: Mapping[str, float], to
     fitting = [folder for folder, count in counts.items() if count >= MOST * len(group)]
     folder = max(fitting, key=lambda one: (one.count("/"), counts[one], one), default="")
     base = folder.removeprefix(top).strip("/") if folder != top else top.rpartition("/")[2]
-    base = base or ROOT
-    if base not in taken:
+    first, _, rest = base.partition("/")
+    return (rest if first in SOURCES and rest else base) or ROOT
+
+
+def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
+    """The base alone for the group that has most of what lies there; others add their weightiest files, for no part is the whole."""
+    if most and base not in taken:
         return base
-    for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one)):
-        name = f"{base}: {_stem(path)}"
-        if name not in taken:
+    stems = list(dict.fromkeys(_stem(path) for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one))))
+    stems = [stem for stem in stems if stem != base.rpartition("/")[2]] or stems
+    for one, other in combinations(stems[:SPOKEN], 2):
+        if (name := f"{base}: {one}, {other}") not in taken:
+            return name
+    for stem in stems:
+        if (name := f"{base}: {stem}") not in taken:
             return name
     number = 2
     while f"{base} {number}" in taken:
