@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from graphmem.embedding.sentence import packaged_folder
@@ -16,6 +17,7 @@ from graphmem.embedding.sentence import packaged_folder
 Counter = Callable[[str], int]
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")  # without a vocabulary: four letters a token, every sign one
+LINES: Final = 16_384  # that are remembered, of some hundred characters each
 _lock = threading.Lock()
 _loaded: list[Any] = []  # the tokeniser, or None, once somebody asked
 
@@ -23,13 +25,29 @@ _loaded: list[Any] = []  # the tokeniser, or None, once somebody asked
 def count_tokens(text: str) -> int:
     """Tokens of a text, at least as many as a language model's tokeniser makes of it; lines add up: a line end counts one.
 
-    A word the vocabulary does not know counts its bytes in UTF-8, which no byte-level vocabulary exceeds.
+    A word the vocabulary does not know counts its bytes in UTF-8, which no byte-level vocabulary exceeds. What was counted before is
+    known by its lines, for the same memories are weighed again and again.
     """
+    lines = text.split("\n")
+    return sum(map(_count_line, lines)) + len(lines) - 1
+
+
+def count_once(text: str) -> int:
+    """The same for a text that will not come again: counted at once, and not remembered."""
+    return _count(text) + text.count("\n")
+
+
+@lru_cache(maxsize=LINES)
+def _count_line(line: str) -> int:
+    return _count(line)
+
+
+def _count(text: str) -> int:
     if not text:
         return 0
     tokenizer = _tokenizer()
     if tokenizer is None:
-        return len(_PIECE.findall(text)) + text.count("\n")
+        return len(_PIECE.findall(text))
     encoded = tokenizer.encode(text, add_special_tokens=False)
     unknown = tokenizer.token_to_id("[UNK]")
     ids: list[int] = encoded.ids
@@ -39,7 +57,7 @@ def count_tokens(text: str) -> int:
         more = sum(
             len(text[spans[at][0] : spans[at][1]].encode("utf-8", "surrogatepass")) - 1 for at, one in enumerate(ids) if one == unknown
         )
-    return len(ids) + max(0, more) + text.count("\n")
+    return len(ids) + max(0, more)
 
 
 def is_exact() -> bool:

@@ -86,6 +86,7 @@ class MemoryBook:
         self._turn = threading.RLock()
         self._behind = False  # the journal has what the graph does not
         self._paths: dict[str, str] | None = None
+        self.tables = 0  # writes of what is kept in the graph's meta alone: aliases
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(self, self._reconsider)
         self.journal = Journal(data_dir / FOLDER)
@@ -161,6 +162,7 @@ class MemoryBook:
             return
         head = self.journal.append(bodies_of(delta, events, before, self.clock.now(), actor, **extra))
         self._follow(delta, vectors, {**(meta or {}), META: mark_of(head)})
+        self.tables += bool(meta)
         if self.on_change is not None:
             self.on_change(delta)
 
@@ -287,6 +289,7 @@ class MemoryBook:
         generation = self.store.apply_knowledge(delta, None, meta)
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
+        self.tables += 1
 
     def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
         """The contextual text of a memory: what is embedded.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.injection.items import Item, clean, of_memory, plain_path
-from graphmem.injection.tokens import count_tokens
+from graphmem.injection.tokens import count_once, count_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import PrefetchedFile
 
 MAX_LINES: Final = 80  # of one piece of code
+COUNTED: Final = 4_096  # files whose tokens are remembered while they do not change
 
 
 def of_summary(one: SessionSummary, room: int) -> Item:
@@ -38,9 +40,17 @@ def tokens_of(root: Path | None, path: str) -> int | None:
         file = (root / path).resolve()
         if not file.is_relative_to(root.resolve()) or not file.is_file():
             return None
-        return count_tokens(file.read_bytes()[: 1 << 20].decode("utf-8", "replace"))
+        found = file.stat()
+        return _tokens_in(file, found.st_mtime_ns, found.st_size)
     except OSError:
         return None
+
+
+@lru_cache(maxsize=COUNTED)
+def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
+    """Tokens of a file as it was at that moment, of its first mebibyte; more of it would not fit anywhere."""
+    with file.open("rb") as opened:
+        return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
 
 
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:

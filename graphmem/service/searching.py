@@ -133,9 +133,9 @@ class Searcher:
         judge = Judge(lambda row: SOURCES[row.source].trust, confidence_in_use, self._book.clock.now)
         if not request.wants_memories:
             return Aids(judge=judge)
-        index = self._projections.memories()
-        if self._aliases[0] != index.generation:
-            self._aliases = (index.generation, {one.term: one.means for one in aliases(self._book)})
+        written = self._book.tables
+        if self._aliases[0] != written:  # reading them waits for the graph, which other writes must not make a search do
+            self._aliases = (written, {one.term: one.means for one in aliases(self._book)})
         self._project = self._project or self._store.meta().get("project", "")
         asks = self._language_model is not None and not request.wants_code and self._service.level().name == "healthy"
         return Aids(self._project, judge, self._aliases[1], hypothesis=self._hypothesis if asks else None)
