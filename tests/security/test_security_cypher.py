@@ -20,7 +20,11 @@ from graphmem.store.cypher_words import FUNCTIONS, MOST_TOKENS, RESERVED, TABLES
 RUNS = int(os.environ.get("GRAPHMEM_FUZZ", "1"))
 """How many times the usual number of examples is tried."""
 
-ATTACKS = Path(__file__).with_name("cypher_attacks.txt").read_text(encoding="utf-8").split("\n---\n")
+ATTACKS = [
+    *Path(__file__).with_name("cypher_attacks.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n---\n"),
+    *("MATCH (s) RETURN s\x00; DROP TABLE Symbol", "MATCH (s) RETURN s\x0b\x0c", "\ufeffMATCH (s) RETURN s"),
+    *("LO\u200bAD FROM '/etc/passwd' RETURN *", "MATCH (s) RETURN s //\r\nSET s.name = 1"),
+]
 GOOD = [
     ("MATCH (s:Symbol) RETURN s.kind, count(*) AS n ORDER BY n DESC", {}),
     (
