@@ -9,7 +9,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graphmem import answers
-from graphmem.api import types_memory
+from graphmem.api import types_memory_writes
 from graphmem.api.complexity import assumed, sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import field, gql_type, resolved
@@ -118,7 +118,7 @@ class LearningMutations:
         """Learn from the record of a session that has ended; one that was learnt from before changes nothing."""
         return await info.context.call(info.context.service.learn_from, cast("Mapping[str, Any]", record), unit)
 
-    @resolved(types_memory.Forgotten | None)
+    @resolved(types_memory_writes.Forgotten | None)
     @staticmethod
     async def undo_session(info: Info, session: str) -> answers.Forgotten:
         """Take back what a session taught; it is not learnt again by itself. What a person has vouched for stays."""

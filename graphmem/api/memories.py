@@ -8,13 +8,15 @@ from typing import Final
 import strawberry
 
 from graphmem import answers
-from graphmem.api import types_memory
+from graphmem.api import types_memory, types_memory_upkeep, types_memory_writes, types_people
 from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
 from graphmem.api.describe import resolved
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import at_most, no_more_than, page
-from graphmem.api.types_memory import ExportFormat, MemoryChanges, MemoryFilter, MemorySort, MemoryUse, RememberInput, given
+from graphmem.api.types_memory import MemoryFilter, MemorySort
+from graphmem.api.types_memory_writes import MemoryChanges, MemoryUse, RememberInput, given
+from graphmem.api.types_people import ExportFormat
 from graphmem.api.types_symbol import Rows, rows
 from graphmem.errors import LimitError
 
@@ -87,7 +89,7 @@ class MemoryQueries:
         found = await info.context.call(info.context.service.review_queue, limit=at.first, offset=at.offset)
         return rows(found.items, found.total, at)
 
-    @resolved(types_memory.AuditPage | None, [sized_by("first", "entries")])
+    @resolved(types_memory_upkeep.AuditPage | None, [sized_by("first", "entries")])
     @staticmethod
     async def audit(info: Info, memory: str | None = None, first: int = 100, after: str | None = None) -> answers.AuditPage:
         """Who did what, newest first, and whether the record is whole."""
@@ -95,19 +97,19 @@ class MemoryQueries:
         ref = as_ref(memory) if memory is not None else None
         return await info.context.call(info.context.service.audit, ref, limit=at.first, offset=at.offset)
 
-    @resolved(list[types_memory.TermAlias])
+    @resolved(list[types_memory_writes.TermAlias])
     @staticmethod
     async def aliases(info: Info) -> list[answers.TermAlias]:
         """What searches also look for, by term."""
         return await info.context.call(info.context.service.aliases)
 
-    @resolved(types_memory.MemoriesText)
+    @resolved(types_people.MemoriesText)
     @staticmethod
     async def export_memories(info: Info, format: ExportFormat = ExportFormat.JSON) -> MemoriesText:  # noqa: A002 - the word of the domain
         """Everything that is known, as text; JSON loses nothing, and `importMemories` reads it back."""
         return MemoriesText(await info.context.wait_for(info.context.service.export_memories, format.value))
 
-    @resolved(types_memory.RuleSet)
+    @resolved(types_people.RuleSet)
     @staticmethod
     async def rules(info: Info, files: list[str] | None = None) -> RuleSet:
         """The texts that are always put in front of an agent; without `files` whatever their scope."""
@@ -118,13 +120,13 @@ class MemoryQueries:
 class MemoryMutations:
     """Changes of memories. Kept on disk when the answer is there."""
 
-    @resolved(types_memory.RememberAnswer | None)
+    @resolved(types_memory_writes.RememberAnswer | None)
     @staticmethod
     async def remember(info: Info, input: RememberInput) -> answers.RememberAnswer:  # noqa: A002 - GraphQL's name
         """Keep a piece of knowledge; says whether it was new, a duplicate, or contradicts something."""
         return await info.context.call(info.context.service.remember, **given(input), actor=ACTOR)
 
-    @resolved(types_memory.RememberManyAnswer | None, [sized_by("items", "results")])
+    @resolved(types_memory_writes.RememberManyAnswer | None, [sized_by("items", "results")])
     @staticmethod
     async def remember_many(info: Info, items: list[RememberInput], skip_invalid: bool = False) -> answers.RememberManyAnswer:
         """Keep many in one write; without `skipInvalid` nothing is kept when one of them cannot be."""
@@ -145,7 +147,7 @@ class MemoryMutations:
         """Change fields of a memory; a changed content is a new version, the old one stays as superseded."""
         return await info.context.call(info.context.service.update_memory, as_ref(id), actor=ACTOR, **given(changes))
 
-    @resolved(types_memory.Forgotten | None)
+    @resolved(types_memory_writes.Forgotten | None)
     @staticmethod
     async def forget(info: Info, id: str, hard: bool = False) -> answers.Forgotten:  # noqa: A002
         """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
@@ -177,7 +179,7 @@ class MemoryMutations:
         other = as_ref(loser) if loser is not None else None
         return await info.context.call(info.context.service.resolve_conflict, as_ref(winner), other, note=note, actor=ACTOR)
 
-    @resolved(types_memory.Noted | None)
+    @resolved(types_memory_writes.Noted | None)
     @staticmethod
     async def note_use(info: Info, ids: list[str], use: MemoryUse = MemoryUse.USED, session: str | None = None) -> Noted:
         """Count that memories were shown, used or agreed with; use is evidence, showing is not."""
@@ -185,49 +187,49 @@ class MemoryMutations:
         await info.context.call(info.context.service.note_use, refs, use.value, session=session)
         return Noted(ids)
 
-    @resolved(types_memory.TermAlias | None)
+    @resolved(types_memory_writes.TermAlias | None)
     @staticmethod
     async def set_alias(info: Info, term: str, means: list[str]) -> answers.TermAlias:
         """Words that a search for a term also looks for; none removes the alias."""
         return await info.context.call(info.context.service.set_alias, term, means, actor=ACTOR)
 
-    @resolved(types_memory.PruneAnswer | None)
+    @resolved(types_memory_upkeep.PruneAnswer | None)
     @staticmethod
     async def prune(info: Info, dry_run: bool = True) -> answers.PruneAnswer:
         """Retire what has faded, expired, or is too much; by default only says what it would do."""
         return await info.context.wait_for(info.context.service.prune, dry_run=dry_run, actor=ACTOR)
 
-    @resolved(types_memory.Forgotten | None)
+    @resolved(types_memory_writes.Forgotten | None)
     @staticmethod
     async def retract(info: Info, origin: str, hard: bool = False, dry_run: bool = False) -> answers.Forgotten:
         """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
         return await info.context.wait_for(info.context.service.retract, origin, hard=hard, dry_run=dry_run, actor=ACTOR)
 
-    @resolved(types_memory.RebuildAnswer | None)
+    @resolved(types_memory_upkeep.RebuildAnswer | None)
     @staticmethod
     async def rebuild_memories(info: Info) -> answers.RebuildAnswer:
         """Make every memory anew from the journal alone."""
         return await info.context.wait_for(info.context.service.rebuild_memories)
 
-    @resolved(types_memory.ScanAnswer | None)
+    @resolved(types_memory_upkeep.ScanAnswer | None)
     @staticmethod
     async def scan_secrets(info: Info, dry_run: bool = True) -> answers.ScanAnswer:
         """Look for secrets in everything stored; without `dryRun` they are taken out of graph and journal."""
         return await info.context.wait_for(info.context.service.scan_secrets, dry_run=dry_run, actor=ACTOR)
 
-    @resolved(types_memory.ImportAnswer | None)
+    @resolved(types_people.ImportAnswer | None)
     @staticmethod
     async def import_memories(info: Info, text: str, path: str = "", format: str = "") -> answers.ImportAnswer:  # noqa: A002
         """Read memories from an export or a file of another tool; `path` is the file's name, by which it is recognised."""
         return await info.context.wait_for(info.context.service.import_memories, text, path, format, actor=ACTOR)
 
-    @resolved(types_memory.SyncAnswer | None)
+    @resolved(types_people.SyncAnswer | None)
     @staticmethod
     async def sync_file(info: Info, path: str | None = None, dry_run: bool = False) -> answers.SyncAnswer:
         """Carry changes between MEMORY.md and the graph, both ways."""
         return await info.context.wait_for(info.context.service.sync_file, path, dry_run, actor=ACTOR)
 
-    @resolved(types_memory.DeleteAnswer | None)
+    @resolved(types_memory_upkeep.DeleteAnswer | None)
     @staticmethod
     async def delete_all(info: Info, confirm: str) -> answers.DeleteAnswer:
         """Delete every memory, session and journal, for good; `confirm` is the project's name."""
