@@ -25,6 +25,9 @@ CLASS_KINDS: Final = frozenset({"class", "interface", "enum"})
 FUNCTION_KINDS: Final = frozenset({"function", "method"})
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 
+MAX_SAID: Final = 32
+"""Files of which it is remembered what they say to others."""
+
 MAX_CALL_SITES: Final = 40
 """Call sites of one name that are looked at to type an undeclared parameter."""
 
@@ -260,6 +263,7 @@ class Project:
         self._demanded: dict[str, set[Symbol]] = {}  # name -> methods of interfaces, where these are satisfied by having them
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that can make objects of it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
+        self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> what `_contents` said of the file as it was then
 
     # inputs
 
@@ -388,7 +392,7 @@ class Project:
             The inputs whose content is now different.
         """
         paths = sorted(set(removed) | set(changed))
-        before = {path: self._contents(path) for path in paths} if compare else {}
+        before = {path: self._contents_kept(path) for path in paths} if compare else {}
         for path in paths:
             self._remove(path)
         for path in sorted(changed):
@@ -397,9 +401,22 @@ class Project:
                 self._add(changed[path], rules)
         stale: set[int] = set()
         for path, old in before.items():
-            new = self._contents(path)
+            new = self._contents_kept(path)
             stale |= {self.key(*_index_key(key)) for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
         return stale
+
+    def _contents_kept(self, path: str) -> dict[Key, Any]:
+        """`_contents`, remembered for the files that changed last: whoever types changes the same few again and again."""
+        entry = self.files.get(path)
+        known = self._said.pop(path, None)
+        if entry is None:
+            return {}
+        if known is None or known[0] is not entry:
+            known = (entry, self._contents(path))
+        self._said[path] = known
+        while len(self._said) > MAX_SAID:
+            del self._said[next(iter(self._said))]
+        return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
         """What one file contributes to every input, by key."""

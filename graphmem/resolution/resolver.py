@@ -19,6 +19,7 @@ from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import languages
 from graphmem.parsing.packing import collector_paused
+from graphmem.resolution.dependents import AnswersOf
 from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.hierarchy import Hierarchy
@@ -51,6 +52,7 @@ class Resolver:
         self._inference = Inference(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
         self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from: inputs and groups
+        self._answers = AnswersOf()
         self._started = False
         self._groups_kept = FEW_GROUPS
 
@@ -92,11 +94,17 @@ class Resolver:
     def _forget(self, stale: set[int]) -> None:
         """Drop the answers that were made from stale inputs; the groups with one of them in become stale too."""
         groups = self._project.solver.groups
+        if not stale:
+            return
         groups.spread(stale)
-        for entry in self._project.files.values():
-            memo = entry.memo
-            for key in [key for key, (_, number) in memo.items() if number in stale]:
+        files = self._project.files
+        for path in self._answers.files({path: entry.memo for path, entry in files.items()}, stale):
+            memo = files[path].memo
+            gone = [key for key, (_, number) in memo.items() if number in stale]
+            for key in gone:
                 del memo[key]
+            if gone:
+                self._answers.changed(path)
         if len(groups) > self._groups_kept * 2:
             used = {number for entry in self._project.files.values() for _, number in entry.memo.values()}
             used = used.union(*self._inputs.values(), *self._hierarchy.inputs.values())
@@ -147,9 +155,8 @@ class Resolver:
         Numbers stay as they are for the life of a resolver; new inputs get the next ones.
         """
         groups = self._project.solver.groups
-        members = groups.members()
         wanted = self._inputs if paths is None else paths
-        return self._project.keys(), {path: groups.inputs(self._inputs[path], members) for path in wanted}
+        return self._project.keys(), {path: groups.inputs(self._inputs[path]) for path in wanted}
 
     def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
         """Take over the `dependencies` of an earlier resolver; to be called first of all.

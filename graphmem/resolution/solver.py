@@ -7,7 +7,7 @@ question came first, and that is what makes an incremental index equal to a fres
 
 Every answer carries what it was made from as one integer: an input (see `project.Project.key`), or a group of
 inputs and of other groups. A group has a negative number, lower than those of the groups in it, so the groups made
-of something are found in one pass (`Groups.spread`), and an answer costs what it read itself and not what its parts
+of something are found in one pass (`dependents`), and an answer costs what it read itself and not what its parts
 read.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from graphmem.resolution.dependents import GroupsOf
 from graphmem.resolution.types import EMPTY, TOP
 
 MAX_STACK: Final = 150
@@ -37,7 +38,8 @@ class Groups:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {(): NOTHING}
-        self._next = NOTHING - 1
+        self._members: list[tuple[int, ...] | None] = [()]  # of the groups NOTHING, NOTHING - 1, …; None: nobody needs it any more
+        self._containing = GroupsOf()
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -51,22 +53,21 @@ class Groups:
         numbers = self._numbers
         found = numbers.get(members)
         if found is None:
-            found = numbers[members] = self._next
-            self._next -= 1
+            found = numbers[members] = NOTHING - len(self._members)
+            self._members.append(members)
         return found
 
     def spread(self, stale: set[int]) -> None:
         """Add to some inputs every group that has one of them in it, however deep."""
-        for members, number in self._numbers.items():
-            if not stale.isdisjoint(members):
-                stale.add(number)
+        self._containing.spread(self._members, _number, stale)
 
-    def inputs(self, numbers: Iterable[int], members: dict[int, tuple[int, ...]]) -> frozenset[int]:
-        """The inputs some numbers stand for; `members` as `self.members()` gives them."""
+    def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
+        """The inputs some numbers stand for."""
+        members = self._members
         seen = set(numbers)
         pending = [number for number in seen if number < NOTHING]
         while pending:
-            for number in members[pending.pop()]:
+            for number in members[NOTHING - pending.pop()] or ():
                 if number not in seen:
                     seen.add(number)
                     if number < NOTHING:
@@ -80,10 +81,13 @@ class Groups:
             if number in kept:
                 kept.update(members)
         self._numbers = {members: number for members, number in self._numbers.items() if number in kept}
+        self._members = [members if _number(position) in kept else None for position, members in enumerate(self._members)]
+        self._containing.forget()
 
-    def members(self) -> dict[int, tuple[int, ...]]:
-        """What each group is made of, by number."""
-        return {number: members for members, number in self._numbers.items()}
+
+def _number(position: int) -> int:
+    """Of the group at a position."""
+    return NOTHING - position
 
 
 Memo = dict[Any, Any]

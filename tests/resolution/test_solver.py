@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import random
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from graphmem.resolution import dependents
 from graphmem.resolution import solver as solver_module
-from graphmem.resolution.solver import Solver
+from graphmem.resolution.dependents import AnswersOf
+from graphmem.resolution.solver import Groups, Solver
 from graphmem.resolution.types import EMPTY
 
 
@@ -60,12 +65,13 @@ def test_inputs_of_an_answer_are_all_that_was_read_for_it():
 
 
 def inputs(graph, numbers):
-    groups = graph.solver.groups
-    return groups.inputs(numbers, groups.members())
+    return graph.solver.groups.inputs(numbers)
 
 
+@pytest.mark.parametrize("few", [0, dependents.FEW_GROUPS])
 @pytest.mark.parametrize("changed", CYCLES)
-def test_answers_made_from_an_input_are_found_however_deep_they_lie(changed):
+def test_answers_made_from_an_input_are_found_however_deep_they_lie(changed, few, monkeypatch):
+    monkeypatch.setattr(dependents, "FEW_GROUPS", few)
     graph = Graph(CYCLES)
     for node in CYCLES:
         graph.ask(node)
@@ -73,6 +79,42 @@ def test_answers_made_from_an_input_are_found_however_deep_they_lie(changed):
     stale = {ord(changed)}
     graph.solver.groups.spread(stale)
     assert {node for node, (_, number) in graph.memo.items() if number in stale} == {n for n in CYCLES if changed in graph.ask(n)}
+
+
+@given(seed=st.integers(0, 2**32), few=st.integers(0, 12))
+def test_the_reverse_indexes_find_what_looking_at_everything_would(seed, few):
+    rng = random.Random(seed)
+    groups, memos = Groups(), {f"f{i}": {} for i in range(4)}
+    answers = AnswersOf()
+    numbers = list(range(8))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dependents, "FEW_GROUPS", few)
+        patch.setattr(dependents, "FEW_ANSWERS", few)
+        for step in range(12):
+            for key in range(rng.randrange(6)):
+                numbers.append(groups.number(set(rng.choices(numbers, k=rng.randrange(4)))))
+                memos[rng.choice(sorted(memos))][step, key] = (None, rng.choice(numbers))
+            stale = set(rng.sample(range(8), 2))
+            expected = set(stale)
+            for members, number in groups._numbers.items():
+                if expected & set(members):
+                    expected.add(number)
+            groups.spread(stale)
+            assert stale == expected
+            found = answers.files(memos, stale)
+            for path, memo in memos.items():
+                gone = [key for key, (_, number) in memo.items() if number in stale]
+                assert path in found or not gone
+                for key in gone:
+                    del memo[key]
+                if gone:
+                    answers.changed(path)
+            if rng.random() < 0.2:
+                memos[rng.choice(sorted(memos))] = {}
+            if rng.random() < 0.2:
+                used = {number for memo in memos.values() for _, number in memo.values()}
+                groups.keep(used)
+                numbers = [*range(8), *sorted(used - set(range(8)))]
 
 
 def test_groups_nobody_uses_are_forgotten():
