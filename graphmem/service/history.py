@@ -12,7 +12,7 @@ from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
 from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.injection.planning import Wanted
 from graphmem.memory import validate
-from graphmem.observe import coaccess, git_history, git_lessons, git_log
+from graphmem.observe import coaccess, git_history, git_lessons, git_log, git_mark
 from graphmem.observe.coaccess_edges import joined
 from graphmem.observe.coaccess_often import often_with
 from graphmem.observe.coaccess_pairs import pairs
@@ -56,6 +56,7 @@ class HistoryVerbs:
     _history: History | None = None
     _history_turn = threading.Lock()
     _history_notes: Sequence[str] = ()
+    _history_mark: tuple[git_mark.Mark, Path, str] | None = None  # where git and the log stood when commits were last read
     _book: MemoryBook
     _injector: Injector
     _projections: Projections
@@ -189,7 +190,9 @@ class HistoryVerbs:
     def _read_history(
         self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool], settings: Settings
     ) -> git_history.Reading | None:
-        """Take in the commits that are new. What keeps it from that is a note of the answers, no reason not to index.
+        """Take in the commits that are new; None when there are none.
+
+        What keeps it from that is a note of the answers, no reason not to index.
 
         Raises:
             IndexCancelledError: `cancelled` said yes.
@@ -198,7 +201,10 @@ class HistoryVerbs:
             self._history_notes = ["the setting git_history is off: there is no history but that of sessions"]
             return None
         most = git_lessons.MOST_ASKED if settings.git_lessons else 0
+        mark = git_mark.mark(root)
         try:
+            if mark is not None and self._history_mark == (mark, root, self._log().meta().get("git_head", "")):
+                return None
             reading = git_history.read(
                 root, self._log(), is_lesson=git_lessons.may_teach, most_lessons=most, on_progress=tell, cancelled=cancelled
             )
@@ -206,6 +212,7 @@ class HistoryVerbs:
             self._history_notes = [f"the history was not read: {error.message}"]
             return None
         self._history_notes = reading.notes
+        self._history_mark = None if mark is None else (mark, root, self._log().meta().get("git_head", ""))
         return reading
 
     def _learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:

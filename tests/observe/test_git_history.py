@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import GitError, IndexCancelledError
-from graphmem.observe import coaccess, git_history, git_lessons, git_log
+from graphmem.observe import coaccess, git_history, git_lessons, git_log, git_mark
 from graphmem.observe.history import History
 from graphmem.observe.history_log import GIT, HistoryLog
 
@@ -213,6 +213,37 @@ def test_shapes_of_repositories_are_notes_and_no_failures(repo, log, tmp_path):
     subprocess.run(["git", "fetch", "-q", "--unshallow"], cwd=tmp_path / "shallow", check=True, capture_output=True)
     git_history.read(tmp_path / "shallow", log)
     assert log.counts() == {"git": 5}
+
+
+def test_every_move_of_head_is_seen_in_the_files_of_git_and_an_edit_is_none(repo, tmp_path):
+    def moved(*arguments: str) -> bool:
+        before = git_mark.mark(repo.root)
+        assert before is not None
+        repo.git(*arguments)
+        return git_mark.mark(repo.root) != before
+
+    assert git_mark.mark(repo.root) is not None  # no commits yet
+    repo.commit(a="1")
+    before = git_mark.mark(repo.root)
+    (repo.root / "a.py").write_text("2")
+    repo.git("add", "-A")
+    repo.git("status")
+    assert git_mark.mark(repo.root) == before
+    assert moved("commit", "-q", "-m", "two")
+    assert moved("commit", "-q", "--amend", "-m", "three")
+    assert moved("checkout", "-q", "-b", "other")
+    assert moved("reset", "-q", "--soft", "HEAD") is False
+    assert moved("commit", "-q", "--allow-empty", "-m", "four")
+    repo.git("pack-refs", "--all")
+    assert moved("commit", "-q", "--allow-empty", "-m", "five")
+    assert moved("checkout", "-q", "--detach", "main")
+    assert moved("reset", "-q", "--hard", "other")
+    repo.git("worktree", "add", "-q", str(tmp_path / "second"), "main")
+    tree = tmp_path / "second"
+    before = git_mark.mark(tree)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "x"], cwd=tree, check=True)
+    assert git_mark.mark(tree) not in (None, before)
+    assert git_mark.mark(tmp_path) == ("", ())  # no repository around it
 
 
 def test_without_git_the_history_is_a_note(repo, log, monkeypatch):

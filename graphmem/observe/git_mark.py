@@ -1,0 +1,64 @@
+"""Whether a git repository may have moved since somebody looked, told from its files: asking git costs three processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, TypeAlias
+
+Mark: TypeAlias = tuple[str, tuple[tuple[int, int, int] | None, ...]]
+_COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
+
+
+def mark(root: Path) -> Mark | None:
+    """Equal for two moments when HEAD, what it leads to, and the edge of a shallow clone were the same; None where that cannot be told.
+
+    Git writes each of these files anew and renames it, so that its number changes with every write.
+
+    Args:
+        root: a folder of a working tree.
+    """
+    try:
+        folder = _git_folder(root)
+        if folder is None:
+            return "", ()
+        head = (folder / "HEAD").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    common = _common(folder)
+    reference = head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
+    files = [common / name for name in _COMMON]
+    files += [place / reference for place in (folder, common) if reference]
+    return head, tuple(map(_state, files))
+
+
+def _git_folder(root: Path) -> Path | None:
+    """The folder git keeps for a working tree: the nearest `.git` above, or where that file points; None where there is none.
+
+    Raises:
+        OSError, UnicodeDecodeError: it cannot be read.
+    """
+    for place in (root, *root.parents):
+        there = place / ".git"
+        if there.is_dir():
+            return there
+        try:
+            return place / there.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        except FileNotFoundError:
+            continue
+    return None
+
+
+def _common(folder: Path) -> Path:
+    """Where the working trees of one repository keep what they share."""
+    try:
+        return folder / (folder / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return folder
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
