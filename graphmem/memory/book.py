@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
-from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError, SecretError
+from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.describe import Describer
+from graphmem.memory.intake import dim_of, drafted, listed, model_of
 from graphmem.memory.journal import Journal
 from graphmem.memory.life import Policy
 from graphmem.memory.mending import META, level, mark_of
 from graphmem.memory.records import Event, bodies_of
-from graphmem.memory.redact import find, is_mostly_secret, redact_all
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
-from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
+from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
 
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 FOLDER: Final = "memories"  # of the journal, in the index directory
-MANY_ITEMS: Final = 100_000  # of one bulk write
-# What of an item may hold words of people, and so secrets. Names of things are not looked into: an id must stay what it is.
-_WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 _log = logging.getLogger(__name__)
 
@@ -98,8 +95,8 @@ class MemoryBook:
         """Keep one; see `MemoryVerbs.remember`."""
         model = item.get("embedding_model")
         with self.writing():
-            one = self.draft(item, "agent_explicit", self._dim(model) if item.get("vector") is not None else None)
-            plan = self._plan([one], self._model_of(model, [one]))
+            one = self.draft(item, "agent_explicit", dim_of(model, self.embedder()) if item.get("vector") is not None else None)
+            plan = self._plan([one], model_of(model, [one], self.embedder()))
             self._write_plan(plan, actor)
             result = plan.results[0]
             row = self.index().row(result.id)
@@ -122,13 +119,17 @@ class MemoryBook:
         `op` is the audit's word for what is added; `finish` may add to the plan what belongs to the same transaction.
         """
         begun = perf_counter()
-        listed = _listed(items)
+        given = listed(items)
         with self.writing():
-            dim = self._dim(embedding_model) if any(isinstance(one, Mapping) and one.get("vector") is not None for one in listed) else None
+            dim = (
+                dim_of(embedding_model, self.embedder())
+                if any(isinstance(one, Mapping) and one.get("vector") is not None for one in given)
+                else None
+            )
             drafts: list[Draft] = []
             refused: list[Refusal] = []
             seen: dict[str, int] = {}
-            for place, item in enumerate(listed):
+            for place, item in enumerate(given):
                 try:
                     one = self.draft(item, source, dim)
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
@@ -137,9 +138,11 @@ class MemoryBook:
                 except BadInputError as error:
                     if not skip_invalid:
                         raise type(error)(f"item {place}: {error.message}", **{**error.facts, "index": place}) from error
-                    given = item.get("id", "") if isinstance(item, Mapping) else ""
-                    refused.append(Refusal(place, str(given or ""), error.message, dict(error.facts)))
-            plan = self._plan(drafts, self._model_of(embedding_model, drafts), op or ("import" if source == "imported" else "add"))
+                    own = item.get("id", "") if isinstance(item, Mapping) else ""
+                    refused.append(Refusal(place, str(own or ""), error.message, dict(error.facts)))
+            plan = self._plan(
+                drafts, model_of(embedding_model, drafts, self.embedder()), op or ("import" if source == "imported" else "add")
+            )
             self._write_plan(plan if finish is None else finish(plan), actor)
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
@@ -345,26 +348,8 @@ class MemoryBook:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact, then validate."""
-        if not isinstance(item, Mapping):
-            raise refuse("item", f"of type {type(item).__name__}", "it is an object with a content", "Give a mapping.")
-        content = item.get("content")
-        kinds: list[str] = []
-        clean = dict(item)
-        if isinstance(content, str) and len(content) <= CONTENT_CHARACTERS * 2:
-            found = find(content)
-            if found and is_mostly_secret(content, found):
-                secret = sorted({one.kind for one in found})
-                raise SecretError(
-                    f"content is mostly a secret ({', '.join(secret)}) and is not kept; say where it is found instead",
-                    argument="content",
-                    field="content",
-                    kinds=secret,
-                )
-            for name in _WORDS:
-                if item.get(name):
-                    clean[name] = redact_all(item[name], kinds)
-        return checked(clean, root=self.store.meta().get("root", ""), dim=dim, default_source=source, redacted=kinds)
+        """Redact, then validate; see `intake.drafted`."""
+        return drafted(item, self.store.meta().get("root", ""), source, dim)
 
     def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
         return Planner(self._around()).plan(drafts, model, op)
@@ -399,34 +384,3 @@ class MemoryBook:
             name = (folder.parent if folder.name == ".graphmem" else folder).name or "project"
             self.store.set_meta({"project": name})
         return name
-
-    def _dim(self, model: Any) -> int | None:
-        """Length of a vector of that model, where it is known."""
-        if model is not None and (not isinstance(model, str) or not model):
-            raise refuse("embedding_model", repr(model)[:60], "it is the model's id", "Name the model of the vectors.")
-        embedder = self.embedder()
-        return embedder.dim if embedder is not None and model in (None, embedder.model_id) else None
-
-    def _model_of(self, model: str | None, drafts: Sequence[Draft]) -> str:
-        """Model of the drafts' vectors."""
-        sizes = {one.vector.size for one in drafts if one.vector is not None}
-        if not sizes:
-            return ""
-        if len(sizes) > 1:
-            raise refuse("vector", f"of {len(sizes)} lengths in one write", "vectors of one write are of one model", "Write them apart.")
-        embedder = self.embedder()
-        name = model or (embedder.model_id if embedder is not None else "")
-        if not name:
-            raise refuse("embedding_model", "not given", "a vector comes with its model's id", "Name the model of the vectors.")
-        return name
-
-
-def _listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-        raise refuse("items", f"of type {type(items).__name__}", "it is a list of objects", "Give a list.")
-    listed: list[Any] = []
-    for one in items:
-        listed.append(one)
-        if len(listed) > MANY_ITEMS:
-            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes {MANY_ITEMS:,}", "Write them in parts.")
-    return listed

@@ -1,0 +1,86 @@
+"""What comes in: items as they were given become drafts without secrets, each field checked, and one model for their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import SecretError
+from graphmem.memory.redact import find, is_mostly_secret, redact_all
+from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
+
+if TYPE_CHECKING:
+    from graphmem.embedding.base import Embedder
+
+MANY_ITEMS: Final = 100_000  # of one bulk write
+# What of an item may hold words of people, and so secrets. Names of things are not looked into: an id must stay what it is.
+_WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
+
+
+def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """The items of one bulk write.
+
+    Raises:
+        BadInputError: it is no list, or has too many.
+    """
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+        raise refuse("items", f"of type {type(items).__name__}", "it is a list of objects", "Give a list.")
+    found: list[Any] = []
+    for one in items:
+        found.append(one)
+        if len(found) > MANY_ITEMS:
+            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes {MANY_ITEMS:,}", "Write them in parts.")
+    return found
+
+
+def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
+    """Redact, then validate.
+
+    Args:
+        item: what came.
+        root: of the project; "" when it is not known.
+        source: of items that name none.
+        dim: length a vector must have; None when nobody knows.
+
+    Raises:
+        BadInputError, SecretError: it cannot be kept; names field, limit and what came.
+    """
+    if not isinstance(item, Mapping):
+        raise refuse("item", f"of type {type(item).__name__}", "it is an object with a content", "Give a mapping.")
+    content = item.get("content")
+    kinds: list[str] = []
+    clean = dict(item)
+    if isinstance(content, str) and len(content) <= CONTENT_CHARACTERS * 2:
+        found = find(content)
+        if found and is_mostly_secret(content, found):
+            secret = sorted({one.kind for one in found})
+            raise SecretError(
+                f"content is mostly a secret ({', '.join(secret)}) and is not kept; say where it is found instead",
+                argument="content",
+                field="content",
+                kinds=secret,
+            )
+        for name in _WORDS:
+            if item.get(name):
+                clean[name] = redact_all(item[name], kinds)
+    return checked(clean, root=root, dim=dim, default_source=source, redacted=kinds)
+
+
+def dim_of(model: Any, embedder: Embedder | None) -> int | None:
+    """Length of a vector of that model, where it is known."""
+    if model is not None and (not isinstance(model, str) or not model):
+        raise refuse("embedding_model", repr(model)[:60], "it is the model's id", "Name the model of the vectors.")
+    return embedder.dim if embedder is not None and model in (None, embedder.model_id) else None
+
+
+def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
+    """Model of the drafts' vectors."""
+    sizes = {one.vector.size for one in drafts if one.vector is not None}
+    if not sizes:
+        return ""
+    if len(sizes) > 1:
+        raise refuse("vector", f"of {len(sizes)} lengths in one write", "vectors of one write are of one model", "Write them apart.")
+    name = model or (embedder.model_id if embedder is not None else "")
+    if not name:
+        raise refuse("embedding_model", "not given", "a vector comes with its model's id", "Name the model of the vectors.")
+    return name
