@@ -96,6 +96,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Searches:
+    """What searches were like since the index was opened."""
+
+    count: int
+    p50_ms: float  # of the last thousand
+    p95_ms: float
+    boosted: float  # share of all with a hit that its neighbourhood in the graph raised, 0..1
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """How an open index is: alive, ready to answer, and what it does without."""
 
@@ -110,3 +120,4 @@ class Health:
     database_bytes: int
     waste_bytes: int  # that a compaction would give back, about
     last_backup: str  # path; "" when there is none
+    searches: Searches

@@ -94,6 +94,16 @@ class Part:
 
 
 @gql_type
+class Searches:
+    """What searches were like since the index was opened."""
+
+    count: int
+    p50_ms: float = field("of the last thousand")
+    p95_ms: float
+    boosted: float = field("share of all with a hit that its neighbourhood in the graph raised, 0 to 1")
+
+
+@gql_type
 class Health:
     """How an open index is: whether it answers, and what it does without."""
 
@@ -108,3 +118,4 @@ class Health:
     database_bytes: float
     waste_bytes: float = field("that a compaction would give back, about")
     last_backup: str
+    searches: Searches

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState
     from graphmem.memory.book import MemoryBook
     from graphmem.projection.projections import Projections
+    from graphmem.service.searching import Searcher
     from graphmem.service.vectors import VectorFiller
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
@@ -29,6 +30,7 @@ class HealthVerbs:
     _data_dir: Path
     _settings: Settings
     _watcher: Any
+    _searcher: Searcher
     _begun: float
 
     def state(self) -> IndexState:  # of GraphMem, which comes first
@@ -55,6 +57,7 @@ class HealthVerbs:
             database_bytes=file.stat().st_size if file.exists() else 0,
             waste_bytes=self._store.waste(),
             last_backup=str(newest[0]) if newest else "",
+            searches=self._searcher.tally.told(),
         )
 
     def _parts(self) -> list[Part]:

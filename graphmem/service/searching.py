@@ -15,6 +15,7 @@ from graphmem.memory.types import SOURCES
 from graphmem.search.candidates import query_vector
 from graphmem.search.levels import ServiceLevel
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
+from graphmem.search.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,6 +69,7 @@ class Searcher:
         self._reranker = CrossEncoderReranker(reranker) if reranker else None
         self._language_model = language_model
         self._service = ServiceLevel()
+        self.tally = Tally()
         self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
         self._project = ""
 
@@ -92,7 +94,9 @@ class Searcher:
         if level.note():
             answer.notes.append(level.note())
         if warm == self._vectors.is_loaded:  # a search that had to load the model says nothing about the next one
-            self._service.observe((time.perf_counter() - begun) * 1000)
+            took = (time.perf_counter() - begun) * 1000
+            self._service.observe(took)
+            self.tally.note(took, answer.hits)
         return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
 
     def _await_vectors(self, request: Request) -> None:
