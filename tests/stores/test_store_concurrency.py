@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import DeadlineError, GraphMemError, StoreBusyError, StoreClosedError
-from graphmem.store import kuzu_store
+from graphmem.store import live_file
 from graphmem.store.catalog import parse_queries
 from graphmem.store.gate import Gate
 from graphmem.store.transaction import Transaction
@@ -262,8 +262,8 @@ def test_a_spawned_pool_beside_an_open_store_works(store, world):
 
 
 def test_more_readers_than_places_wait_and_then_say_busy(store, monkeypatch):
-    monkeypatch.setattr(kuzu_store, "BUSY_S", 0.05)
-    with pytest.raises(StoreBusyError), _many(store, kuzu_store.MAX_READERS + 1):
+    monkeypatch.setattr(live_file, "BUSY_S", 0.05)
+    with pytest.raises(StoreBusyError), _many(store, live_file.MAX_READERS + 1):
         pass
     assert store.read("files") == []
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, QueryParameterError, StoreClosedError
 from graphmem.model import GraphDelta
-from graphmem.store import kuzu_store, open_store
+from graphmem.store import changing, open_store
 from graphmem.store.arrow_rows import to_lines, to_offsets
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # a database for each attempt: shrinking would take minutes
@@ -100,8 +100,8 @@ def test_large_deltas_take_the_way_of_a_new_file(store, world, equal, monkeypatc
     inode = store._file.stat().st_ino
     store.apply(world.edit(1))
     assert store._file.stat().st_ino == inode
-    monkeypatch.setattr(kuzu_store, "LARGE_ROWS", 1)
-    monkeypatch.setattr(kuzu_store, "LARGE_SHARE", 10_000)
+    monkeypatch.setattr(changing, "LARGE_ROWS", 1)
+    monkeypatch.setattr(changing, "LARGE_SHARE", 10_000)
     store.apply(world.edit(8))
     assert store._file.stat().st_ino != inode
     equal(store, world)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from graphmem.errors import LimitError
-from graphmem.store import kuzu_store
+from graphmem.store import changing
 from graphmem.store.lock import read_record
 
 BUDGET_S = 6.0  # of killing in each test; every round is a random moment
@@ -187,13 +187,13 @@ def test_a_full_disk_while_the_file_is_brought_up_to_date_loses_nothing(child):
 def test_a_change_too_large_for_the_buffer_pool_is_written_as_a_new_file(store, new_world, equal, monkeypatch):
     world = new_world(4)
     store.apply(world.full())
-    real = kuzu_store.apply_delta
+    real = changing.apply_delta
 
     def too_large(*arguments):
         real(*arguments)
         raise LimitError("the engine ran out of the memory it may use", limit="buffer_pool_bytes", allowed=0, found=0)
 
-    monkeypatch.setattr(kuzu_store, "apply_delta", too_large)
+    monkeypatch.setattr(changing, "apply_delta", too_large)
     inode = store._file.stat().st_ino
     store.apply(world.edit(3))
     equal(store, world)

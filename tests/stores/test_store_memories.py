@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.errors import BadInputError, LimitError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow
-from graphmem.store import kuzu_store, large_knowledge
+from graphmem.store import changing, large_knowledge
 
 MANY = 60  # more than go one by one
 
@@ -310,13 +310,13 @@ def test_a_change_too_large_for_one_transaction_is_one_step_all_the_same(store, 
     first = full_delta(make, world, ["a", "b", "c"])
     store.apply_knowledge(first, make.vectors(first.memories))
     monkeypatch.setattr(large_knowledge, "PIECE_ROWS", 7)
-    real = kuzu_store.apply_knowledge
+    real = changing.apply_knowledge
 
     def too_large(*arguments):
         real(*arguments)
         raise LimitError("the engine ran out of the memory it may use", limit="buffer_pool_bytes", allowed=0, found=0)
 
-    monkeypatch.setattr(kuzu_store, "apply_knowledge", too_large)
+    monkeypatch.setattr(changing, "apply_knowledge", too_large)
     names = ["a", *(f"m{number:03}" for number in range(count))]
     delta = full_delta(make, world, names)
     changed = delta.memories[0]._replace(content="other", text_hash="other")
@@ -351,7 +351,7 @@ def test_a_change_too_large_that_cannot_be_is_refused_and_nothing_of_it_stays(st
     def too_large(*_):
         raise LimitError("the engine ran out of the memory it may use", limit="buffer_pool_bytes", allowed=0, found=0)
 
-    monkeypatch.setattr(kuzu_store, "apply_knowledge", too_large)
+    monkeypatch.setattr(changing, "apply_knowledge", too_large)
     loose = RelatesRow("b", "nobody", "validates", 1.0, True)
     with pytest.raises(BadInputError, match="RELATES b -> nobody"):
         store.apply_knowledge(KnowledgeDelta(memories=[make.memory("b")], relates=[loose]))

@@ -1,0 +1,172 @@
+"""Changes, on the writer's thread: as one transaction, or as a new file that takes the old one's place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import DiskFullError, LimitError
+from graphmem.model import GraphDelta
+from graphmem.store import embeddings, files, times
+from graphmem.store.delta import apply_delta, weight
+from graphmem.store.engine import Connection
+from graphmem.store.files import beside
+from graphmem.store.large_knowledge import delta_bytes, write_copy
+from graphmem.store.live_file import BUSY_S, LiveFile
+from graphmem.store.opening import CHECKPOINT, GENERATION, KNOWLEDGE, NEXT, build, open_current
+from graphmem.store.rebuild import Content
+from graphmem.store.tables import EmbeddingTable
+from graphmem.store.transaction import Transaction
+from graphmem.store.write_knowledge import apply_knowledge
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import pyarrow as pa
+
+    from graphmem.knowledge import KnowledgeDelta
+
+# A change above either is written as a new file: that is faster from about a sixth of the graph on, and a
+# transaction of it would not fit into the buffer pool (see docs/decisions/0001-engine.md).
+LARGE_SHARE: Final = 6
+LARGE_ROWS: Final = 20_000
+LARGE_TEXT_BYTES: Final = 8 << 20
+ROW_BYTES: Final = 200  # of a row in the file, on the safe side
+VECTOR_BYTES: Final = 16 << 20  # of vectors that go into the transaction of their memories
+_COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
+
+
+class StoreChanges(LiveFile):
+    """How each kind of change is written."""
+
+    def _apply(self, delta: GraphDelta, meta: Mapping[str, str]) -> int:
+        rows, text_bytes = weight(delta)
+        if rows + text_bytes == 0:
+            return self._transact(lambda _: None, {**meta, **self._next_generation()})
+        stored = self._stored_nodes()
+        large = rows > LARGE_ROWS or text_bytes > LARGE_TEXT_BYTES
+        if stored == 0 or (large and rows * LARGE_SHARE > stored):
+            return self._rebuild(delta, meta, keep_code=True)
+        moment = times.now()
+        try:
+            return self._transact(lambda transaction: self._changed_code(transaction, delta, moment), {**meta, **self._next_generation()})
+        except LimitError:  # the change does not fit into the buffer pool as one transaction
+            return self._rebuild(delta, meta, keep_code=True)
+
+    def _changed_code(self, transaction: Transaction, delta: GraphDelta, moment: datetime) -> dict[str, str]:
+        return self._next_knowledge() if apply_delta(transaction, delta, moment) else {}
+
+    def _next_knowledge(self) -> dict[str, str]:
+        return {KNOWLEDGE: str(int(self._meta.get(KNOWLEDGE, "0")) + 1)}
+
+    def _next_generation(self) -> dict[str, str]:
+        return {GENERATION: str(int(self._meta[GENERATION]) + 1)}
+
+    def _put_vectors(self, model: str, table: EmbeddingTable, rows: pa.Table) -> None:
+        self._transact(lambda transaction: embeddings.put(transaction, model, table, rows, self._vector_tables), {})
+        self._note_table(table)
+
+    def _note_table(self, table: EmbeddingTable) -> None:
+        if table not in self._vector_tables:
+            self._vector_tables = [*self._vector_tables, table]
+
+    def _apply_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> int:
+        last: pa.Table | None = None
+        if vectors is not None:
+            # Nobody sees a vector whose text nobody has, so of many all but the last pieces may come before: the buffer pool is small.
+            *first, last = embeddings.pieces(vectors.rows, VECTOR_BYTES)
+            for piece in first:
+                self._put_vectors(vectors.model, vectors.table, piece)
+
+        def change(transaction: Transaction) -> None:
+            apply_knowledge(transaction, delta, times.now(), self._vector_tables)
+            if vectors is not None:
+                embeddings.put(transaction, vectors.model, vectors.table, last, self._vector_tables)
+
+        following = {**meta, **self._next_knowledge()}
+        try:
+            self._transact(change, following)
+        except LimitError:  # the change does not fit into the buffer pool as one transaction
+            self._rewrite_knowledge(delta, vectors, following)
+        if vectors is not None:
+            self._note_table(vectors.table)
+        return int(self._meta[KNOWLEDGE])
+
+    def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
+        """Let a copy with the change take the file's place; reads wait meanwhile."""
+        files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
+        following = str(self._checkpointed + 1)
+        with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
+            write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
+            files.put_in_place(beside(self._file, NEXT), self._file)
+        self._lock.note_file()
+        self._say_open()
+
+    def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
+        """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
+        rows, text_bytes = weight(delta)
+        files.check_room(self._file, max(self._file.stat().st_size, rows * ROW_BYTES + text_bytes))
+        changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(self._checkpointed + 1)}
+        if self._stored_nodes() or self._anything_to_carry():
+            self._build(delta, self._connection, changed, keep_code)
+            with self._gate.exclusive(BUSY_S), self._reopened({}):
+                files.put_in_place(beside(self._file, NEXT), self._file)
+        else:
+            unused = (
+                (self._meta[GENERATION], self._meta[CHECKPOINT]) == ("0", "0") and not self._vector_tables and KNOWLEDGE not in self._meta
+            )
+            # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
+            with self._gate.exclusive(BUSY_S), self._reopened({}):
+                self._build(delta, None, changed, keep_code, onto_copy=unused)
+                files.put_in_place(beside(self._file, NEXT), self._file)
+        self._lock.note_file()
+        self._compact_bytes = files.size_of(self._file)
+        self._say_open()
+        return int(self._meta[GENERATION])
+
+    def _build(
+        self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool, *, onto_copy: bool = False
+    ) -> None:
+        content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
+        build(self._file, self._options, self._catalog, content, meta, self._next_knowledge(), onto_copy=onto_copy)
+
+    def _copy_to(self, target: Path) -> None:
+        self._checkpoint()
+        files.check_room(target, self._file.stat().st_size)
+        try:
+            shutil.copyfile(self._file, target)
+            files.sync(target)
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise DiskFullError(f"there is no room for a copy at {target} ({error}); make room and try again", path=str(target)) from error
+
+    def _exchange(self, new: Path) -> int:
+        files.check_header(new, self._options.engine.spec, self._options.engine.name)
+        database = open_current(new, self._options, self._catalog)
+        try:
+            connection = database.connect()
+            meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+            above = {name: str(max(int(meta.get(name, "0")), int(self._meta.get(name, "0"))) + 1) for name in _COUNTERS}
+            with Transaction(connection, self._catalog) as transaction:
+                transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(above.items())])
+            connection.rows("CHECKPOINT")
+            database.close()
+        except BaseException:
+            database.abandon()
+            raise
+        with self._gate.exclusive(BUSY_S), self._reopened({}):
+            files.put_in_place(new, self._file)
+        self._lock.note_file()
+        self._compact_bytes = files.size_of(self._file)
+        self._say_open()
+        return int(self._meta[GENERATION])
+
+    def _stored_nodes(self) -> int:
+        return sum(row[1] for row in self._connection.rows(*self._catalog["code_node_counts"].bind({})).rows)
+
+    def _anything_to_carry(self) -> bool:
+        tables = self._vector_tables
+        asked = [self._catalog["carried_count"].bind({}), *(self._catalog["embedding_count"].bind({"table": table}) for table in tables)]
+        return any(self._connection.rows(*query).rows[0][0] for query in asked)

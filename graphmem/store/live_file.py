@@ -1,0 +1,310 @@
+"""The file of an open store: read by many, written by one, brought up to date, closed and opened again, and given up when it must be.
+
+reads:  any thread → gate (shared) → a connection of its own
+writes: any thread → queue → writer thread → one transaction
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Final, TypeVar
+
+from graphmem._heap import give_back
+from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
+from graphmem.store import files
+from graphmem.store.base import EngineInfo
+from graphmem.store.catalog import load_catalog
+from graphmem.store.engine import Connection, RawDatabase
+from graphmem.store.files import beside, damaged
+from graphmem.store.gate import Gate
+from graphmem.store.lock import DatabaseLock, read_record
+from graphmem.store.migrate import table_names
+from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, NEXT, OpenOptions, open_current, prepare
+from graphmem.store.readers import Readers
+from graphmem.store.rebuild import HELD_BYTES
+from graphmem.store.tables import EmbeddingTable
+from graphmem.store.transaction import CommitError, Transaction
+from graphmem.store.writer import Writer
+
+_Answer = TypeVar("_Answer")
+
+MAX_READERS: Final = 8
+QUEUED_WRITES: Final = 32
+BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the gate before it says busy
+WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
+
+# After these the open database object is not to be trusted, not even to be closed.
+_BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError, CommitError)
+
+
+class LiveFile:
+    """What the parts of a store share. Thread-safe.
+
+    Attributes:
+        path: resolved path of the database file.
+        engine: which engine, with its sizes.
+        notes: what had to be put aside when it was opened or recovered, one sentence each.
+    """
+
+    def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock) -> None:
+        spec = options.engine
+        self.path = str(path)
+        self.engine = EngineInfo(spec.name, spec.version, spec.spec.storage_version, options.buffer_pool_bytes, options.max_db_bytes)
+        self._file = path
+        self._options = options
+        self._lock = lock
+        self._catalog = load_catalog()
+        self._gate = Gate()
+        self._pid = os.getpid()
+        self._failure: BaseException | None = None
+        self._closed = False
+        self._at_rest = False
+        self._used = time.monotonic()  # when somebody last needed the engine
+        self.notes = prepare(path, options, self._catalog, lock.previous)
+        self._attach(open_current(path, options, self._catalog))
+        lock.note_file()
+        # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
+        self._checkpointed = int(self._meta[CHECKPOINT])
+        if lock.previous is not None and files.size_of(beside(path, ".wal")):
+            self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
+        remembered = lock.previous.compact if lock.previous is not None else 0
+        self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
+        self._say_open()
+        self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
+
+    def _attach(self, database: RawDatabase) -> None:
+        self._database = database
+        self._readers = Readers(database, MAX_READERS)
+        self._connection = database.connect()
+        names = table_names(self._connection)
+        self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
+        self._meta = dict(self._connection.rows(*self._catalog["meta_all"].bind({})).rows)
+
+    def checkpoint(self) -> None:
+        """Bring the file up to date, when no read is running."""
+        self._write(self._checkpoint)
+
+    def rest(self, unused_s: float) -> bool:
+        """Close the file until somebody needs it, if nobody did for so long: an open engine holds 100 to 350 MB.
+
+        The lock stays, and says what it says of a file that was closed. Generations and meta are known without the engine; the next
+        read or write opens it again, a tenth of a second to a third.
+
+        Returns:
+            Whether it was closed now.
+
+        Raises:
+            DiskFullError, StoreBusyError: the file could not be brought up to date; it is open as before.
+        """
+        if self._options.read_only or self._at_rest or time.monotonic() - self._used < unused_s:
+            return False
+        self._check_open()
+        return self._writer.run(lambda: self._rest(unused_s))
+
+    def close(self) -> None:
+        """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
+        if self._closed or os.getpid() != self._pid:
+            return  # a forked child has nothing to close: touching the handle would hang it
+        self._closed = True
+        self._writer.stop()
+        try:
+            if self._failure is None and not self._at_rest:
+                with self._gate.exclusive(BUSY_S):
+                    if self._options.read_only:
+                        self._database.close()
+                    else:
+                        if beside(self._file, ".wal").exists():
+                            self._checkpointed += 1
+                            self._put_meta({CHECKPOINT: str(self._checkpointed)})
+                        self._connection.rows("CHECKPOINT")
+                        self._database.close()
+                if not self._options.read_only:
+                    self._say(clean=True, log=0, checksum=files.checksum(self._file))
+        except DiskFullError as error:
+            self._database.abandon()
+            raise DiskFullError(
+                f"the disk is full: what was written stays in the log beside {self.path} and is merged when there is room; "
+                "nothing is lost, make room",
+                path=self.path,
+            ) from error
+        except (*_BREAKING, StoreBusyError):
+            self._database.abandon()  # a write failed, or reads are still running
+            raise
+        finally:
+            self._lock.release()
+
+    # ---- ways in
+
+    def _check_open(self) -> None:
+        if os.getpid() != self._pid:
+            raise StoreClosedError("this store was opened before a fork and cannot be used in the child; open it there, or use spawn")
+        if self._failure is not None:
+            raise StoreClosedError(f"the database could not be opened again after a failed write ({self._failure}); open it anew")
+        if self._closed:
+            raise StoreClosedError("the store is closed; open it again")
+
+    @contextmanager
+    def _passage(self) -> Iterator[Connection]:
+        self._check_open()
+        while True:
+            self._used = time.monotonic()
+            if self._at_rest:
+                self._write(lambda: None)  # the writer opens it, like whoever comes with a write
+            with self._gate.shared(BUSY_S):
+                self._check_open()
+                if self._at_rest:
+                    continue
+                try:
+                    with self._readers.one(BUSY_S) as connection:
+                        yield connection
+                finally:
+                    self._used = time.monotonic()
+                return
+
+    def _write(self, job: Callable[[], _Answer]) -> _Answer:
+        self._check_open()
+        if self._options.read_only:
+            raise BadInputError(f"{self.path} was opened for reading only; open it for writing", argument="read_only")
+
+        def guarded() -> _Answer:
+            self._check_open()
+            if self._at_rest:
+                self._wake()
+            try:
+                return job()
+            finally:
+                self._used = time.monotonic()
+
+        return self._writer.run(guarded)
+
+    def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
+        """One transaction of a change, of Meta and of what the change adds to Meta; the generation of the code graph."""
+        log = beside(self._file, ".wal")
+        with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:
+            meta = {**meta, **(change(transaction) or {})}
+            transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(meta.items())])
+        self._meta = {**self._meta, **meta}
+        if self._connection.held_bytes > HELD_BYTES:
+            self._connection = self._database.renew(self._connection)
+        self._say_open()
+        if files.size_of(log) > WAL_BYTES:
+            try:
+                self._checkpoint()
+            except (DiskFullError, StoreBusyError) as error:  # the change is committed; the next one tries again
+                self._note(f"the log grows, it could not be merged: {error}")
+        return int(self._meta[GENERATION])
+
+    # ---- bringing it up to date, resting, opening it again
+
+    def _checkpoint(self) -> None:
+        """Bring the file up to date and open it anew, when nobody reads.
+
+        With a read open the engine waits seconds and gives up. And kuzu's memory is wrong after a
+        checkpoint when edges were created and deleted again since the last one (the next read ends the
+        process) while the file is right, so nothing reads on the old handle.
+        """
+        if not beside(self._file, ".wal").exists():
+            return
+        files.check_room(self._file, 2 * beside(self._file, ".wal").stat().st_size)
+        following = str(self._checkpointed + 1)
+        with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
+            pass
+        self._say_open()
+
+    def _rest(self, unused_s: float) -> bool:
+        if self._at_rest or time.monotonic() - self._used < unused_s:
+            return False  # somebody came first
+        with self._gate.exclusive(BUSY_S):
+            with self._on_the_live_file(gated=True):
+                if beside(self._file, ".wal").exists():
+                    files.check_room(self._file, 2 * files.size_of(beside(self._file, ".wal")))
+                    self._put_meta({CHECKPOINT: str(self._checkpointed + 1)})
+                    self._connection.rows("CHECKPOINT")
+                    self._checkpointed += 1
+                self._database.close()
+            self._at_rest = True
+        self._say(clean=True, log=0, checksum=files.checksum(self._file))
+        give_back()
+        return True
+
+    def _wake(self) -> None:
+        """Open the file again, as whoever opens an index would: what happened to its bytes meanwhile is found."""
+        with self._gate.exclusive(BUSY_S):
+            if not self._file.exists():
+                raise damaged(self._file, "it was moved or deleted while it was closed because nobody needed it")
+            self.notes = [*self.notes, *prepare(self._file, self._options, self._catalog, read_record(self._file))]
+            self._say_open()
+            self._open_again()
+            self._at_rest = False
+
+    @contextmanager
+    def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
+        """The file up to date and closed inside, open again after, whatever happens; the caller holds the gate."""
+        with self._on_the_live_file(gated=True):
+            self._put_meta(meta)
+            self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process when it fails
+            self._database.close()
+        try:
+            yield
+        finally:
+            files.remove(beside(self._file, NEXT))
+            self._open_again()
+
+    def _open_again(self) -> None:
+        try:
+            self._attach(open_current(self._file, self._options, self._catalog))
+        except BaseException as error:
+            self._failure = error
+            raise
+        if not files.size_of(beside(self._file, ".wal")):
+            self._checkpointed = int(self._meta[CHECKPOINT])
+
+    @contextmanager
+    def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
+        """After a failed write: abandon the database object and open the file again, as it was before.
+
+        The engine would go on with a half-written log, and closing it ends the process. Opening a log that was torn in
+        the middle of a large transaction ends it, too, now and then, so what follows `whole` bytes is cut off.
+
+        Args:
+            gated: the caller holds the gate.
+            whole: length of the log when the transaction began; not given for a checkpoint, which is not in the log alone.
+        """
+        try:
+            yield
+        except _BREAKING:
+            with nullcontext() if gated else self._gate.exclusive(BUSY_S):
+                self._database.abandon()
+                if whole is not None:
+                    files.cut(beside(self._file, ".wal"), whole)
+                self._open_again()
+            raise
+
+    def _put_meta(self, values: Mapping[str, str]) -> None:
+        for name, value in sorted(values.items()):
+            self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
+        self._meta = {**self._meta, **values}
+
+    # ---- saying how it is
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes = [*self.notes, sentence]
+
+    def _say_open(self) -> None:
+        log = files.size_of(beside(self._file, ".wal"))
+        self._say(clean=False, log=log)
+
+    def _say(self, *, clean: bool, log: int, checksum: int = 0) -> None:
+        self._lock.write(
+            clean=clean,
+            database=self._meta[DATABASE],
+            checkpoint=self._checkpointed,
+            log=log,
+            compact=self._compact_bytes,
+            checksum=checksum,
+        )

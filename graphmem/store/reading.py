@@ -1,0 +1,158 @@
+"""What is read of a store: named queries, snapshots of one moment, and what it knows without the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import BadInputError, DeadlineError
+from graphmem.model import EdgeRow
+from graphmem.store import derived, embeddings, times
+from graphmem.store.base import GraphTables, Knowledge, StoredModule, StoredRows
+from graphmem.store.engine import Connection
+from graphmem.store.live_file import LiveFile
+from graphmem.store.of_files import edges_of, rows_of_files
+from graphmem.store.opening import GENERATION, KNOWLEDGE
+from graphmem.store.read_knowledge import read_knowledge
+from graphmem.store.snapshot import chunk_table, graph_tables, packed_chunk_table
+from graphmem.store.tables import EmbeddingTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_OWN: Final = "store."  # names in Meta that belong to the store
+
+
+class StoreReads(LiveFile):
+    """Reads, from any thread."""
+
+    _query_timeout_s: float
+    _vector_tables: list[EmbeddingTable]
+
+    def generation(self) -> int:
+        """Counter of committed changes of the graph; 0 in a new database."""
+        self._check_open()
+        return int(self._meta.get(GENERATION, "0"))
+
+    def knowledge_generation(self) -> int:
+        """Counter of committed changes of layer 3; 0 in a new database."""
+        self._check_open()
+        return int(self._meta.get(KNOWLEDGE, "0"))
+
+    def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
+        """Rows of a named read query, in its declared order; times are aware, in UTC.
+
+        Args:
+            query: its name.
+            timeout_s: time it may take; the store's own when not given, 0 for any.
+            **params: its parameters and fills.
+
+        Raises:
+            QueryParameterError: no such query, one that writes, or missing or extra parameters.
+            DeadlineError: it took longer.
+            StoreClosedError: the store is closed, or was opened before a fork.
+        """
+        with self._reading(query, params, timeout_s) as (connection, text, values):
+            columns, types, rows = connection.rows(text, values)
+        stamps = [at for at, kind in enumerate(types) if kind.startswith("TIMESTAMP")]
+        for row in rows:
+            for at in stamps:
+                if row[at] is not None:
+                    row[at] = times.from_naive_utc(row[at])
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
+        """The same as an Arrow table; its times are naive UTC."""
+        with self._reading(query, params, timeout_s) as (connection, text, values):
+            return connection.arrow(text, values)
+
+    def tables(self) -> GraphTables:
+        """The snapshot for the `graph` projection."""
+        with self._snapshot() as (ask, meta):
+            return graph_tables(ask, int(meta.get(GENERATION, "0")))
+
+    def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
+        """Chunk rows with text, all or those ids, sorted by id."""
+        return chunk_table(self._ask, ids)
+
+    def packed_chunks(self) -> pa.Table:
+        """All chunk rows, sorted by id, prefix and text deflated in `packed`."""
+        return packed_chunk_table(self._ask)
+
+    def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """Edges whose source lies in these files, by (kind, src, dst)."""
+        with self._snapshot() as (ask, _):
+            return edges_of(ask, set(paths))
+
+    def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
+        """Everything the graph holds of these files; chunks only of `chunks_of`."""
+        with self._snapshot() as (ask, _):
+            return rows_of_files(ask, set(paths), set(chunks_of))
+
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Everything of layer 3, or what belongs to these memories."""
+        with self._snapshot() as (ask, meta):
+            return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
+
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """The generation the stored modules are of, and the modules. See `GraphStore.modules`."""
+        generation = int(self.meta().get(derived.MODULES_OF, "0"))
+        return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
+
+    def vectors(self, model: str) -> pa.Table:
+        """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
+        return embeddings.of_model(self._ask, self._vector_tables, model)
+
+    def meta(self) -> dict[str, str]:
+        """Small facts about the database, without the store's own."""
+        self._check_open()
+        return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(_OWN)}
+
+    @contextmanager
+    def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
+        named = self._catalog[query]
+        if named.writes and "LOAD FROM $rows" not in named.text:
+            raise BadInputError(f"{query} ({named.where}) changes the database; reads take read queries", argument="query")
+        text, values = named.bind(params)
+        seconds = self._query_timeout_s if timeout_s is None else timeout_s
+        with self._passage() as connection:
+            connection.set_timeout(seconds)
+            try:
+                yield connection, text, values
+            except DeadlineError as error:
+                raise DeadlineError(f"{query} did not finish in {seconds:g} s; ask for less, or allow more", seconds=seconds) from error
+
+    def _ask(self, query: str, **values: Any) -> pa.Table:
+        with self._reading(query, values, 0) as (connection, text, params):
+            return connection.arrow(text, params)
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
+        """Several reads of one moment, and Meta as it was then. The gate keeps checkpoints away as long as it is open."""
+        with self._passage() as connection:
+            connection.set_timeout(0)
+            connection.rows("BEGIN TRANSACTION READ ONLY")
+            try:
+                meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+
+                def ask(query: str, **values: Any) -> pa.Table:
+                    text, params = self._catalog[query].bind(values)
+                    return connection.arrow(text, params)
+
+                yield ask, meta
+            finally:
+                connection.end_reading()
+
+
+def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
+    """Meta as a caller may set it.
+
+    Raises:
+        BadInputError: a name or a value is no text, or the name is one of the store's own.
+    """
+    for name, value in (values or {}).items():
+        if not isinstance(name, str) or not isinstance(value, str) or name.startswith(_OWN):
+            raise BadInputError(f"meta takes texts under names that do not begin with {_OWN!r}, not {name!r}: {value!r}", argument="meta")
+    return dict(values or {})
