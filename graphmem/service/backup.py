@@ -51,6 +51,9 @@ _LEFT_OUT: Final = (
     "facts.sqlite",
     "inputs.sqlite",
     "owner.json",
+    "tokens.json",  # who may ask is not for an archive to say
+    ".tokens-",
+    "aside",  # a copy of the database that is asked
     "server.log",
     ".gitignore",
     FOLDER,
