@@ -1,37 +1,58 @@
 // Written by `graphmem install opencode`; `graphmem uninstall opencode` removes it.
 // Tells graphmem what happens in a session and puts what it remembers in front of the model. Whatever goes wrong here, the session goes on.
+// One file for both: OpenCode 1 (from 1.18) takes `server` of what it exports, OpenCode 2 takes `setup`.
+import { spawn } from "node:child_process"
+
 const COMMAND = ["graphmem"]
 
-export const Graphmem = async ({ directory, worktree }) => {
-  const waiting = new Map() // session -> text for the next system prompt
+const run = (payload) =>
+  new Promise((resolve) => {
+    const child = spawn(COMMAND[0], [...COMMAND.slice(1), "hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+    let said = ""
+    child.on("error", () => resolve(""))
+    child.on("close", () => resolve(said))
+    child.stdout.setEncoding("utf8")
+    child.stdout.on("data", (part) => (said += part))
+    child.stdin.on("error", () => {})
+    child.stdin.end(payload)
+  })
 
-  const ask = async (event, sessionID, more = {}) => {
-    try {
-      const payload = JSON.stringify({ event, sessionID, directory: worktree || directory, ...more })
-      const child = Bun.spawn([...COMMAND, "hook", "opencode"], { stdin: new Blob([payload]), stdout: "pipe", stderr: "ignore" })
-      const output = await new Response(child.stdout).text()
-      return output.trim() ? JSON.parse(output).context || "" : ""
-    } catch {
-      return ""
-    }
+const asks = (directory) => async (event, sessionID, more = {}) => {
+  try {
+    const said = await run(JSON.stringify({ event, sessionID, directory, ...more }))
+    return said.trim() ? JSON.parse(said).context || "" : ""
+  } catch {
+    return ""
   }
+}
 
+const texts = () => {
+  const waiting = new Map() // session -> text for its system prompts
+  return {
+    add: (sessionID, text) => text && waiting.set(sessionID, [waiting.get(sessionID), text].filter(Boolean).join("\n")),
+    of: (sessionID) => waiting.get(sessionID),
+    forget: (sessionID) => waiting.delete(sessionID),
+  }
+}
+
+const server = async ({ directory, worktree }) => {
+  const ask = asks(worktree || directory)
+  const waiting = texts()
   return {
     event: async ({ event }) => {
       const info = event.properties?.info
       const sessionID = event.properties?.sessionID || info?.id
       if (!sessionID || !["session.created", "session.compacted", "session.deleted"].includes(event.type)) return
       const text = await ask(event.type, sessionID)
-      if (event.type === "session.deleted") waiting.delete(sessionID)
-      else if (text) waiting.set(sessionID, text)
+      if (event.type === "session.deleted") waiting.forget(sessionID)
+      else waiting.add(sessionID, text)
     },
     "chat.message": async (input, output) => {
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-      const text = await ask("chat.message", input.sessionID, { prompt: said.join("\n") })
-      if (text) waiting.set(input.sessionID, [waiting.get(input.sessionID), text].filter(Boolean).join("\n"))
+      waiting.add(input.sessionID, await ask("chat.message", input.sessionID, { prompt: said.join("\n") }))
     },
     "experimental.chat.system.transform": async (input, output) => {
-      const text = waiting.get(input.sessionID)
+      const text = waiting.of(input.sessionID)
       if (text) output.system.push(text)
     },
     "tool.execute.after": async (input, output) => {
@@ -41,3 +62,50 @@ export const Graphmem = async ({ directory, worktree }) => {
     },
   }
 }
+
+const setup = async (ctx) => {
+  const ask = asks(ctx.location?.project?.directory || ctx.location?.directory || process.cwd())
+  const waiting = texts()
+  const begun = new Set()
+  const end = async (sessionID) => {
+    if (begun.delete(sessionID)) await ask("session.deleted", sessionID)
+    waiting.forget(sessionID)
+  }
+  await ctx.session.hook("prompt", async (event) => {
+    if (!begun.has(event.sessionID)) {
+      begun.add(event.sessionID)
+      waiting.add(event.sessionID, await ask("session.created", event.sessionID))
+    }
+    waiting.add(event.sessionID, await ask("chat.message", event.sessionID, { prompt: event.prompt?.text || "" }))
+  })
+  await ctx.session.hook("context", (event) => {
+    const text = waiting.of(event.sessionID)
+    if (text) event.system.push({ type: "text", text })
+  })
+  await ctx.session.hook("compaction", async (event) => {
+    waiting.add(event.sessionID, await ask("session.compacted", event.sessionID))
+  })
+  await ctx.tool.hook("execute.after", async (event) => {
+    const { content, output, metadata } = event.result || {}
+    const response = event.status === "error" ? { error: String(event.error?.message || event.error) } : { output: content ?? output, metadata }
+    const text = await ask("tool.execute.after", event.sessionID, { tool: event.tool, args: event.input, tool_response: response })
+    if (!text) return
+    if (typeof content === "string") event.result = { ...event.result, content: `${content}\n\n${text}` }
+    else if (Array.isArray(content)) event.result = { ...event.result, content: [...content, { type: "text", text }] }
+    else waiting.add(event.sessionID, text)
+  })
+  const stop = new AbortController()
+  const listen = async () => {
+    try {
+      for await (const event of ctx.event.subscribe({ signal: stop.signal })) {
+        if (event.type === "session.deleted") await end(event.data?.sessionID || event.properties?.info?.id)
+      }
+    } catch {
+      // the host goes down, or tells of no events: a session that is never ended here is taken as ended when it was quiet for hours
+    }
+  }
+  listen()
+  return () => stop.abort()
+}
+
+export default { id: "graphmem", server, setup }
