@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
+from graphql import build_schema, parse, validate
 
 from graphmem.api import page
+from graphmem.api.sdl import sdl
 
 BROWSER = Path(__file__).parents[2] / "benchmarks" / "browser.py"
 spec = importlib.util.spec_from_file_location("graphmem_benchmark_browser", BROWSER)
@@ -26,6 +29,7 @@ def in_browser(test):
 
 
 TOKEN = "open sesame"
+EXAMPLES = ["Overview", "WhatBreaks", "MadeOf", "WhereItHurts", "Search"]  # a tab each
 
 
 RUN = "document.querySelector('.graphiql-execute-button')"
@@ -39,6 +43,7 @@ def test_the_page_renders_and_runs_a_query_without_asking_anybody_else(client, s
         tab.open(f"{client.address}/graphql")
         tab.until(f"!!{RUN}")
         assert "query Overview" in tab.value("document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.getValue()")
+        assert tab.value("[...document.querySelectorAll('.graphiql-tab')].map((one) => one.innerText.trim())") == EXAMPLES
         tab.value(f"{RUN}.click()")
         shown = json.loads(tab.until(RESULT))
         if picture := os.environ.get("GRAPHMEM_TEST_SCREENSHOT"):
@@ -49,6 +54,15 @@ def test_the_page_renders_and_runs_a_query_without_asking_anybody_else(client, s
     assert shown["data"]["symbols"]["totalCount"] > 0
     assert elsewhere == []
     assert troubles == []
+
+
+def test_every_example_is_an_operation_of_this_schema():
+    text = (Path(__file__).parents[2] / "web" / "src" / "page.js").read_text(encoding="utf-8")
+    found = [parse(one) for one in re.findall(r"`(# .*?)`", text, re.DOTALL)]
+    assert [one.definitions[0].name.value for one in found] == EXAMPLES
+    schema = build_schema(sdl())
+    for one in found:
+        assert validate(schema, one) == []
 
 
 def need_assets():

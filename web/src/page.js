@@ -44,6 +44,114 @@ query Overview {
 }
 `;
 
+// One tab each, after the first; the names are those of queries/operations, where every ready-made operation is.
+const EXAMPLES = [
+  EXAMPLE,
+  `# What breaks if this changes, and which tests to run?
+# Write a name of your own: a function, Class.method, path:line.
+
+query WhatBreaks($target: String! = "main") {
+  impact(targets: [$target], maxDepth: 3) {
+    total
+    risk {
+      level
+      reasons
+    }
+    hits {
+      depth
+      confidence
+      symbol {
+        ref
+      }
+    }
+    tests {
+      symbol {
+        ref
+      }
+    }
+  }
+}
+`,
+  `# What is it made of, and what goes against the layers?
+
+query MadeOf {
+  modules {
+    modules {
+      name
+      layer
+      files
+      summary
+    }
+    dependencies {
+      srcName
+      dstName
+      weight
+      upward
+    }
+  }
+  cycles(level: MODULES, limit: 3) {
+    cycles {
+      example
+      cheapest {
+        src
+        dst
+        weight
+      }
+    }
+  }
+}
+`,
+  `# Where does change hurt, what could go, what changed lately?
+
+query WhereItHurts {
+  hotspots(limit: 10) {
+    hotspots {
+      score
+      churn
+      complexity
+      dependents
+      symbol {
+        ref
+      }
+    }
+  }
+  deadCode(limit: 10) {
+    symbols {
+      confidence
+      reason
+      symbol {
+        ref
+      }
+    }
+  }
+  commits(limit: 5) {
+    commits {
+      at
+      subject
+      modules
+    }
+  }
+}
+`,
+  `# Words, names or a question: code and memories.
+
+query Search($query: String! = "how is a file read") {
+  search(query: $query, k: 5) {
+    answered
+    hits {
+      kind
+      ref
+      score
+      snippet
+      memories {
+        title
+      }
+    }
+  }
+}
+`,
+];
+
 const fragment = new URLSearchParams(window.location.hash.slice(1));
 if (fragment.has("token")) {
   sessionStorage.setItem(TOKEN_KEY, fragment.get("token"));
@@ -134,7 +242,7 @@ function render() {
     React.createElement(GraphiQL, {
       key: shown++, // a new token means reading the schema again
       fetcher,
-      defaultQuery: EXAMPLE,
+      defaultTabs: EXAMPLES.map((query) => ({ query })),
       ...(query ? { query } : {}),
       shouldPersistHeaders: false,
       defaultEditorToolsVisibility: true,
