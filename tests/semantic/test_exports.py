@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import html.parser
+import itertools
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import networkx as nx
@@ -12,7 +18,7 @@ import pytest
 
 from graphmem.errors import BadInputError
 from graphmem.service import exporting
-from graphmem.service.diagram import Box, Diagram, Line, dot, graphml, mermaid
+from graphmem.service.diagram import Box, Diagram, Line, as_json, dot, graphml, mermaid
 from graphmem.service.svg import svg
 
 AWKWARD = Diagram(
@@ -98,12 +104,97 @@ def test_awkward_names_survive_every_language():
     assert "say #34;hi#34; #60;b#62;#38;amp#59; #91;it#93;#59; #123;x#125;#124;#96;" in text
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the parser's own parser
-def test_dot_is_read_by_a_parser_of_the_language(indexed):
-    pydot = pytest.importorskip("pydot")
-    for text in (dot(AWKWARD), indexed.export_view("modules", "dot").text):
-        (graph,) = pydot.graph_from_dot_data(text)
-        assert len(graph.get_edges()) == text.count(" -> ")
+TOKEN = re.compile(
+    r"""\s+|(?P<string>"(?:[^"\\]|\\.)*")|(?P<word>[A-Za-z_][A-Za-z_0-9]*|-?(?:\.\d+|\d+(?:\.\d*)?))|(?P<sign>->|[{}\[\];,=:])""", re.DOTALL
+)
+
+
+def read_dot(text):
+    """(nodes, edges) of a digraph, by the grammar at graphviz.org/doc/info/lang.html; anything else in it is an error."""
+    tokens, at = [], 0
+    while at < len(text):
+        found = TOKEN.match(text, at)
+        assert found, f"no token of the language: {text[at : at + 40]!r}"
+        at = found.end()
+        if found.lastgroup:
+            tokens.append(found.group())
+    tokens.reverse()
+    nodes, edges = set(), []
+
+    def take(wanted=None):
+        token = tokens.pop()
+        assert wanted is None or token == wanted, f"{token!r} where {wanted!r} has to be"
+        return token
+
+    def name():
+        token = take()
+        assert token[0] == '"' or re.fullmatch(r"[\w.-]+", token), f"{token!r} is no name"
+        return token
+
+    def attributes():
+        while tokens[-1] == "[":
+            take("[")
+            while tokens[-1] != "]":
+                name(), take("="), name()
+                if tokens[-1] in ",;":
+                    take()
+            take("]")
+
+    def statements():
+        while tokens[-1] != "}":
+            if tokens[-1] == "subgraph":
+                take(), name(), take("{"), statements(), take("}")
+            elif tokens[-1] in ("node", "edge", "graph"):
+                take(), attributes()
+            else:
+                one = name()
+                if tokens[-1] == "=":
+                    take(), name()
+                else:
+                    ends = [one]
+                    while tokens[-1] == "->":
+                        take(), ends.append(name())
+                    nodes.update(ends)
+                    edges.extend(itertools.pairwise(ends))
+                    attributes()
+            if tokens[-1] == ";":
+                take()
+
+    take("digraph")
+    if tokens[-1] != "{":
+        name()
+    take("{"), statements(), take("}")
+    assert not tokens
+    return nodes, edges
+
+
+def test_dot_is_read_by_the_grammar_of_the_language(indexed):
+    for text, drawn in (
+        (dot(AWKWARD), as_json(AWKWARD)),
+        (indexed.export_view("modules", "dot").text, indexed.export_view("modules", "json").text),
+    ):
+        nodes, edges = read_dot(text)
+        assert len(nodes) == len(json.loads(drawn)["boxes"])
+        assert len(edges) == len(json.loads(drawn)["lines"])
+
+
+def test_a_report_goes_into_a_file_when_somebody_looks_and_to_a_pipe_when_not(served, tmp_path):
+    """HTML on a terminal helps nobody."""
+    _, _, folder = served
+    command = [sys.executable, "-m", "graphmem", "report", "--db", str(folder)]
+    ours, theirs = pty.openpty()
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE, text=True, check=True)
+    os.close(theirs)
+    (made,) = tmp_path.iterdir()
+    assert made.suffix == ".html"
+    assert made.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert made.name in done.stderr
+    os.set_blocking(ours, False)
+    with contextlib.suppress(OSError):
+        assert b"<html" not in os.read(ours, 65_536)
+    os.close(ours)
+    piped = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert piped.stdout == made.read_text(encoding="utf-8")
 
 
 def test_the_whole_graph_comes_back_from_graphml_as_it_was(project):
