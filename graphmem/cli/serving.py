@@ -52,6 +52,8 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
+    # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem._heap`).
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
     from graphmem.api.app import ServerOptions, build_app
     from graphmem.api.limits import ServerLimits

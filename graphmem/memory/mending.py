@@ -13,12 +13,13 @@ from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
 from graphmem.memory.journal_lines import Head, Line
 from graphmem.memory.records import Event, Replay, plain, restated
 from graphmem.memory.redact import redact_all
+from graphmem.projection.projections import JOURNAL_MARK
 
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
     from graphmem.store.base import Knowledge
 
-META: Final = "memory_journal"  # store meta: number and hash of the last entry the graph has
+META: Final = JOURNAL_MARK  # store meta: number and hash of the last entry the graph has
 ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 

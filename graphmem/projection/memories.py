@@ -1,20 +1,21 @@
 """The `memories` projection: every memory, its links and its place in time, searchable by word and by vector.
 
-Built from the store's knowledge when it is opened and patched with the delta of each accepted write; it has no file of its
-own (measured, 50,000 memories are read and indexed in a few seconds, behind the opening of the code graph). A memory takes one
+Built from the store's knowledge, or read from the file that `memory_file` keeps (50,000 memories take seconds to index and
+a fraction of one to read), and patched with the delta of each accepted write. A memory takes one
 *slot*: a number that is its row in the word index, in the matrix and in the columns that filters look at. The rest of a row is
 kept packed and unpacked when somebody asks for it, because a search looks at a hundred of them and a process keeps fifty thousand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
@@ -30,6 +31,7 @@ from graphmem.store.base import Knowledge
 RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, and out of search unless asked for
 
 _FIRST_SLOTS: Final = 256
+_COLUMNS: Final = ("_type", "_live", "_used", "_stale", "_asks", "_created", "_ended")
 _NONE: Final[frozenset[int]] = frozenset()
 
 
@@ -122,6 +124,42 @@ class MemoryIndex(MemoryLinks):
         )
         if vectors is not None:
             index.use_model(model_id, vectors)
+        return index
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Everything but the vectors, as `restored` takes it: columns by name, and values that `marshal` knows.
+
+        They are the index's own: whoever asks is inside `reading`.
+        """
+        rest = {
+            "ids": self._id_at,
+            "packed": self._packed,
+            "fingerprints": self._by_fingerprint,
+            "short_ids": self._by_short_id,
+            "texts": self._slots_of_text,
+            "seen_by": self._slots_seen_by,
+            "types": self._types,
+            "links": self._links_state(),
+            "words": self._words.state(),
+        }
+        return {name: getattr(self, name)[: len(self._id_at)] for name in _COLUMNS}, rest
+
+    @classmethod
+    def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
+        """The index that `state` was of, without vectors."""
+        index = cls(generation)
+        for name in _COLUMNS:
+            setattr(index, name, columns[name].copy())
+        index._id_at, index._packed = rest["ids"], rest["packed"]
+        index._by_fingerprint, index._by_short_id, index._slots_of_text = rest["fingerprints"], rest["short_ids"], rest["texts"]
+        index._slots_seen_by, index._types = rest["seen_by"], rest["types"]
+        index._slot_of = {one: slot for slot, one in enumerate(index._id_at) if one}
+        index._free = [slot for slot in range(len(index._id_at) - 1, -1, -1) if not index._id_at[slot]]
+        index._timeline.add([(int(index._created[slot]), one) for one, slot in index._slot_of.items()])
+        index._has_vector = np.zeros(len(index._id_at), np.bool_)
+        index._matrix = np.zeros((len(index._id_at), 0), np.float32)
+        index._restore_links(rest["links"])
+        index._words.restore(rest["words"])
         return index
 
     def reading(self) -> AbstractContextManager[bool]:
@@ -504,7 +542,7 @@ class MemoryIndex(MemoryLinks):
         self._id_at += [""] * more
         self._packed += [b""] * more
         self._free += range(n + more - 1, n - 1, -1)
-        for name in ("_type", "_live", "_used", "_stale", "_asks", "_created", "_ended", "_has_vector", "_matrix"):
+        for name in (*_COLUMNS, "_has_vector", "_matrix"):
             array = getattr(self, name)
             grown = np.zeros((n + more, *array.shape[1:]), array.dtype)
             grown[:n] = array

@@ -6,9 +6,13 @@ import marshal
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, RelatesRow, SessionRow
+from graphmem.projection.memory_rows import micros, moment
+
+_SESSION_TIMES: Final = tuple(SessionRow._fields.index(name) for name in ("started_at", "ended_at", "stale_at"))
 
 
 class MemoryLinks(ABC):
@@ -73,6 +77,26 @@ class MemoryLinks(ABC):
         """A session, or None when it is not known."""
         return self._sessions.get(session_id)
 
+    # ---- keeping
+
+    def _links_state(self) -> tuple[Any, ...]:
+        """All links as values that `marshal` knows, for `_restore_links`."""
+        return (
+            self._about,
+            self._about_target,
+            [tuple(link) for one, links in self._relates.items() for link in links.values() if link.src == one],
+            [_plain(row) for row in self._sessions.values()],
+            [tuple(row) for rows in self._learnt.values() for row in rows.values()],
+            self._files,
+        )
+
+    def _restore_links(self, state: tuple[Any, ...]) -> None:
+        """Take over what `_links_state` gave."""
+        self._about, self._about_target, relates, sessions, learnt, self._files = state
+        rows = [RelatesRow(*link) for link in relates]
+        self._sessions = {row.id: row for row in map(_session, sessions)}
+        self._patch_links(KnowledgeDelta(relates=rows, learnt=[LearntRow(*row) for row in learnt]))
+
     # ---- changing
 
     def _patch_links(self, delta: KnowledgeDelta) -> None:
@@ -129,6 +153,16 @@ class MemoryLinks(ABC):
             links = self._relates.get(end)
             if links is not None and links.pop(key, None) is not None and not links:
                 del self._relates[end]
+
+
+def _plain(row: SessionRow) -> list[Any]:
+    """A session with its times as numbers."""
+    return [micros(value) if isinstance(value, datetime) else value for value in row]
+
+
+def _session(plain: list[Any]) -> SessionRow:
+    """The session that `_plain` was given."""
+    return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:

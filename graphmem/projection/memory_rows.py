@@ -21,6 +21,11 @@ def micros(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def moment(at: int) -> datetime:
+    """The time that `micros` is of."""
+    return _EPOCH + at * _MICROSECOND
+
+
 def pack(row: MemoryRow) -> bytes:
     """A row as bytes: a third of the objects it is made of."""
     fields: list[Any] = list(row)
@@ -33,7 +38,7 @@ def unpack(packed: bytes) -> MemoryRow:
     """What was packed."""
     fields: list[Any] = marshal.loads(packed)  # noqa: S302 - our own bytes, of this process
     for i in _TIMES:
-        fields[i] = None if fields[i] is None else _EPOCH + fields[i] * _MICROSECOND
+        fields[i] = None if fields[i] is None else moment(fields[i])
     return MemoryRow._make(fields)
 
 

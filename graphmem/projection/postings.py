@@ -15,7 +15,7 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +109,18 @@ class Postings:
             self._length[slot] = len(words)
             self._texts += 1
             self._words += len(words)
+
+    def state(self) -> tuple[Any, ...]:
+        """Everything but the remembered stems, as values that `marshal` knows, for `restore`."""
+        words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
+        return words, self._length.tobytes(), self._texts, self._words
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Take over what `state` gave."""
+        words, length, self._texts, self._words = state
+        self._slots = {word: array("i", slots) for word, (slots, _) in words.items()}
+        self._counts = {word: array("H", counts) for word, (_, counts) in words.items()}
+        self._length = np.frombuffer(length, np.float32).copy()
 
     def cool(self) -> None:
         """Let go of the stems that are remembered; each is worked out again when its word is met."""

@@ -28,14 +28,18 @@ from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.memory_file import FILE as MEMORIES_FILE
+from graphmem.projection.memory_file import load_memories, save_memories
 from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.store.base import GraphStore
 
 GRAPH_FILE: Final = "graph.projection"
+JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.mending` writes: up to where the store has the journal
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
+_WORTH_SAVING: Final = 500  # memories
 _RETRIES: Final = 5  # of reading a snapshot while commits go on
 
 _log = logging.getLogger(__name__)
@@ -99,13 +103,15 @@ class Projections:
         self._memories: MemoryIndex | None = None
         self._memories_note = "the memories are being read"
         self._memories_failure: Exception | None = None
+        self._memories_saved = ""  # which state of the memories the file has
+        self._memories_away = False  # saved and let go of, until somebody asks
         self._failure: Exception | None = None
         self._unsaved = False
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # there, or failed
         self._settled = threading.Event()  # both
         self._memories_settled = threading.Event()
-        self._learning = threading.Lock()  # of following a write of layer 3
+        self._learning = threading.RLock()  # of following a write of layer 3
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
         self._jobs.put(self._load)
@@ -132,6 +138,8 @@ class Projections:
     def snapshot(self) -> Snapshot:
         """Everything there is, of one moment; waits for the graph alone."""
         self.graph()
+        if self._memories_away:
+            self.memories()
         with self._state:
             assert self._graph is not None  # noqa: S101 - graph() has returned, and it never goes away again
             return Snapshot(
@@ -154,9 +162,15 @@ class Projections:
             GraphMemError: it could not be read.
         """
         self._memories_settled.wait()
-        if self._memories is None:
+        index = self._memories
+        if index is None and self._memories_away:
+            with self._learning:
+                if self._memories_away:
+                    self._bring_memories()
+                index = self._memories
+        if index is None:
             raise GraphMemError(f"The memories could not be read from the database: {self._memories_failure}") from self._memories_failure
-        return self._memories
+        return index
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until graph, words and memories are there or have failed; False when the time is up."""
@@ -233,8 +247,9 @@ class Projections:
             delta: what it changed since the generation before it.
             vectors: (text_hash, vector) that came with it; kept when they are of the model in use.
         """
-        index = self.memories()
+        self._memories_settled.wait()
         with self._learning:
+            index = self.memories()
             if index.generation >= generation:
                 return
             if delta is None or index.generation != generation - 1:
@@ -310,16 +325,24 @@ class Projections:
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
     def cool(self) -> bool:
-        """Let go of what only saves time: look-ups and remembered words. Questions make again what they need of it.
+        """Let go of what can be had again: look-ups, remembered words, and the memories, which are saved first.
+
+        Whoever asks next brings back what it needs. The caller keeps writes of memories away meanwhile.
 
         Returns:
-            Whether the graph had look-ups.
+            Whether there was anything.
         """
-        with self._state:
-            graph, memories = self._graph, self._memories
-        cooled = graph is not None and graph.cool()
-        if memories is not None:
-            memories.cool()
+        with self._learning:
+            index = self._memories
+            cooled = index is not None and self._save_memories(index)
+            if index is not None and cooled:
+                with self._state:
+                    self._memories, self._memories_away = None, True
+            elif index is not None:
+                index.cool()
+        del index
+        graph = self._graph
+        cooled |= graph is not None and graph.cool()
         forget_expansions()
         give_back()
         return cooled
@@ -332,6 +355,9 @@ class Projections:
         self._jobs.put(None)
         self._worker.join()
         self._save()
+        with self._learning:
+            if self._memories is not None:
+                self._save_memories(self._memories)
         if self._words is not None:
             self._words.close()
 
@@ -382,18 +408,49 @@ class Projections:
 
     def _load_memories(self) -> None:
         with self._learning:
-            self._read_memories()
+            self._bring_memories()
         self._memories_settled.set()
 
+    def _bring_memories(self) -> None:
+        """Read the memories as they were saved, or make them anew; holds the lock of following writes."""
+        generation, key = self._store.knowledge_generation(), self._memories_key()
+        index = load_memories(self._dir / MEMORIES_FILE, generation, key) if generation else None
+        if index is None:
+            self._read_memories()
+            return
+        self._memories_saved = key
+        self._publish_memories(index)
+
     def _read_memories(self) -> None:
-        """Make the memories anew from the store, with the vectors of the model in use."""
-        index = MemoryIndex.from_knowledge(self._store.knowledge())
+        """Make the memories anew from the store."""
+        self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
+
+    def _publish_memories(self, index: MemoryIndex) -> None:
+        """Let readers see the index, with the vectors of the model in use."""
         with self._state:
             vectors = self._vectors
         if vectors is not None:
             index.use_model(vectors.model_id, self._store.vectors(vectors.model_id))
         with self._state:
-            self._memories = index
+            self._memories, self._memories_away = index, False
+
+    def _memories_key(self) -> str:
+        """Names the state of the knowledge in the store: how often it changed, and up to where it has the journal."""
+        return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
+
+    def _save_memories(self, index: MemoryIndex) -> bool:
+        """Whether the file has what the index has; small ones are made again as fast as they are read, and are not saved."""
+        if len(index) < _WORTH_SAVING or index.generation != self._store.knowledge_generation():
+            return False
+        key = self._memories_key()
+        if key != self._memories_saved:
+            try:
+                save_memories(index, self._dir / MEMORIES_FILE, key)
+            except OSError as error:
+                _log.warning("the memories' projection could not be saved; it will be built again: %s", error)
+                return False
+            self._memories_saved = key
+        return True
 
     def _rebuild(self) -> None:
         """Make graph and words from the store, the graph first; readers keep the old bundle until then."""

@@ -207,8 +207,10 @@ class UpkeepVerbs:
         return self._store.rest(unused_s)
 
     def cool(self) -> bool:
-        """Give back the memory of what only saves time; whether there was some."""
-        return self._projections.cool()
+        """Give back the memory of what can be had again; whether there was some."""
+        with self._book.writing():
+            self._book.flush()
+            return self._projections.cool()
 
     def unload_model(self) -> str:
         """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""

@@ -230,6 +230,12 @@ def test_what_cannot_be_read_is_said_and_not_swallowed(world, tmp_path, caplog):
         def tables(self):
             raise GraphMemError("the disk is on fire")
 
+        def knowledge_generation(self):
+            return 2
+
+        def meta(self):
+            return {}
+
         def knowledge(self):
             raise GraphMemError("the memories are ashes")
 
