@@ -7,32 +7,26 @@ made anew, knows which files have to be merged again.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
+from graphmem._sidefile import Sidefile
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import End, Observation, Place, Reading
 
-FORMAT: Final = "1"
-_SCHEMA: Final = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE definition (
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL, qualname TEXT NOT NULL, kind TEXT NOT NULL, ordinal INTEGER NOT NULL,
-  body_hash TEXT NOT NULL, UNIQUE (path, qualname, kind, ordinal, body_hash)
-);
-CREATE TABLE observation (
-  rule TEXT NOT NULL, kind TEXT NOT NULL, subject INTEGER NOT NULL, runs INTEGER NOT NULL, seen BLOB NOT NULL,
-  PRIMARY KEY (subject, rule, kind)
-) WITHOUT ROWID;
-CREATE TABLE changed (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE origin (rule TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (rule, key)) WITHOUT ROWID;
-"""
+_SCHEMA: Final = (
+    "CREATE TABLE definition (id INTEGER PRIMARY KEY, path TEXT NOT NULL, qualname TEXT NOT NULL, kind TEXT NOT NULL, "
+    "ordinal INTEGER NOT NULL, body_hash TEXT NOT NULL, UNIQUE (path, qualname, kind, ordinal, body_hash))",
+    "CREATE TABLE observation (rule TEXT NOT NULL, kind TEXT NOT NULL, subject INTEGER NOT NULL, runs INTEGER NOT NULL, "
+    "seen BLOB NOT NULL, PRIMARY KEY (subject, rule, kind)) WITHOUT ROWID",
+    "CREATE TABLE changed (path TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE origin (rule TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (rule, key)) WITHOUT ROWID",
+)
+_FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and repeat what filled it")
 
 
 class Kept(NamedTuple):
@@ -174,12 +168,12 @@ class Sidecar:
             return self._open().execute(statement, values).fetchall()
         except sqlite3.Error as error:
             self.close()
-            raise _unreadable(self.path, error) from error
+            raise _FILE.unreadable(self.path, error) from error
 
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         if self._connection is None or not self.exists:
             self.close()
-            self._connection = _connected(self.path, create=create)
+            self._connection = _FILE.connect(self.path, create=create)
         return self._connection
 
 
@@ -266,49 +260,3 @@ def _packed(seen: Iterable[tuple[int, int]]) -> bytes:
 def _unpacked(blob: bytes) -> tuple[tuple[int, int], ...]:
     flat = array("i", zlib.decompress(blob))
     return tuple(zip(flat[::2], flat[1::2], strict=True))
-
-
-def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
-    """The open file, checked.
-
-    Raises:
-        EvidenceError: see `Sidecar`.
-    """
-    try:
-        connection = sqlite3.connect(
-            f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}", uri=True, check_same_thread=False, timeout=10
-        )
-        try:
-            found = _format(connection)
-            if found == "" and create:
-                connection.executescript(_SCHEMA)
-                rows = [("format", FORMAT), ("id", os.urandom(8).hex()), ("version", "0")]
-                with connection:
-                    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-                found = FORMAT
-        except sqlite3.Error:
-            connection.close()
-            raise
-    except sqlite3.Error as error:
-        raise _unreadable(path, error) from error
-    if found != FORMAT:
-        connection.close()
-        raise EvidenceError(
-            f"{path} is in format {found or 'unknown'}, this graphmem reads {FORMAT}; delete it and repeat what filled it",
-            path=str(path),
-            reason="format",
-        )
-    return connection
-
-
-def _unreadable(path: Path, error: sqlite3.Error) -> EvidenceError:
-    return EvidenceError(f"{path} cannot be read ({error}); delete it and repeat what filled it", path=str(path), reason=str(error))
-
-
-def _format(connection: sqlite3.Connection) -> str:
-    """The format a file says it has; "" for a new one."""
-    tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]
-    if not tables:
-        return ""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    return str(row[0]) if row else "unknown"

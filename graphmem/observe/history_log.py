@@ -8,25 +8,23 @@ one SQLite transaction in write-ahead mode: what was acknowledged outlives the p
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
+from graphmem._sidefile import Sidefile
 from graphmem.errors import HistoryError
 
-FORMAT: Final = "1"
 AGENT: Final = "agent"
 GIT: Final = "git"
 _SCHEMA: Final = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, key TEXT, at REAL NOT NULL, "
     "author TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (source, key))",
 )
+_FILE: Final = Sidefile("1", _SCHEMA, "epoch", HistoryError, "delete it and index again", log=True)
 _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
@@ -165,11 +163,11 @@ class HistoryLog:
                 return self._open().execute(statement, values).fetchall()
             except sqlite3.Error as error:
                 self.close()
-                raise _unreadable(self.path, error) from error
+                raise _FILE.unreadable(self.path, error) from error
 
     def _open(self, *, create: bool = False) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = _connected(self.path, create=create)
+            self._connection = _FILE.connect(self.path, create=create)
         return self._connection
 
 
@@ -224,51 +222,3 @@ def _change(source: str, key: str, at: float, author: str, body: str) -> Change:
         tuple(parts.get("o", ())),
         "x" not in parts,
     )
-
-
-def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
-    """The open file, checked.
-
-    Raises:
-        HistoryError: it is damaged or of another version.
-    """
-    try:
-        db = sqlite3.connect(
-            f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}", uri=True, check_same_thread=False, timeout=10, isolation_level=None
-        )
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
-            found = _format(db)
-            if found == "" and create:
-                db.execute("BEGIN IMMEDIATE")
-                for statement in _SCHEMA:
-                    db.execute(statement)
-                db.executemany("INSERT INTO meta VALUES (?, ?)", [("format", FORMAT), ("id", os.urandom(8).hex()), ("epoch", "0")])
-                db.execute("COMMIT")
-                found = FORMAT
-        except sqlite3.Error:
-            db.close()
-            raise
-    except sqlite3.Error as error:
-        raise _unreadable(path, error) from error
-    if found != FORMAT:
-        db.close()
-        raise HistoryError(
-            f"{path} is in format {found or 'unknown'}, this graphmem reads {FORMAT}; delete it and index again",
-            path=str(path),
-            reason="format",
-        )
-    return db
-
-
-def _unreadable(path: Path, error: sqlite3.Error) -> HistoryError:
-    return HistoryError(f"{path} cannot be read ({error}); delete it and index again", path=str(path), reason=str(error))
-
-
-def _format(db: sqlite3.Connection) -> str:
-    """The format a file says it has; "" for a new one."""
-    if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
-        return ""
-    row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    return str(row[0]) if row else "unknown"

@@ -20,6 +20,7 @@ WORDS = {
     "_heap",
     "_deflate",
     "_git",
+    "_sidefile",
     "parsing.facts",
     "store.base",
 }
@@ -37,6 +38,7 @@ MAY_IMPORT = {
     "_heap": set(),
     "_deflate": set(),
     "_git": set(),
+    "_sidefile": set(),
     "language_model": set(),
     "parsing": set(),
     "resolution": {"parsing"},

@@ -1,0 +1,83 @@
+"""SQLite files beside the database that say themselves which format they are in, and the one way in which they are opened."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from graphmem.errors import GraphMemError
+
+_META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+WAIT_S: Final = 10  # for another connection's write
+
+
+@dataclass(frozen=True, slots=True)
+class Sidefile:
+    """A kind of file: what is in a new one, and what is said of one that cannot be used."""
+
+    format: str  # of this program; a file of another one is refused
+    schema: tuple[str, ...]  # statements that make its tables, beside `meta` (key, value)
+    counter: str  # row of meta that begins at 0, beside `format` and `id`
+    error: type[GraphMemError]  # carries `path` and `reason`
+    advice: str  # what to do with a file that cannot be used
+    log: bool = False  # writes go to a log first, so that readers need not wait; transactions are begun by whoever wants one
+
+    def connect(self, path: Path, *, create: bool) -> sqlite3.Connection:
+        """The open file, checked; it may be used from any thread, by one at a time.
+
+        Args:
+            path: of the file.
+            create: make it when it is not there or empty.
+
+        Raises:
+            GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
+        """
+        address = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        try:
+            db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
+            try:
+                if self.log:
+                    db.execute("PRAGMA journal_mode = WAL")
+                    db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
+                found = _format(db)
+                if found == "" and create:
+                    self._make(db)
+                    found = self.format
+                if not self.log:
+                    db.isolation_level = "DEFERRED"
+            except sqlite3.Error:
+                db.close()
+                raise
+        except sqlite3.Error as error:
+            raise self.unreadable(path, error) from error
+        if found != self.format:
+            db.close()
+            raise self.error(
+                f"{path} is in format {found or 'unknown'}, this graphmem reads {self.format}; {self.advice}",
+                path=str(path),
+                reason="format",
+            )
+        return db
+
+    def unreadable(self, path: Path, error: sqlite3.Error) -> GraphMemError:
+        """What SQLite said of a file, as a refusal."""
+        return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
+
+    def _make(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        for statement in (_META, *self.schema):
+            db.execute(statement)
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("format", self.format), ("id", os.urandom(8).hex()), (self.counter, "0")])
+        db.execute("COMMIT")
+
+
+def _format(db: sqlite3.Connection) -> str:
+    """The format a file says it has; "" for a new one."""
+    if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
+        return ""
+    row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return str(row[0]) if row else "unknown"
