@@ -31,6 +31,12 @@ VIEWS = {
         "/explore/graph?around=pagerank&depth=2",
         "document.querySelectorAll('.below tbody tr').length > 10 && document.querySelector('.panel h2')",
     ),
+    "painted": (
+        "/explore/graph?paint=impact&of=to_networkx_graph",
+        "document.querySelector('.over strong') && document.querySelectorAll('.below > details:first-child tbody tr').length > 5",
+    ),
+    "together": ("/explore/graph?paint=together&of=classes%2Fgraph.py", "document.querySelector('.over strong')"),
+    "hot": ("/explore/graph?heat=churn", "document.querySelector('.over')?.textContent.includes('no history')"),
     "impact": ("/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3"),
     "path": ("/explore/path?from=pagerank&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
     "diff": ("/explore/diff", "document.querySelector('textarea')"),
@@ -216,6 +222,21 @@ def test_a_picture_is_saved_as_svg_with_its_names_as_text(tab, explorer, visit):
     assert ">generators</text>" in text
 
 
+def test_what_breaks_is_painted_on_the_map_and_listed_by_depth(tab, explorer, visit, networkx_service):
+    visit(explorer + VIEWS["painted"][0], VIEWS["painted"][1])
+    report = networkx_service.impact("to_networkx_graph", max_depth=5, limit=5_000)
+    listed = tab.value("[...document.querySelectorAll('.below > details:first-child tbody tr')].map((row) => row.cells[0].textContent)")
+    assert set(listed) <= {hit.symbol.path for hit in (*report.hits, *report.tests)} | {"convert.py"}
+    assert listed[0] == "convert.py"
+    picture = "document.querySelector('canvas').toDataURL()"
+    tab.until(f"(window.last === (window.last = {picture}))")
+    painted = tab.value(picture)
+    tab.value("[...document.querySelectorAll('.over button')].at(-1).click()")
+    tab.until(f"{picture} !== {json.dumps(painted)}")
+    assert "paint" not in tab.value("location.search")
+    assert tab.value("document.querySelector('.below > details tbody')") is not None
+
+
 def test_who_wants_calm_gets_no_gliding(tab, explorer, visit):
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     try:
@@ -223,6 +244,30 @@ def test_who_wants_calm_gets_no_gliding(tab, explorer, visit):
         assert tab.value("import('/explore/assets/dom.js').then((dom) => dom.calm())") is True
     finally:
         tab.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, explorer, remembered, visit):
+    one = remembered.memories().memories[0]
+    remembered.search("adjacency")
+    remembered.note_use([one.id], "injected")
+    remembered.note_use([one.id], "used")
+    visit(explorer + "/explore/health", "document.querySelectorAll('.card').length === 8 && !document.querySelector('.loading')")
+    seen = tab.value("document.querySelector('main').innerText")
+    assert "95% took at most" in seen
+    assert "Raised by the graph" in seen
+    assert "Trust is" in seen
+    assert "shown 1 time, used 1 time" in seen
+
+
+def test_the_impact_of_something_is_saved_as_a_picture_of_three_zones(tab, explorer, remembered, visit):
+    visit(explorer + VIEWS["impact"][0], VIEWS["impact"][1])
+    text = tab.value(
+        "new Promise((done) => { const make = URL.createObjectURL;"
+        " URL.createObjectURL = (blob) => (blob.text().then(done), make.call(URL, blob));"
+        " document.querySelector('.zone.focus button').click(); })"
+    )
+    assert text.startswith("<svg")
+    assert "to_networkx_graph" in text
 
 
 def test_a_wrong_address_and_an_unknown_name_say_what_to_do(tab, explorer, remembered, visit):
@@ -374,3 +419,54 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
                 address + "/explore/graph?focus=orders.py", "document.querySelector('.panel')?.textContent.includes('Moves together with')"
             )
             tab.until("document.querySelector('.panel').textContent.includes('History')")
+
+            # the same, painted on the map; and hot spots of any moment
+            visit(address + "/explore/coaccess?files=orders.py", "document.querySelector('a.button')")
+            tab.value("document.querySelector('main a.button').click()")
+            tab.until("document.querySelector('.below tbody')?.textContent.includes('together 6 times, in 100%')")
+            visit(address + "/explore/graph?heat=churn", "document.querySelector('#moment')")
+            assert tab.value("document.querySelector('output').textContent").endswith("after 6 commits")
+            tab.value("document.querySelector('#moment').focus()")
+            for _ in range(40):
+                tab.press("ArrowLeft")
+            tab.until("document.querySelector('output').textContent.endsWith('commit') || document.querySelector('#moment').value === '0'")
+            tab.until("new URLSearchParams(location.search).get('at')")
+
+            # the commits, newest first; each leads to what it breaks
+            visit(address + "/", "document.querySelector('main').textContent.includes('change 5')")
+            tab.value("[...document.querySelectorAll('main a')].find((one) => one.textContent === 'change 5').click()")
+            tab.until("location.pathname === '/explore/diff' && document.querySelector('.zone.focus')?.textContent.includes('orders')")
+            visit(address + "/explore/diff", "document.querySelector('main').textContent.includes('change 5')")
+
+
+def test_an_answer_shows_what_each_sentence_stands_on(tab, tmp_path, serve, visit, playing):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "tax.py").write_text('def vat(price):\n    """Price with tax."""\n    return price * 1.19\n', encoding="utf-8")
+
+    def told(asked):
+        data = json.loads(asked["messages"][1]["content"])
+        if "evidence" in data:
+            return json.dumps(
+                {"sentences": [{"text": "The price with tax is made by vat.", "cites": [1]}, {"text": "FooBar.baz too.", "cites": [1]}]}
+            )
+        return json.dumps({"paragraph": "Makes the price with tax, which vat returns."})
+
+    with playing() as model:
+        model.plays = [model.says(told)]
+        settings = Settings(embedder="none", model_url=model.url, model_name="small")
+        with GraphMem.open(tmp_path / "index", repo=root, settings=settings) as memory:
+            memory.index(root)
+            (module,) = memory.modules().modules
+            assert not memory.paragraphs(30).running
+            with serve(memory) as address:
+                visit(address + "/explore/ask?q=vat", "document.querySelector('.evidence')")
+                assert tab.value("document.querySelector('.card').textContent").startswith("AnswerThe price with tax is made by vat.")
+                assert "FooBar" not in tab.value("document.querySelector('main').textContent")
+                assert "1 of 2 sentences" in tab.value("document.querySelector('main').textContent")
+                tab.value("document.querySelector('.card a.cite').click()")
+                tab.until("document.querySelector('.evidence > li:target h3 .cite').textContent === '1'")
+                visit(
+                    f"{address}/explore/graph?focus={module.name}",
+                    "document.querySelector('.written')?.textContent === 'Makes the price with tax, which vat returns.'",
+                )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -54,16 +55,34 @@ def test_a_module_is_found_by_name_id_and_file(indexed):
     assert refused.value.suggestions
 
 
-def test_another_process_with_another_hash_seed_draws_the_same_map(small_tree, tmp_path):
+def derived(service):
+    """Every answer of the semantic layer, without the state of the index, in which there are times."""
+    found = {
+        "modules": service.modules(),
+        "cycles": service.cycles(),
+        "module cycles": service.cycles("modules"),
+        "entries": service.entry_points(limit=1_000),
+        "flows": service.flows(limit=1_000),
+        "hot": service.hotspots("symbols"),
+        "central": service.central_symbols(),
+        "dead": service.dead_code(0.0, limit=1_000),
+        "twice": service.duplicates(limit=1_000),
+    }
+    answers = {name: to_json(one) for name, one in found.items()}
+    for one in answers.values():
+        one.pop("state")
+    return json.loads(json.dumps(answers))
+
+
+def test_another_process_with_another_hash_seed_derives_the_same(small_tree, tmp_path):
     program = (
         "import sys, json\n"
         "from graphmem.answers import to_json\n"
         "from graphmem.service.graphmem import GraphMem\n"
+        f"{inspect.getsource(derived)}\n"
         "with GraphMem.open(sys.argv[1]) as service:\n"
         "    service.index(sys.argv[2])\n"
-        "    answer = to_json(service.modules())\n"
-        "    answer.pop('state')\n"
-        "    print(json.dumps(answer))\n"
+        "    print(json.dumps(derived(service)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "there"), str(small_tree)],
@@ -74,8 +93,10 @@ def test_another_process_with_another_hash_seed_draws_the_same_map(small_tree, t
     )
     with GraphMem.open(tmp_path / "here") as service:
         service.index(small_tree)
-        here = to_json(service.modules())
-    here.pop("state")
+        here = derived(service)
+    assert here["flows"]["flows"]
+    assert here["dead"]["symbols"]
+    assert here["twice"]["groups"]
     assert json.loads(done.stdout) == here
 
 

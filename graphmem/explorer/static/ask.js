@@ -15,11 +15,18 @@ export async function show(page, parameters, signal) {
     input.focus();
     return;
   }
-  await into(result, ask("Search", { query: question, k: 12 }, signal), ({ search }) => {
+  await into(result, ask("Ask", { question, k: 12 }, signal), ({ ask: reply }) => {
+    const search = reply.evidence;
     if (!search.hits.length) return h("p.lead", null, w.none);
+    const said = reply.sentences.length
+      ? [
+          h("section.card", null, h("h2", null, w.answer), h("p", null, reply.sentences.map((one) => [one.text, " ", one.cites.map((number) => [cite(number), " "])]))),
+          h("p.hint", null, w.by(reply.model)),
+        ]
+      : h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", cite(i + 1)))));
     return [
-      h("p.hint", null, w.no_model),
-      h("section.card", null, h("h2", null, w.in_short), h("ul.short", null, search.hits.slice(0, 5).map((hit, i) => h("li", null, gist(hit), " ", h("a.cite", { href: `#e${i + 1}` }, String(i + 1)))))),
+      reply.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
+      said,
       h("h2", null, w.evidence),
       h("ol.evidence", null, search.hits.map((hit, i) => evidence(hit, i + 1))),
       h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.path, one.reason)}.`), search.notes.map((one) => ` ${one}.`)),
@@ -27,9 +34,13 @@ export async function show(page, parameters, signal) {
   });
 }
 
+function cite(number) {
+  return h("a.cite", { href: `#e${number}`, "aria-label": words.ask.evidence_number(number) }, String(number));
+}
+
 function gist(hit) {
   if (hit.memory) return hit.memory.content.length > 220 ? `${hit.memory.content.slice(0, 220)}…` : hit.memory.content;
-  const doc = /("""|''')\s*([^\n]+)/.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
+  const doc = /^[ \t]*[rRuU]?("""|''')[ \t]*([^\s"'][^\n]+)/m.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
   const name = hit.qualname || hit.title || hit.path;
   return doc ? `${name}: ${doc}` : words.ask.in_file(name, hit.path);
 }

@@ -21,21 +21,20 @@ export async function show(page, parameters, signal) {
     const { hits, notes } = answer.coAccess;
     const said = notes.map((note) => h("p.hint", null, note));
     if (!hits.length) return [h("p.lead", null, w.none), said];
-    const most = hits[0].score;
     return [
+      h("p", null, link(to("graph", { paint: "together", of: splitList(parameters.files).join(",") }), words.panel.on_map, { class: "button" })),
       table(
         w.title,
-        [words.map.columns.file, w.score, w.support, w.share, w.order, w.last, w.code],
+        [words.map.columns.file, w.share, w.support, w.order, w.last, w.code],
         hits.map((one) => [
           [link(to("graph", { focus: one.path }), one.path), one.via ? h("div.where", null, w.via(one.via)) : null],
-          bar(one.score / most),
+          h("span.share", null, bar(one.confidence), ` ${Math.round(100 * one.confidence)}%`),
           words.number(one.support),
-          `${Math.round(100 * one.confidence)}%`,
           w.direction[one.direction] ?? one.direction,
           day(one.lastSeen),
           one.explained.length ? one.explained.map((kind) => chip(words.map.kind[kind] ?? kind)) : chip(w.hidden, "likely"),
         ]),
-        { numeric: [2, 3] },
+        { numeric: [2] },
       ),
       said,
     ];
@@ -43,6 +42,6 @@ export async function show(page, parameters, signal) {
 }
 
 function bar(score) {
-  return h("meter", { min: 0, max: 1, value: Math.max(0, Math.min(1, score)), "aria-label": words.coaccess.score }, `${Math.round(100 * score)}%`);
+  return h("meter", { min: 0, max: 1, value: Math.max(0, Math.min(1, score)), "aria-label": words.coaccess.share }, `${Math.round(100 * score)}%`);
 }
 

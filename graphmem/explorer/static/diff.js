@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { chip, details, field, go, into, listing, symbolLink, to, where } from "./parts.js";
 import { zones } from "./impact.js";
+import { commit } from "./semantics.js";
 import { words } from "./words.js";
 
 let pasted = ""; // a diff is too long for an address; it stays while the page does
@@ -35,8 +36,11 @@ export async function show(page, parameters, signal) {
         else go(to("diff", { base: base.value.trim() || "HEAD", head: head.value.trim() }));
       },
     },
-      field(w.base, base), field(w.head, head), h("div.field.grow", null, h("label", null, h("span", null, w.paste), text)), h("button.primary", null, w.show)),
+      field(w.base, base), field(w.head, head), h("button.primary", null, w.show),
+      h("details.paste", { open: Boolean(pasted) || !parameters.base }, h("summary", null, w.paste), h("label.field", null, h("span.quiet", null, w.paste), text))),
     result,
   );
+  if (!parameters.base && !pasted)
+    into(result, ask("Commits", { limit: 30 }, signal), ({ commits: page }) => h("section.card", null, h("h2", null, w.recent), h("p.hint", null, w.recent_hint), page.commits.length ? listing(page.commits.map(commit), 12) : null, page.notes.map((one) => h("p.hint", null, `${one}.`))));
   if (parameters.base) await run({ base: parameters.base, ...(parameters.head ? { head: parameters.head } : {}) });
 }

@@ -3,9 +3,10 @@
 import { ask } from "./api.js";
 import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
-import { certainty, choice, details, failure, go, link, note, refOf, table, to } from "./parts.js";
+import { certainty, chip, choice, details, failure, go, into, link, menu, note, refOf, table, to } from "./parts.js";
 import { KINDS } from "./map.js";
 import { atlas, mapView } from "./mapview.js";
+import { paintedTable, painting } from "./paint.js";
 import { showPanel } from "./panel.js";
 import { Stage } from "./stage.js";
 import { svgOf } from "./svg.js";
@@ -33,7 +34,10 @@ function openPanel(panel, ref, signal, named) {
   });
 }
 
-async function showMap(picture, panel, below, { focus }, signal) {
+async function showMap(picture, panel, below, parameters, signal) {
+  const { focus, paint, of } = parameters;
+  const here = { ...parameters }; // what the address says
+  const noted = (changed) => note(to("graph", Object.assign(here, changed)));
   fill(picture, h("p.loading", null, words.loading));
   let turn = null;
   const inspect = (ref, named) => {
@@ -44,17 +48,20 @@ async function showMap(picture, panel, below, { focus }, signal) {
   };
   const map = mapView(await atlas(signal), {
     signal,
+    heat: parameters.heat,
+    at: parameters.at,
+    coloured: (heat, at) => noted({ heat: heat === "dependents" ? "" : heat, at: at ?? "" }),
     select: (thing, scene) => {
       if (!thing) return;
       if (thing.level === "module") {
-        note(to("graph", { focus: scene.modules.name[thing.index] }));
+        noted({ focus: scene.modules.name[thing.index] });
         turn?.abort();
         panel.hidden = false;
-        fill(panel, modulePanel(scene, thing.index, panel));
+        fill(panel, modulePanel(scene, thing.index, panel, signal));
         return;
       }
       const ref = thing.level === "file" ? scene.files.path[thing.index] : scene.symbols.symbols.ref[thing.index];
-      note(to("graph", { focus: ref }));
+      noted({ focus: ref });
       inspect(ref);
     },
   });
@@ -62,15 +69,29 @@ async function showMap(picture, panel, below, { focus }, signal) {
   if (focus) panel.hidden = false; // before the map is measured, so that it does not jump
   map.start();
   fill(below, map.tables());
+  if (paint && of) {
+    try {
+      const painted = await painting(paint, of, signal);
+      if (painted) {
+        const listed = paintedTable(painted);
+        map.paint(painted, () => (noted({ paint: "", of: "" }), listed.remove()));
+        below.prepend(listed);
+      }
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      below.prepend(failure(error, (ref) => to("graph", { ...here, of: ref })));
+    }
+  }
   if (!focus) return;
+  if (paint) return inspect(focus); // the whole map is what is wanted; its details beside it
   if (map.reveal(focus)) {
     const { level, index } = map.scene.chosen;
-    if (level === "module") return fill(panel, modulePanel(map.scene, index, panel));
+    if (level === "module") return fill(panel, modulePanel(map.scene, index, panel, signal));
   }
   inspect(focus, (symbol) => map.reveal(symbol.path, symbol.qualname ? refOf(symbol) : null));
 }
 
-function modulePanel(scene, index, panel) {
+function modulePanel(scene, index, panel, signal) {
   const { modules, files, moduleEdges } = scene;
   const name = (i) => modules.name[i] || words.map.root;
   const sum = (mine, other) => {
@@ -86,10 +107,22 @@ function modulePanel(scene, index, panel) {
     h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
     h("h2.ref", null, name(index)),
     h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
+    modules.name[index] ? told(modules.name[index], signal) : null,
     details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
     details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
     details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i].slice(modules.name[index] ? modules.name[index].length + 1 : 0)), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
   ];
+}
+
+/** What the module says of itself, and what a language model says of it. */
+function told(name, signal) {
+  const place = h("div");
+  into(place, ask("Module", { ref: name }, signal), ({ module: { module } }) => [
+    module.summary ? h("p.doc", null, module.summary) : null,
+    module.paragraph ? h("p.written", { title: words.panel.written }, module.paragraph) : null,
+    module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.count), "entry"))) : null,
+  ]);
+  return place;
 }
 
 async function showAround(picture, panel, below, parameters, signal) {
@@ -120,7 +153,7 @@ async function showAround(picture, panel, below, parameters, signal) {
     h("div.map", null,
       h("div.controls", null,
         h("label.field.row", null, h("span", null, w.depth), depths),
-        h("fieldset", null, h("legend", null, words.map.kinds), toggles),
+        menu(words.map.kinds, signal, toggles),
         h("span.buttons", null,
           h("button", { type: "button", onclick: () => stage.zoom(1.4) }, words.map.zoom_in),
           h("button", { type: "button", onclick: () => stage.zoom(1 / 1.4) }, words.map.zoom_out),
@@ -140,8 +173,8 @@ async function showAround(picture, panel, below, parameters, signal) {
   });
   const centred = () => {
     const whole = stage.cameraFor(...scene.bounds(), 1);
-    if (whole.k >= 0.5) return stage.moveTo(whole);
-    const k = 0.7; // readable rather than whole and tiny, with what it depends on in sight
+    if (whole.k >= 0.72) return stage.moveTo(whole);
+    const k = 0.8; // readable rather than whole and tiny, with what it depends on in sight
     stage.moveTo({ x: Math.max(-stage.width / 2 / k + 130, Math.min(...nodes.x.filter((_, i) => nodes.side[i] >= -1)) - 130) + stage.width / 2 / k, y: 0, k });
   };
   centred();

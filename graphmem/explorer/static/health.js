@@ -7,13 +7,13 @@ import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
   const w = words.health;
-  const [score, attention, index, audit, modules, service] = [h("div"), h("div"), h("div"), h("div"), h("div"), h("div")];
+  const [score, attention, index, audit, modules, service, searches, shown] = Array.from({ length: 8 }, () => h("div"));
   fill(
     page,
     h("h1", null, w.title),
     h("div.grid", null,
-      card(w.score, w.score_hint, score), card(w.attention, null, attention), card(w.index, null, index),
-      card(w.service, null, service), card(w.by_module, w.by_module_hint, modules), card(w.audit, null, audit)),
+      card(w.score, w.score_hint, score), card(w.attention, null, attention), card(w.searches, w.searches_hint, searches), card(w.shown, w.shown_hint, shown),
+      card(w.index, null, index), card(w.service, null, service), card(w.by_module, w.by_module_hint, modules), card(w.audit, null, audit)),
   );
   const asked = {
     project: ask("Project", {}, signal).then((answer) => answer.project),
@@ -26,6 +26,8 @@ export async function show(page, parameters, signal) {
   into(index, asked.project, (one) => facts(one, () => askToIndex(index)));
   into(attention, Promise.all([asked.project, asked.queue, asked.trail, asked.service]), wanting);
   into(service, asked.service, running);
+  into(searches, asked.service, searched);
+  into(shown, Promise.all([ask("Memories", { sort: "USED", first: 1000 }, signal), ask("Trust", {}, signal)]), ([{ memories }, { trust }]) => helped(memories, trust));
   into(audit, asked.trail, (entries) => [
     h("p", null, `${entries.sound ? w.sound : w.unsound}, ${w.entries(entries.total)}.`),
     listing(entries.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action} `, one.memoryId ? link(to("memories", { id: one.memoryId }), one.memoryId.slice(0, 8)) : null]), 8),
@@ -79,6 +81,38 @@ function running(service) {
     [w.running.backup, service.lastBackup || w.no_backup],
   ];
   return h("dl.facts", null, rows.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+}
+
+/** How long searches took, and how often the graph had a say. */
+function searched({ searches }) {
+  const w = words.health;
+  if (!searches.count) return h("p.hint", null, w.no_searches);
+  return terms([[w.search.count, words.number(searches.count)], [w.search.p50, words.milliseconds(searches.p50Ms)], [w.search.p95, words.milliseconds(searches.p95Ms)], [w.search.boosted, share(searches.boosted, w.search.boosted)]]);
+}
+
+/** What agents were shown without asking, and what came of it. */
+function helped(memories, trust) {
+  const w = words.health;
+  const nodes = memories.edges.map((edge) => edge.node);
+  const sum = (key) => nodes.reduce((total, one) => total + one[key], 0);
+  const times = sum("injectedCount");
+  const most = nodes.filter((one) => one.injectedCount).sort((a, b) => b.usedCount - a.usedCount || b.injectedCount - a.injectedCount || (a.id < b.id ? -1 : 1));
+  return [
+    times
+      ? terms([[w.help.shown, words.memories.times(times)], [w.help.used, [`${words.memories.times(sum("usedCount"))} `, share(Math.min(1, sum("usedCount") / times), w.help.used)]], [w.help.confirmed, words.memories.times(sum("confirmedCount"))], [w.help.wrong, share(trust.corrections, w.help.wrong)]])
+      : h("p.hint", null, w.nothing_shown),
+    h("p", null, w.help.trust(trust.level, trust.threshold)),
+    most.length ? listing(most.slice(0, 20).map((one) => [link(to("memories", { id: one.shortId }), one.title), h("span.where", null, ` ${w.help.each(one.injectedCount, one.usedCount)}`)]), 4) : null,
+    memories.totalCount > nodes.length ? h("p.hint", null, words.andMore(memories.totalCount - nodes.length)) : null,
+  ];
+}
+
+function terms(rows) {
+  return h("dl.facts", null, rows.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
+}
+
+function share(part, name) {
+  return h("span.share", null, h("meter", { min: 0, max: 1, value: part, "aria-label": name }), ` ${Math.round(100 * part)}%`);
 }
 
 function facts(project, index) {

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, day, failure, into, link, listing, table, to } from "./parts.js";
+import { card, chip, day, failure, fileLink, into, link, listing, table, to } from "./parts.js";
 import { atlas, mapView } from "./mapview.js";
 import { homeSemantics } from "./semantics.js";
 import { words } from "./words.js";
@@ -15,16 +15,18 @@ export async function show(page, parameters, signal) {
   const tables = h("div");
   const entries = h("div");
   const recent = h("div");
+  const learnt = h("div");
   const health = h("div");
   const central = h("div");
   const [hot, cycles, flows, dead] = [h("div"), h("div"), h("div"), h("div")];
+  for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.loading", null, words.loading));
   fill(
     page,
     h("div.heading", null, heading, summary),
     h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
     h("div.grid", null,
       card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, cycles), card(w.flows, w.flows_hint, flows),
-      card(w.recent, w.recent_hint, recent), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
+      card(w.recent, w.recent_hint, recent), card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
   const projectAsked = ask("Project", {}, signal).then(({ project }) => {
     const state = project.indexState;
@@ -34,7 +36,7 @@ export async function show(page, parameters, signal) {
   });
   const mapAsked = atlas(signal);
   into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.indexState, reviewQueue));
-  into(recent, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
+  into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
     memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
   try {
     await projectAsked;
@@ -53,12 +55,13 @@ export async function show(page, parameters, signal) {
     fill(place, map.element);
     map.start();
     fill(tables, map.tables());
-    homeSemantics({ hot, cycles, entries, flows, dead }, signal); // after the picture, so that it is there first
+    homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal); // after the picture, so that it is there first
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
-    fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
+    fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
   } catch (error) {
     if (error.name === "AbortError") return;
+    for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.hint", null, words.none));
     fill(place, error.code === "NOT_FOUND" || error.facts?.reason === "not_indexed" ? h("p.hint", null, words.empty_index) : failure(error));
   }
 }

@@ -2,7 +2,8 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, field, folded, go, into, link, listing, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, link, listing, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { keep } from "./svg.js";
 import { words } from "./words.js";
 
 const LIMIT = 5000;
@@ -55,11 +56,22 @@ export function zones(after, before, signal, middle = null) {
     h(`div.zones3${before ? "" : ".two"}`, null,
       before ? zone(w.before, "before", before, w.nothing_before) : null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
-        h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }))]),
+        h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
+          h("button", { type: "button", onclick: (event) => saveView(refOf(focus), event.target) }, words.map.save))]),
       zone(w.after, "after", after, w.nothing_after)),
     h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, memories)),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
+}
+
+/** The three zones as a picture, drawn by the server. */
+async function saveView(ref, button) {
+  try {
+    const { exportView } = await ask("ExportView", { view: "IMPACT", format: "SVG", targets: [ref] });
+    keep(exportView.text, exportView.mediaType, exportView.name);
+  } catch (error) {
+    button.after(failure(error));
+  }
 }
 
 function zone(title, name, report, nothing) {
@@ -109,7 +121,7 @@ function entry(hit, way) {
     symbolLink(hit.symbol),
     " ",
     certainty(hit.confidence),
-    h("div.where", null, `${words.depth(hit.depth)} · `, where(hit.symbol), hit.depth > 1 ? [" · ", link(to("path", way(hit)), words.impact.way)] : null),
+    h("div.where", null, words.depth(hit.depth), hit.symbol.qualname === "<module>" ? null : [" · ", where(hit.symbol)], hit.depth > 1 ? [" · ", link(to("path", way(hit)), words.impact.way)] : null),
   ];
 }
 

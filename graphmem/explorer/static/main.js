@@ -9,6 +9,7 @@ const VIEWS = ["home", "graph", "impact", "path", "diff", "coaccess", "memories"
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
 let current = null; // {stop()} of the view that is shown
+let shownAt = ""; // its address, without the fragment
 
 function viewOf(address) {
   const name = address.pathname.replace(/^\/explore\/?/, "").replace(/\/$/, "");
@@ -18,6 +19,7 @@ function viewOf(address) {
 async function show() {
   const address = new URL(location.href);
   const name = viewOf(address);
+  shownAt = address.pathname + address.search;
   current?.abort();
   const turn = (current = new AbortController());
   mark(name);
@@ -116,7 +118,11 @@ document.addEventListener("click", (event) => {
   scrollTo(0, 0);
   main.focus({ preventScroll: true });
 });
-addEventListener("popstate", show);
+// A fragment leads to a place on the page that is there: browsers tell of it as of any other step, but nothing is to be shown anew.
+addEventListener("popstate", (event) => {
+  if (event.isTrusted && location.hash && location.pathname + location.search === shownAt) return;
+  show();
+});
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {

@@ -20,6 +20,7 @@ export class MapScene {
     this.heaviest = this.fileEdges.count.map((_, e) => e).sort((a, b) => this.fileEdges.count[b] - this.fileEdges.count[a] || a - b);
     this.filesOf = this.modules.name.map(() => []);
     this.files.module.forEach((module, file) => this.filesOf[module].push(file));
+    this.shortNames = shortest(this.modules.name.map((name) => name || words.map.root));
     this.fileAt = new Map(this.files.path.map((path, i) => [path, i]));
     this.symbols = null; // {columns, files: Set}
     this.settings = { kinds: new Set(KINDS), certainOnly: false, edges: true, symbols: true, tests: true, heat: "dependents" };
@@ -30,6 +31,8 @@ export class MapScene {
     const fileRadii = [...this.files.r].sort((a, b) => a - b);
     this.typicalFile = fileRadii[Math.floor(fileRadii.length * 0.7)] ?? 1;
     this.extraHeat = new Map(); // path → heat of another measure
+    this.heatCuts = null; // values of it at which a colour ends, when they are to be the same for every moment
+    this.painted = null; // {level, told}: see paint.js
     this.retheme();
     this.reheat();
   }
@@ -65,13 +68,28 @@ export class MapScene {
     const { heat } = this.settings;
     const of = heat === "size" ? (i) => this.files.symbols[i] : heat in this.files ? (i) => this.files[heat][i] : (i) => this.extraHeat.get(this.files.path[i]) ?? 0;
     this.heatOf = of;
-    this.fileHeat = ranked(this.files.path.map((_, i) => of(i)));
+    const place = this.heatCuts && !(heat in this.files) ? (values) => values.map((value) => (value > 0 ? this.heatCuts.filter((cut) => value > cut).length : 0)) : ranked;
+    this.fileHeat = place(this.files.path.map((_, i) => of(i)));
     const dense = this.modules.name.map((_, m) => {
       const held = this.filesOf[m];
       return held.reduce((sum, i) => sum + of(i), 0) / Math.max(1, held.length);
     });
-    this.moduleHeat = ranked(dense);
+    this.moduleHeat = place === ranked ? ranked(dense) : this.modules.name.map((_, m) => this.hottest(m));
     this.moduleValue = dense;
+  }
+
+  /** Of colours that mean the same at every moment: that of a module's fifth hottest file, or of its coolest when it has fewer. */
+  hottest(module) {
+    const held = this.filesOf[module].map((i) => this.fileHeat[i]).sort((a, b) => b - a);
+    return held[Math.min(4, held.length - 1)] ?? 0;
+  }
+
+  /** Paint files by something else than heat; null ends it. */
+  paintOver(painted) {
+    this.painted = painted;
+    if (!painted) return;
+    this.fileLevel = this.files.path.map((path) => painted.level.get(path) ?? -1);
+    this.moduleLevel = this.filesOf.map((held) => Math.min(...held.map((i) => this.fileLevel[i]).filter((level) => level >= 0), 9));
   }
 
   /** Files whose symbols the camera is near enough for and which are not there yet. */
@@ -110,8 +128,8 @@ export class MapScene {
     for (let i = 0; i < m.x.length; i++) {
       context.beginPath();
       context.arc(sx(m.x[i]), sy(m.y[i]), m.r[i] * k, 0, 7);
-      context.fillStyle = near < 0.99 ? palette.heat[this.moduleHeat[i]] : palette.card;
-      context.globalAlpha = 1 - 0.45 * near;
+      context.fillStyle = this.painted ? (this.moduleLevel[i] < 9 ? palette.depth[this.moduleLevel[i]] : palette.card) : near < 0.99 ? palette.heat[this.moduleHeat[i]] : palette.card;
+      context.globalAlpha = this.painted ? 0.3 : 1 - 0.45 * near;
       context.fill();
       context.globalAlpha = 1;
       context.lineWidth = 1;
@@ -121,17 +139,19 @@ export class MapScene {
     }
     yield m.x.length % PORTION;
 
-    if (level !== "modules" || near > 0) {
+    if (level !== "modules" || near > 0 || this.painted) {
       if (settings.edges && level === "files" && near > 0.5) {
         const lively = this.chosen ? 0.06 : 0.13;
         yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => settings.tests || !this.isTest(i));
       }
       const visible = this.filesIn(camera, window);
-      const shade = [[], [], [], [], []];
-      for (const i of visible) if (settings.tests || !this.isTest(i)) shade[this.fileHeat[i]].push(i);
-      context.globalAlpha = Math.max(near, 0.15) * (level === "symbols" ? 0.35 : 0.95);
-      for (let heat = 0; heat < 5; heat++) {
-        context.fillStyle = palette.heat[heat];
+      const shade = [[], [], [], [], [], []];
+      const colour = this.painted ? (i) => (this.fileLevel[i] < 0 ? 5 : this.fileLevel[i]) : (i) => this.fileHeat[i];
+      for (const i of visible) if (settings.tests || !this.isTest(i)) shade[colour(i)].push(i);
+      for (let heat = 5; heat >= 0; heat--) {
+        const strength = this.painted && heat < 5 ? 1 : Math.max(near, 0.15); // what is painted is seen from afar
+        context.globalAlpha = strength * (level === "symbols" ? 0.35 : 0.95);
+        context.fillStyle = this.painted ? (palette.depth[heat] ?? palette.soft) : palette.heat[heat];
         for (let at = 0; at < shade[heat].length; at += PORTION) {
           const some = shade[heat].slice(at, at + PORTION);
           context.beginPath();
@@ -311,11 +331,15 @@ export class MapScene {
     }
     for (const i of order) {
       const r = m.r[i] * k;
-      if (r < 15) continue;
+      if (r < 11) continue;
       const name = m.name[i] || words.map.root;
       const size = Math.max(11, Math.min(17, r / 4.5));
       if (near > 0.5) labels.write(name, sx(m.x[i]), sy(m.y[i]) - r - size * 0.7, 13, { weight: 700, colour: this.palette.quiet });
-      else if (!labels.write(name, sx(m.x[i]), sy(m.y[i]), size, { weight: 600 })) labels.write(name.split("/").at(-1), sx(m.x[i]), sy(m.y[i]), 11, { weight: 600 });
+      else {
+        const [x, y] = [sx(m.x[i]), sy(m.y[i])];
+        const short = this.shortNames[i];
+        void (labels.write(short, x, y, size, { weight: 600 }) || labels.write(short, x, y + r + 8, 11, { weight: 600 }));
+      }
     }
     yield order.length;
     if (near > 0.5) {
@@ -336,7 +360,8 @@ export class MapScene {
       const visible = [];
       for (let i = 0; i < symbols.x.length; i++) if (Math.abs(sx(symbols.x[i])) < w && Math.abs(sy(symbols.y[i])) < hgt) visible.push(i);
       visible.sort((a, b) => symbols.dependents[b] - symbols.dependents[a]);
-      for (const i of visible.slice(0, 260)) labels.write(symbols.name[i], sx(symbols.x[i]), sy(symbols.y[i]) + symbolRadius(k) + 8, 11);
+      const written = this.chosen?.level === "symbol" ? this.chosen.index : -1; // above, and larger
+      for (const i of visible.slice(0, 260)) if (i !== written) labels.write(symbols.name[i], sx(symbols.x[i]), sy(symbols.y[i]) + symbolRadius(k) + 8, 11);
       yield Math.min(260, visible.length) * 4;
     }
   }
@@ -368,8 +393,15 @@ export class MapScene {
 
   /** One line about a thing. */
   told({ level, index }) {
-    if (level === "module") return words.map.module(this.modules.name[index] || words.map.root, this.modules.files[index], this.modules.symbols[index]);
-    if (level === "file") return words.map.file(this.files.path[index], this.files.symbols[index], this.files.dependents[index]);
+    if (level === "module") {
+      const said = words.map.module(this.modules.name[index] || words.map.root, this.modules.files[index], this.modules.symbols[index]);
+      if (!this.painted) return said;
+      return `${said}; ${words.paint.of_module(this.filesOf[index].filter((i) => this.fileLevel[i] >= 0).length)}`;
+    }
+    if (level === "file") {
+      const painted = this.painted?.told.get(this.files.path[index]);
+      return painted ? `${this.files.path[index]}: ${painted}` : words.map.file(this.files.path[index], this.files.symbols[index], this.files.dependents[index]);
+    }
     const { symbols } = this.symbols;
     return words.map.symbol(symbols.ref[index], symbols.kind[index], symbols.dependents[index]);
   }
@@ -393,6 +425,16 @@ function ranked(values) {
     return low / sorted.length;
   };
   return values.map((value) => (value <= 0 ? 0 : [0.35, 0.65, 0.85, 0.95].filter((cut) => place(value) > cut).length));
+}
+
+/** Each name's last part, or as much more of it as tells it from the others. */
+function shortest(names) {
+  const ends = (parts) => {
+    const made = names.map((name) => name.split("/").slice(-parts).join("/"));
+    return made.map((one) => (made.filter((other) => other === one).length > 1 ? null : one));
+  };
+  const [one, two] = [ends(1), ends(2)];
+  return names.map((name, i) => one[i] ?? two[i] ?? name);
 }
 
 function disc(context, x, y, r) {

@@ -3,7 +3,8 @@
 import { ask } from "./api.js";
 import { calm, fill, h, later } from "./dom.js";
 import { KINDS, MapScene } from "./map.js";
-import { details, link, table, to } from "./parts.js";
+import { details, link, menu, table, to } from "./parts.js";
+import { past } from "./paint.js";
 import { Stage } from "./stage.js";
 import { svgOf } from "./svg.js";
 import { words } from "./words.js";
@@ -18,9 +19,10 @@ export async function atlas(signal) {
 /**
  * A map in a place.
  * @param {object} answer  of `atlas`.
- * @param {object} options  `controls`, `table`: whether to show them; `select(thing, scene)`; `moved(camera)`.
+ * @param {object} options  `controls`: whether to show them; `select(thing, scene)`; `moved(camera)`; `heat`: what to colour by, and
+ *   `at`: of hot spots the moment, a day; `coloured(heat, at)` when that is changed.
  */
-export function mapView(answer, { controls = true, signal, select = () => {}, moved = () => {} } = {}) {
+export function mapView(answer, { controls = true, signal, select = () => {}, moved = () => {}, coloured = () => {}, heat: colour = "dependents", at = null } = {}) {
   const scene = new MapScene(answer.columns);
   const { modules, files } = scene;
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": words.map.label(modules.name.length, files.path.length) });
@@ -31,6 +33,15 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   let stage = null;
   let asked = new Set();
   let waiting = null;
+  const over = h("div.over", null); // about what is painted, above the picture
+  const legend = h("span.legend", { "aria-hidden": "true" });
+  const heatField = h("label.field.row", null, h("span", null, words.map.heat));
+  const explain = (painted) => {
+    heatField.hidden = Boolean(painted);
+    fill(legend, painted ? painted.legend.map((word, i) => [h(`i.depth-${i}`), word]) : [words.map.legend[0], [0, 1, 2, 3, 4].map((i) => h(`i.heat-${i}`)), words.map.legend[1]]);
+  };
+  explain(null);
+  let first = () => {}; // once the picture is there
   let sought = null; // a symbol to choose as soon as it is there
 
   const tell = () => {
@@ -94,6 +105,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     });
     tell();
     fetchSymbols();
+    first();
     signal?.addEventListener("abort", () => stage.stop());
     const retheme = () => (scene.retheme(), stage.repaint());
     addEventListener("retheme", retheme);
@@ -107,29 +119,70 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     const settings = scene.settings;
     const heat = h(
       "select",
-      { onchange: () => ((settings.heat = heat.value), scene.reheat(), redraw()) },
-      Object.entries(words.map.heats).filter(([key]) => key !== "churn").map(([key, text]) => h("option", { value: key }, text)),
+      { onchange: () => colourBy(heat.value) },
+      Object.entries(words.map.heats).map(([key, text]) => h("option", { value: key, selected: key === colour }, text)),
     );
+    heatField.append(heat);
+    const colourBy = async (key, day = null) => {
+      fill(over);
+      settings.heat = key;
+      if (key === "churn") await history(day);
+      scene.reheat();
+      stage?.repaint();
+      if (key !== "churn") coloured(key, null);
+    };
+    const history = async (day) => {
+      fill(over, h("span.hint", null, words.loading));
+      let told;
+      try {
+        told = await past(signal);
+      } catch (error) {
+        if (error.name !== "AbortError") fill(over, h("span.hint", null, error.message));
+        return;
+      }
+      if (!told.at.length) return fill(over, h("span.hint", null, words.map.no_past));
+      const last = told.at.length - 1;
+      const precise = Date.parse(told.at[last]) - Date.parse(told.at[0]) > 60 * 864e5 ? 10 : 16; // the day, or the minute of a young project
+      const from = day ? told.at.findIndex((one) => one.slice(0, precise) >= day) : last;
+      const shown = h("output", { for: "moment" });
+      const slide = h("input", { id: "moment", type: "range", min: 0, max: last, step: 1, value: from < 0 ? last : from, "aria-label": words.map.moment });
+      const set = () => {
+        const step = Number(slide.value);
+        scene.heatCuts = told.cuts;
+        scene.extraHeat = told.heat(step);
+        scene.reheat();
+        stage?.repaint();
+        shown.textContent = words.map.moment_is(told.at[step].slice(0, precise).replace("T", " "), told.commits[step]);
+        slide.setAttribute("aria-valuetext", shown.textContent);
+      };
+      slide.addEventListener("input", set);
+      slide.addEventListener("change", () => coloured("churn", Number(slide.value) === last ? null : told.at[Number(slide.value)].slice(0, precise)));
+      fill(over, h("label.moment", null, h("span", null, words.map.moment), slide, shown), h("span.hint", null, words.map.moment_hint));
+      set();
+      coloured("churn", day);
+    };
+    first = () => colour !== "dependents" && colourBy(colour, at);
     const button = (text, act) => h("button", { type: "button", onclick: act }, text);
     fill(
       whole,
       h(
         "div.controls",
         null,
-        h("fieldset", null, h("legend", null, words.map.layers),
+        menu(words.map.layers, signal,
           toggle(words.map.show_edges, true, (on) => (settings.edges = on)),
           toggle(words.map.show_symbols, true, (on) => ((settings.symbols = on), fetchSymbols())),
           toggle(words.map.show_tests, true, (on) => (settings.tests = on)),
           toggle(words.map.certain_only, false, (on) => (settings.certainOnly = on))),
-        h("fieldset", null, h("legend", null, words.map.kinds),
+        menu(words.map.kinds, signal,
           KINDS.map((kind) => toggle(words.map.kind[kind], true, (on) => settings.kinds[on ? "add" : "delete"](kind), kind.toLowerCase()))),
-        h("label.field.row", null, h("span", null, words.map.heat), heat),
-        h("span.legend", { "aria-hidden": "true" }, words.map.legend[0], [0, 1, 2, 3, 4].map((i) => h(`i.heat-${i}`)), words.map.legend[1]),
+        heatField,
+        legend,
         h("span.buttons", null,
           button(words.map.zoom_in, () => stage.zoom(1.5)),
           button(words.map.zoom_out, () => stage.zoom(1 / 1.5)),
           button(words.map.fit, () => stage.glide(stage.cameraFor(...scene.bounds()))),
           button(words.map.save, () => svgOf(stage, "graphmem-map.svg")))),
+      over,
       frame,
       said,
     );
@@ -141,6 +194,13 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     start,
     stage: () => stage,
     tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing))),
+    /** Paint something over it, see paint.js; `ended()` when it is to be taken away. */
+    paint(painted, ended) {
+      scene.paintOver(painted);
+      explain(painted);
+      fill(over, h("strong", null, painted.title), painted.leftOut ? h("span.hint", null, words.paint.left_out(painted.leftOut)) : null, link(painted.back, words.paint.list, { class: "button" }), h("button", { type: "button", onclick: () => (scene.paintOver(null), explain(null), fill(over), stage.repaint(), ended()) }, words.paint.stop));
+      stage.repaint();
+    },
     /** Show a file or module by its name, and choose it; or a symbol in it. */
     reveal(path, symbol = null) {
       const file = scene.fileAt.get(path);

@@ -36,6 +36,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
     symbol.doc ? h("p.doc", null, symbol.doc) : null,
     h("nav.actions", { "aria-label": w.label },
       link(to("impact", { of: exact }), w.impact, { class: "button primary" }),
+      symbol.path ? link(to("graph", { focus: exact, paint: "impact", of: exact }), w.on_map, { class: "button" }) : null,
       link(to("graph", { around: exact }), w.around, { class: "button" }),
       link(to("path", { from: exact }), w.path_from, { class: "button" }),
       symbol.path ? link(to("coaccess", { files: symbol.path }), w.coaccess, { class: "button" }) : null,

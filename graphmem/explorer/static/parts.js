@@ -108,6 +108,21 @@ export function folded(title, count, open, make) {
   return whole;
 }
 
+/** Switches that open below a button; Escape and a click elsewhere close them. */
+export function menu(title, signal, ...inside) {
+  const made = h("details.menu", { onkeydown: (event) => event.key === "Escape" && made.open && ((made.open = false), made.querySelector("summary").focus()) }, h("summary", null, title), h("fieldset", null, h("legend", null, title), inside));
+  const close = (event) => made.open && !made.contains(event.target) && (made.open = false);
+  document.addEventListener("pointerdown", close);
+  signal?.addEventListener("abort", () => document.removeEventListener("pointerdown", close));
+  return made;
+}
+
+/** A file as a link that shows its name, with its folder below: long paths do not break in the middle of a word. */
+export function fileLink(path) {
+  const at = path.lastIndexOf("/");
+  return [link(to("graph", { focus: path }), path.slice(at + 1), { title: path }), at > 0 ? h("div.where", null, path.slice(0, at)) : null];
+}
+
 /** A labelled form field. */
 export function field(label, control, hint = "") {
   return h("label.field", null, h("span", null, label), control, hint ? h("small", null, hint) : null);

@@ -2,20 +2,24 @@
 
 import { ask } from "./api.js";
 import { h } from "./dom.js";
-import { card, chip, details, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
+import { chip, day, details, fileLink, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const OUTSIDE = ["MAIN", "ROUTE", "COMMAND"]; // what people start; exports and tests are many and of less news
 
 /** Fill the places of the start page. */
-export function homeSemantics({ hot, cycles, entries, flows, dead }, signal) {
+export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal) {
   const w = words.home;
+  into(recent, ask("Commits", { limit: 12 }, signal), ({ commits: page }) => [
+    page.commits.length ? listing(page.commits.map(commit), 6) : null,
+    page.notes.map((note) => h("p.hint", null, `${note}.`)),
+  ]);
   into(hot, ask("Hotspots", { limit: 8 }, signal), ({ hotspots: page }) => [
     page.hotspots.length
       ? table(
           w.hot,
           [words.map.columns.file, w.hot_score, words.map.columns.complexity, words.map.columns.dependents],
-          page.hotspots.map((one) => [link(to("graph", { focus: one.symbol.path }), one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), words.number(one.dependents)]),
+          page.hotspots.map((one) => [fileLink(one.symbol.path), String(Math.round(one.score)), words.number(one.complexity), words.number(one.dependents)]),
           { numeric: [1, 2, 3] },
         )
       : h("p.hint", null, words.none),
@@ -25,11 +29,11 @@ export function homeSemantics({ hot, cycles, entries, flows, dead }, signal) {
     found.cycles.length ? found.cycles.map(cycle) : h("p", null, w.no_cycles));
   into(entries, entryPoints(signal), ({ byKind, some }) => [
     h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.count)))),
-    some.length ? listing(some.map((one) => [symbolLink(one.symbol), " ", chip(one.kind.toLowerCase(), "entry"), h("div.where", null, where(one.symbol), ` · ${w.reach(one.reach)}`)]), 6) : null,
+    some.length ? listing(some.map((one) => [symbolLink(one.symbol), " ", chip(one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], w.reach(one.reach))]), 6) : null,
   ]);
   into(flows, ask("Flows", { limit: 6 }, signal), ({ flows: page }) =>
     page.flows.length
-      ? listing(page.flows.map((one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))))]), 6)
+      ? listing(page.flows.map((one) => [symbolLink(one.entry), ` → ${one.steps.length ? nameOf(one.steps.at(-1).dst) : ""} `, chip(words.many(one.steps.length, "step")), details(w.passes(one.modules.length), null, false, h("ol", null, [one.entry, ...one.steps.map((step) => step.dst)].map((symbol) => h("li", null, symbolLink(symbol), " ", where(symbol)))), one.paragraph ? h("p.written", { title: words.panel.written }, one.paragraph) : null)]), 6)
       : h("p.hint", null, words.none));
   into(dead, ask("DeadCode", { limit: 8 }, signal), ({ deadCode: page }) => [
     page.symbols.length ? listing(page.symbols.map((one) => [symbolLink(one.symbol), " ", chip(`${Math.round(100 * one.confidence)}%`), h("div.where", null, where(one.symbol), ` · ${one.why}`)]), 6) : h("p", null, w.no_dead),
@@ -44,6 +48,15 @@ async function entryPoints(signal) {
   const { entryPoints: exported } = await ask("EntryPoints", { kinds: ["EXPORT"], limit: 200 }, signal);
   const some = exported.entryPoints.sort((a, b) => b.reach - a.reach || (refOf(a.symbol) < refOf(b.symbol) ? -1 : 1)).slice(0, 20);
   return { byKind: all.byKind, some };
+}
+
+/** A commit: what it says, when, which modules; leads to what it breaks. */
+export function commit(one) {
+  const w = words.home;
+  return [
+    link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10), { title: w.what_broke }),
+    h("div.meta", null, day(one.at), h("span.where", null, words.many(one.files, "file")), one.modules.slice(0, 3).map((name) => link(to("graph", { focus: name }), name, { class: "chip" })), one.modules.length > 3 ? h("span.where", null, words.andMore(one.modules.length - 3)) : null),
+  ];
 }
 
 function cycle(one) {

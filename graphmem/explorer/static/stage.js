@@ -296,6 +296,8 @@ export function colours() {
     after: read("after"),
     upward: read("bad"),
     heat: list("heat", 5),
+    depth: list("depth", 5),
+    soft: read("soft"),
     kinds: Object.fromEntries(["CALLS", "IMPORTS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"].map((kind) => [kind, read(`kind-${kind.toLowerCase()}`)])),
   };
 }

@@ -8,13 +8,18 @@ export function svgOf(stage, name) {
   const context = new SvgContext(width, height);
   for (const portion of stage.scene.paint(context, stage.camera, { width, height })) void portion;
   const text = new XMLSerializer().serializeToString(context.root);
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  keep(text, "image/svg+xml", name);
+  return text;
+}
+
+/** Give a text to the person as a file. */
+export function keep(text, type, name) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   const anchor = document.createElement("a");
   anchor.href = address;
   anchor.download = name;
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  return text;
 }
 
 /** As much of CanvasRenderingContext2D as the scenes use; text goes in as text nodes. */
