@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.answers.upkeep import BackupInfo, Check, CompactAnswer, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, NotIndexedError
@@ -20,6 +20,7 @@ from graphmem.service import checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from graphmem.answers import IndexSummary
     from graphmem.indexing.pipeline import Indexer
@@ -51,6 +52,7 @@ class UpkeepVerbs:
     _indexer: Indexer | None
     _discovery_options: Callable[[], DiscoveryOptions]
     index: Callable[..., IndexSummary]
+    open: ClassVar[Callable[..., AbstractContextManager[UpkeepVerbs]]]
 
     def backup(self, dest: str | Path | None = None, portable: bool = False, kind: str = "") -> BackupInfo:
         """Write a backup of everything that cannot be made again, read it back, open it, and only then say that there is one.
@@ -253,14 +255,12 @@ class UpkeepVerbs:
             setattr(self, name, None)
 
     def _checked_anew(self) -> list[Check]:
-        from graphmem.service.graphmem import GraphMem
-
         root = self._store.meta().get("root", "")
         if not root or not self._store.generation():
             raise NotIndexedError("there is no code graph to compare; run `graphmem index` first", path=str(self._data_dir))
         with (
             tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
-            GraphMem.open(folder, settings=self._settings, keep_warm=False) as fresh,
+            self.open(folder, settings=self._settings, keep_warm=False) as fresh,
         ):
             fresh._store.set_meta({"project": self._store.meta().get("project", "")})  # ids are made with it
             fresh.index(root)
