@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem._wire import Wire, rebuild
-from graphmem.answers import Forgotten, Receipt, SessionSummary
+from graphmem.answers import Experiment, Forgotten, Receipt, SessionSummary
 
 
 class RemoteLearningVerbs:
@@ -40,3 +40,7 @@ class RemoteLearningVerbs:
         """See `LearningVerbs.recent_summaries`."""
         moment = now.isoformat() if isinstance(now, datetime) else now
         return [rebuild(SessionSummary, one) for one in self._wire.ask("RecentSummaries", now=moment)["recentSummaries"]]
+
+    def experiment(self) -> Experiment:
+        """See `LearningVerbs.experiment`."""
+        return rebuild(Experiment, self._wire.ask("Experiment")["experiment"])

@@ -55,7 +55,7 @@ from graphmem.answers.memory_care import (
 )
 from graphmem.answers.plain import to_json
 from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
-from graphmem.answers.sessions import FindingVerdict, Receipt, SessionSummary
+from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, Receipt, SessionSummary
 
 __all__ = [
     "AuditEntry",
@@ -66,11 +66,13 @@ __all__ = [
     "CoAccessHit",
     "DeleteAnswer",
     "DiffImpact",
+    "Experiment",
     "Factor",
     "FileHistory",
     "FileInfo",
     "FindingVerdict",
     "Forgotten",
+    "GroupMeasures",
     "ImpactGroup",
     "ImpactHit",
     "ImpactReport",

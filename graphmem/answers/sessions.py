@@ -196,6 +196,30 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupMeasures:
+    """Sessions of one group of the experiment together; None where there is nothing to divide by."""
+
+    group: str  # control: shown nothing; passive: shown what comes at the start; full: shown everything
+    percent: int  # of all sessions that fall into it
+    sessions: int
+    calls_per_task: float | None  # calls of tools for a unit of work, or for the session
+    rereads: float | None  # share of reads that were of a file that was read before
+    first_pass: float | None  # share of the command lines of tests that never failed
+    dead_end_reentry: float | None  # share of its dead ends that another session had been in before
+    shown: int  # memories, each once a session
+    corrections: float | None  # share of those that are disputed now
+    boosts: float | None  # share of those that were used or agreed with since
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What putting memory in front of agents brings: groups that a hash divides sessions into, side by side."""
+
+    groups: list[GroupMeasures]
+    notes: list[str]  # why differences may be chance
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSummary:
     """What a session did, taken from its events."""
 

@@ -77,6 +77,30 @@ class SessionSummary:
     markdown: str
 
 
+@gql_type
+class GroupMeasures:
+    """Sessions of one group of the experiment together; null where there is nothing to divide by."""
+
+    group: str = field("control is shown nothing, passive what comes at the start, full everything")
+    percent: int = field("of all sessions that fall into it")
+    sessions: int
+    calls_per_task: float | None = field("calls of tools for a unit of work, or for the session")
+    rereads: float | None = field("share of reads that were of a file that was read before")
+    first_pass: float | None = field("share of the command lines of tests that never failed")
+    dead_end_reentry: float | None = field("share of dead ends that another session had been in before")
+    shown: int = field("memories, each once a session")
+    corrections: float | None = field("share of those that are disputed now")
+    boosts: float | None = field("share of those that were used or agreed with since")
+
+
+@gql_type
+class Experiment:
+    """What putting memory in front of agents brings: groups of sessions side by side."""
+
+    groups: list[GroupMeasures] = field("control, passive, full", directives=[assumed(3)])
+    notes: list[str] = field("why differences may be chance")
+
+
 @strawberry.type
 class LearningQueries:
     """Questions about what sessions taught."""
@@ -106,6 +130,12 @@ class LearningQueries:
     async def recent_summaries(info: Info, now: str | None = None) -> list[answers.SessionSummary]:
         """The last two sessions of the last seven days; they may be outdated."""
         return await info.context.call(info.context.service.recent_summaries, now)
+
+    @resolved(Experiment | None)
+    @staticmethod
+    async def experiment(info: Info) -> answers.Experiment:
+        """What putting memory in front of agents brings: the control group, the passive one and the rest side by side."""
+        return await info.context.call(info.context.service.experiment)
 
 
 @strawberry.type

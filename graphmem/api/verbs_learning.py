@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from graphmem.answers import Forgotten, Receipt, SessionSummary
+from graphmem.answers import Experiment, Forgotten, Receipt, SessionSummary
 
 
 class LearningService(Protocol):
@@ -29,3 +29,6 @@ class LearningService(Protocol):
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
         """The last two of the last seven days."""
+
+    def experiment(self) -> Experiment:
+        """Groups of sessions side by side."""

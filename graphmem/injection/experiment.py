@@ -12,6 +12,7 @@ from typing import Final
 CONTROL, PASSIVE, FULL = "control", "passive", "full"
 _CONTROL_BELOW: Final = 5  # of 100
 _PASSIVE_BELOW: Final = 15
+GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BELOW, FULL: 100 - _PASSIVE_BELOW}  # percent of sessions
 
 
 def group_of(session: str, project: str) -> str:

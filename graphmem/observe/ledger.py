@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from graphmem.observe.ledger_counts import LedgerCounts
+from graphmem.observe.measures import measured
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.record_facts import digest_of, latest, main_module, modules_of
 
@@ -73,6 +74,7 @@ class Ledger(LedgerCounts):
                     json.dumps(summary, ensure_ascii=False, sort_keys=True),
                 ),
             )
+            db.execute("INSERT INTO measure VALUES (?, ?)", (info.id, json.dumps(measured(record))))
             made = list(record.findings if findings is None else findings)[:MAX_FINDINGS]
             db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", [(one.key, info.id, lineage, info.agent) for one in made])
             used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
@@ -108,7 +110,7 @@ class Ledger(LedgerCounts):
 
     def _forget(self, db: sqlite3.Connection, session: str) -> None:
         db.execute("DELETE FROM session WHERE id = ?", (session,))
-        for table in ("seen", "file", "error", "module"):
+        for table in ("seen", "file", "error", "module", "measure"):
             db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608 - names of this file
 
     # ---- findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphmem.observe.ledger_file import LedgerFile
 
@@ -94,6 +94,17 @@ class LedgerCounts(LedgerFile):
                 fingerprint,
             )
             found.append(ErrorStat(str(fingerprint), int(sessions), int(fixed), str(latest[0]), tuple(json.loads(latest[1]))))
+        return found
+
+    def measures(self) -> dict[str, dict[str, Any]]:
+        """What was counted of each session (`observe.measures`), oldest first; `again` of its dead ends were another session's before."""
+        rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
+        first: dict[str, str] = {}  # dead end -> who was in it first
+        found = {}
+        for session, lineage, raw in rows:
+            body = json.loads(raw)
+            again = sum(first.setdefault(end, lineage) != lineage for end in body["dead_ends"])
+            found[str(session)] = {**body, "again": again}
         return found
 
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:

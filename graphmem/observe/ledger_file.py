@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from graphmem.errors import LedgerError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, lineage TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,
   agent TEXT NOT NULL, outcome TEXT NOT NULL, steps INTEGER NOT NULL, planned INTEGER, tokens INTEGER NOT NULL,
@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS learnt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, s
 CREATE TABLE IF NOT EXISTS barred (key TEXT PRIMARY KEY, at REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS receipt (session TEXT NOT NULL, part TEXT NOT NULL, digest TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
   undone INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, part));
+CREATE TABLE IF NOT EXISTS measure (session TEXT PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS done (what TEXT NOT NULL, for_ TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (what, for_)) WITHOUT ROWID;
 """
 
@@ -65,7 +66,7 @@ class LedgerFile:
 
     def sizes(self) -> dict[str, int]:
         """Rows of each table; what must not grow when a session is taken in again."""
-        tables = ("session", "seen", "file", "error", "module", "learnt", "barred", "receipt", "done")
+        tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 
     def _one(self, query: str, *values: Any) -> tuple[Any, ...]:

@@ -76,6 +76,11 @@ def is_bare(message: str) -> bool:
     return _BARE.match(message) is not None
 
 
+def approach_key(approach: str) -> str:
+    """The same for an approach in the same words, whatever their case and spacing."""
+    return blake2b(" ".join(approach.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
     """The approaches a session gave up, as findings: what is left of a failure. Those among its findings already are not repeated."""
     there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
@@ -83,10 +88,9 @@ def dead_ends(record: SessionRecord) -> Iterator[Finding]:
         if one.approach in there:
             continue
         files = tuple(sorted({*one.reverted, *one.edits}))
-        key = blake2b(" ".join(one.approach.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         yield Finding(
             signal="dead_end",
-            key=f"dead_end:{key}",
+            key=f"dead_end:{approach_key(one.approach)}",
             value=0.88 if one.reverted else 0.75,  # as a self-correction, where edits that were taken back bear it out
             memory_type="dead_end",
             facts={"approach": one.approach, "why": one.why, "task": record.info.work_unit or record.info.title},

@@ -82,7 +82,7 @@ _RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("read", SEEN): "memory memories timeline review_queue search",
         ("read", WHOLE): """
             audit export export_memories context context_take plan_context relay subscribe_memories subscribe_context session_detail
-            session_receipts session_summary session_summaries recent_summaries ask
+            session_receipts experiment session_summary session_summaries recent_summaries ask
         """,
         ("remember", NAMED): "remember remember_many note_use",
         ("remember", PLAIN): "start_session observe context_update",

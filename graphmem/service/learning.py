@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers import Receipt, SessionSummary
+from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
+from graphmem.injection.experiment import GROUPS, group_of
 from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
 from graphmem.observe.ledger import LEDGER, Ledger
+from graphmem.observe.measures import share, summed
 from graphmem.observe.model import SessionRecord, session_record
 from graphmem.observe.promotion import Means, promote, receipt_of
 from graphmem.observe.synthesis import synthesise
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 MAX_SUMMARIES: Final = 100
+ENOUGH: Final = 30  # sessions of a group, from which its averages say something
 _TOGETHER: Final = 3  # windows two files share before reading them together counts
 
 _log = logging.getLogger(__name__)
@@ -125,6 +128,36 @@ class LearningVerbs:
         until = self._book.clock.now() if now is None else moment("now", now)
         since = until - timedelta(days=summaries.RECENT_DAYS)
         return [_summary(one) for one in self._ledger().summaries(since, until, summaries.RECENT)]
+
+    def experiment(self) -> Experiment:
+        """What putting memory in front of agents brings: the control group, the passive one and the rest side by side."""
+        project, index = self._book.project(), self._book.index()
+        found: dict[str, list[Mapping[str, Any]]] = {group: [] for group in GROUPS}
+        for session, body in self._ledger().measures().items():
+            found[group_of(session, project)].append(body)
+        groups = []
+        for group, percent in GROUPS.items():
+            total = summed(found[group])
+            shown = [one for body in found[group] for one in body["shown"]]
+            rows = index.rows(dict.fromkeys(shown))
+            known = [rows[one] for one in shown if one in rows]
+            groups.append(
+                GroupMeasures(
+                    group=group,
+                    percent=percent,
+                    sessions=len(found[group]),
+                    calls_per_task=share(total["calls"], total["tasks"]),
+                    rereads=share(total["rereads"], total["reads"]),
+                    first_pass=share(total["clean"], total["checks"]),
+                    dead_end_reentry=share(total["again"], total["dead_ends"]),
+                    shown=len(shown),
+                    corrections=share(sum(row.disputed for row in known), len(known)),
+                    boosts=share(sum(bool(row.used_count or row.confirmed_count) for row in known), len(known)),
+                )
+            )
+        few = [f"{one.group} has {one.sessions}" for one in groups if one.sessions < ENOUGH]
+        notes = [f"with fewer than {ENOUGH} sessions in a group differences are chance: {', '.join(few)}"] if few else []
+        return Experiment(groups, notes)
 
     # ---- inside
 

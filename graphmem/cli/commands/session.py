@@ -106,3 +106,23 @@ def undo(
         else:
             kept = f"; {plural(len(done.kept), 'memory', 'memories')} stay, as somebody else agreed" if done.kept else ""
             here.output.line(f"{plural(len(done.ids), 'memory', 'memories')} taken back{kept}")
+
+
+@app.command()
+def groups(
+    *,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare sessions that are shown memories with those that are not: calls, re-reads, checks, dead ends, corrections."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        found = here.service(whole=False).experiment()
+        if as_json:
+            here.output.json(found)
+        else:
+            from graphmem.cli.render.session import experiment
+
+            experiment(here.output, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphmem.answers import FindingVerdict, Receipt, SessionSummary
+from graphmem.answers import Experiment, FindingVerdict, Receipt, SessionSummary
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
@@ -63,3 +63,27 @@ def _verdict(output: Output, one: FindingVerdict) -> None:
     score = f", score {one.score:.2f}" if one.score else ""
     points = f", for {', '.join(one.points)}" if one.points else ""
     output.line((f"  {one.signal}{seen}{score}{points}: {one.why}", common.DIM))
+
+
+def experiment(output: Output, found: Experiment) -> None:
+    """The groups side by side, a line a measure."""
+
+    def told(value: float | None, *, percent: bool = True) -> str:
+        return "-" if value is None else f"{value:.0%}" if percent else f"{value:.1f}"
+
+    groups = found.groups
+    output.rows(
+        [
+            ["", *((f"{one.group} ({one.percent}%)", common.NAME) for one in groups)],
+            ["sessions", *(str(one.sessions) for one in groups)],
+            ["calls of tools a task", *(told(one.calls_per_task, percent=False) for one in groups)],
+            ["reads that were re-reads", *(told(one.rereads) for one in groups)],
+            ["checks that never failed", *(told(one.first_pass) for one in groups)],
+            ["dead ends that were known", *(told(one.dead_end_reentry) for one in groups)],
+            ["memories shown", *(str(one.shown) for one in groups)],
+            ["of them disputed", *(told(one.corrections) for one in groups)],
+            ["of them used or agreed with", *(told(one.boosts) for one in groups)],
+        ]
+    )
+    for note in found.notes:
+        output.line((note, common.UNSURE))
