@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from graphmem.errors import DatabaseDamagedError
+from graphmem.errors import DatabaseDamagedError, MigrationError
+from graphmem.memory.book import FOLDER as JOURNAL
 from graphmem.projection.projections import GRAPH_FILE
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
@@ -27,6 +28,8 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; one that is damaged is put aside first, which the store's notes then say.
 
+    One in an older storage format of the engine is put aside as well: no newer engine reads it, the graphmem that made it does.
+
     Raises:
         SchemaTooNewError, MigrationError, SettingsError: it is whole, but not for this graphmem or this engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
@@ -35,6 +38,11 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         return _open(path, settings)
     except DatabaseDamagedError as error:
         said = put_aside(path, settings.engine, str(error.facts.get("reason", error.message)))
+    except MigrationError as error:
+        if error.facts.get("found", 0) >= error.facts.get("known", 0) or not any((path.parent / JOURNAL).glob("journal-*")):
+            raise  # newer, or not the storage format, or the memories are in this file and nowhere else
+        form = error.facts["found"]
+        said = put_aside(path, settings.engine, f"it is in storage format {form}, which the graphmem that made it opens under its old name")
     store = _open(path, settings)
     store.notes[:0] = [*said, "the memories were made again from their journal; index again to have the code back"]
     for note in store.notes:

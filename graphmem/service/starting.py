@@ -15,7 +15,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from graphmem.errors import OwnerUnreachableError
+from graphmem.errors import BadInputError, OwnerUnreachableError
 from graphmem.service import owner
 from graphmem.service.place import prepare_data_dir
 
@@ -36,7 +36,7 @@ def find_or_start(location: Location) -> owner.Owner:
     """The owner that serves an index, started when there is none; it ends itself after half an hour without a question.
 
     Raises:
-        BadInputError: the directory cannot be made.
+        BadInputError: the directory cannot be made, or not be written to.
         OwnerUnreachableError: it does not answer, or could not be started; the message says where its log is.
     """
     deadline = time.monotonic() + START_SECONDS
@@ -99,7 +99,14 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
     The turn ends with the process that has it, however that ends.
     """
-    descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:  # another account's index, or a disk that may only be read
+        raise BadInputError(
+            f"{data_dir} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
+            argument="db",
+            path=str(data_dir),
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -87,7 +87,7 @@ def test_a_small_waste_is_left_alone(index):
     assert index.compact_when_wasteful() is None
 
 
-@pytest.mark.parametrize("what", ["graph.db", "graph.projection", "words"])
+@pytest.mark.parametrize("what", ["graph.db", "graph.projection", "words", "facts.sqlite", "inputs.sqlite"])
 def test_a_flipped_byte_in_any_file_is_mended_at_the_next_open(index, open_index, repo, tmp_path, what):
     graph = list(index.export())
     index.close()
