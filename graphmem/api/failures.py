@@ -51,6 +51,15 @@ _CORE_LIMITS: Final = {
 }
 
 
+MOST_SAID: Final = 1_000
+"""Characters of a sentence, or of a text among its facts, that go to a client: what was sent comes back in part at most."""
+
+
+def said(text: str) -> str:
+    """A text as long as it may be; "…" for the rest."""
+    return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
+
+
 def facts_of(error: GraphMemError) -> dict[str, Any]:
     """The extensions of a refusal: its code, its name and its public facts, candidates as clients know symbols."""
     known = PUBLIC_FACTS.get(error.code, ())
@@ -68,7 +77,7 @@ def _public(value: Any) -> Any:
         return [_public(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _public(item) for key, item in value.items()}
-    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
+    return value if isinstance(value, (int, float, bool)) or value is None else said(str(value))
 
 
 def _camel(fields: dict[str, Any]) -> dict[str, Any]:
@@ -94,13 +103,13 @@ def shape(error: GraphQLError) -> ShapedError:
 def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     origin = error.original_error
     if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
-        return origin.message, facts_of(origin)
+        return said(origin.message), facts_of(origin)
     # An error without an origin is about the document, or, at a path, about a value of ours that the schema does not know.
     if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
         for words, limit in _CORE_LIMITS.items():
             if words in error.message:
-                return error.message, {"code": "LIMIT", "limit": limit}
-        return error.message, {"code": "BAD_INPUT", **(error.extensions or {})}
+                return said(error.message), {"code": "LIMIT", "limit": limit}
+        return said(error.message), {"code": "BAD_INPUT", **(error.extensions or {})}
     if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran
         return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}
     name = secrets.token_hex(6)

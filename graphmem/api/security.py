@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry.http.websocket_origin import is_same_origin, normalize_origin
 
-from graphmem.api.failures import STATUS, facts_of
+from graphmem.api.failures import STATUS, facts_of, said
 from graphmem.errors import ForbiddenError, GraphMemError, LimitError, UnauthenticatedError
 from graphmem.service.access import ACCESS
 
@@ -40,7 +40,7 @@ HEADERS: Final = {
 
 def refusal(error: GraphMemError) -> Response:
     """A refusal as an HTTP response, in the form of a GraphQL answer."""
-    body = {"errors": [{"message": error.message, "extensions": facts_of(error)}]}
+    body = {"errors": [{"message": said(error.message), "extensions": facts_of(error)}]}
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
         headers["retry-after"] = str(max(1, round(float(error.facts["retry_after"]))))

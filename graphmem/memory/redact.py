@@ -60,7 +60,13 @@ SHAPES: Final[tuple[Shape, ...]] = (
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
         ("-----begin",),
     ),
-    Shape("jwt", _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", ("eyj",), r"eyj[a-z0-9_-]{8,}\."),
+    # The looser form begins at the beginning of a word, too: "eyjeyjeyj…" would be read to its end again from each of them.
+    Shape(
+        "jwt",
+        _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        ("eyj",),
+        r"(?<![a-z0-9_\-+/])eyj[a-z0-9_-]{8,}\.",
+    ),
     Shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}", ("sk-ant-",)),
     Shape("openai_key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}", ("sk-",), r"\bsk-[a-z0-9_-]{20}"),
     Shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", ("akia", "asia", "abia", "acca"), r"\b....[a-z2-7]{16}"),

@@ -11,6 +11,7 @@ from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path, languages
+from graphmem.service.inside import inside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,10 +81,8 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
 
 def _read(root: Path, path: str) -> bytes | None:
     """Bytes of a file of the working tree; None when it is not there or leaves the root."""
-    target = (root / path).resolve()
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
-        return None
-    return target.read_bytes()
+    target = inside(root, path)
+    return target.read_bytes() if target is not None and target.is_file() else None
 
 
 def _collect(file: FileChange, sides: tuple[bytes | None, bytes | None], changes: list[DefinitionChange], unmapped: list[str]) -> None:

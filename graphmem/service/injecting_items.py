@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.injection.items import Item, clean, of_memory, plain_path
 from graphmem.injection.tokens import count_once, count_tokens
+from graphmem.service.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +37,10 @@ def tokens_of(root: Path | None, path: str) -> int | None:
     """Tokens of a file of the project; None when it is not there, or outside."""
     if root is None:
         return None
+    file = inside(root, path)
+    if file is None or not file.is_file():
+        return None
     try:
-        file = (root / path).resolve()
-        if not file.is_relative_to(root.resolve()) or not file.is_file():
-            return None
         found = file.stat()
         return _tokens_in(file, found.st_mtime_ns, found.st_size)
     except OSError:
@@ -67,10 +68,10 @@ def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
 def _lines(root: Path | None, hit: SearchHit) -> list[str] | None:
     if root is None or not hit.start_line:
         return None
+    file = inside(root, hit.path)
+    if file is None or not file.is_file():  # a pipe in its place would be waited for
+        return None
     try:
-        file = (root / hit.path).resolve()
-        if not file.is_relative_to(root.resolve()) or not file.is_file():  # a pipe in its place would be waited for
-            return None
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None

@@ -10,6 +10,7 @@ from graphmem.errors import BadInputError
 from graphmem.memory import exchange, foreign, markdown
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
+from graphmem.service.inside import inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +105,19 @@ class PeopleVerbs:
                 argument="path",
                 path=str(path),
             )
-        if root is not None and not target.resolve().is_relative_to(root.resolve()):
-            raise BadInputError(f"{path} leads out of the project; name a file in {root}", argument="path", path=str(path))
-        return sync(self._book, target, self._data_dir, actor, dry_run)
+        if root is not None and inside(root, target) is None:
+            raise BadInputError(f"{path} leads out of the project, or nowhere; name a file in {root}", argument="path", path=str(path))
+        above = next((one for one in target.parents if one.exists()), target.anchor)
+        if target.is_dir() or not Path(above).is_dir():
+            raise BadInputError(f"{path} cannot be a file here; name one in a folder", argument="path", path=str(path))
+        try:
+            return sync(self._book, target, self._data_dir, actor, dry_run)
+        except OSError as error:
+            raise BadInputError(
+                f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
+                argument="path",
+                path=str(path),
+            ) from error
 
     def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
         """The texts that are always put in front of an agent, the most specific last, and what could not be read.
