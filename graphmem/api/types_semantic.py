@@ -30,6 +30,8 @@ class EntryKind(StrEnum):
     MAIN = "main"
     COMMAND = "command"
     ROUTE = "route"
+    EVENT = "event"
+    TASK = "task"
     EXPORT = "export"
     TEST = "test"
     FIXTURE = "fixture"

@@ -104,7 +104,7 @@ class SemanticVerbs:
         return CyclesAnswer(level, found[:limit], len(found), self.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Where somebody outside comes in: by kind (main, command, route, export, test, fixture), then path and line."""
+        """Where somebody outside comes in: by kind (main, command, route, event, task, export, test, fixture), then path and line."""
         wanted = _kinds(kinds)
         page(limit, offset)
         here = self._semantics()

@@ -8,9 +8,14 @@ import random
 import networkx as nx
 import pytest
 
+from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
+from graphmem.api.types_semantic import EntryKind as ByGraphQL
+from graphmem.cli.commands.semantic import EntryKind as ByCommand
 from graphmem.errors import BadInputError
+from graphmem.model import ENTRY_RULES
+from graphmem.parsing.language import language_spec, languages
 from graphmem.service.graphmem import GraphMem
 
 
@@ -95,6 +100,25 @@ def test_entry_points_are_found_by_kind(project):
     exported = service.entry_points(["export"])
     assert [(one.symbol.qualname, one.reach) for one in exported.entry_points] == [("run", 1)]
     assert exported.total == 1
+
+
+def test_every_kind_of_entry_point_a_language_knows_can_be_asked_for_through_every_door(project, serving):
+    known = {rule.kind for name in languages() for rule in language_spec(name).entry_points} | {*ENTRY_RULES, "export"}
+    assert known <= set(ENTRY_KINDS)
+    assert [one.value for one in ByGraphQL] == [one.value for one in ByCommand] == list(ENTRY_KINDS)
+    tasks = (
+        "from celery import shared_task\n\n\n@shared_task\ndef mail():\n    return render()\n\n\n"
+        "def render():\n    return fill()\n\n\ndef fill():\n    return 1\n"
+    )
+    events = "from flask_socketio import SocketIO\n\nio = SocketIO()\n\n\n@io.event\ndef joined():\n    return 1\n"
+    service = project({"tasks.py": tasks, "events.py": events})
+    found = service.entry_points()
+    assert {"event", "task"} <= set(found.by_kind)
+    with serving(service) as client:
+        assert client.entry_points() == found
+        assert client.flows() == service.flows()
+    assert [one.symbol.qualname for one in service.entry_points(["task"]).entry_points] == ["mail"]
+    assert [one.kind for one in service.flows().flows] == ["task"]
 
 
 def test_flows_are_ways_along_calls_that_are_there_and_no_two_are_one(indexed):

@@ -16,7 +16,7 @@ from graphmem.projection.graph import kind_mask
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
-ENTRY_KINDS: Final = ("main", "command", "route", "export", "test", "fixture")  # in the order they are listed
+ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order they are listed
 CONFIDENT: Final = 0.85  # calls a flow may follow: not those to any of the overrides
 _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
 

@@ -28,6 +28,7 @@ export async function show(page, parameters, signal) {
       card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, cycles), card(w.flows, w.flows_hint, flows),
       card(w.recent, w.recent_hint, recent), card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
+  fill(place, h("p.loading", null, words.loading));
   const projectAsked = ask("Project", {}, signal).then(({ project }) => {
     const state = project.indexState;
     heading.textContent = w.title(project.name);

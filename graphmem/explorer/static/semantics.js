@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { chip, day, details, fileLink, into, link, listing, nameOf, refOf, symbolLink, table, to, where } from "./parts.js";
 import { words } from "./words.js";
 
-const OUTSIDE = ["MAIN", "ROUTE", "COMMAND"]; // what people start; exports and tests are many and of less news
+const OUTSIDE = ["MAIN", "ROUTE", "COMMAND", "EVENT", "TASK"]; // what people start; exports and tests are many and of less news
 
 /** Fill the places of the start page. */
 export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal) {

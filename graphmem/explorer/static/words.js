@@ -511,7 +511,6 @@ export const words = {
     placeholder: "Why does the traversal use an explicit stack?",
     ask: "Ask",
     by: (model) => `Written by ${model} from the evidence below. Each number leads to what the sentence stands on.`,
-    thinking: "Looking for evidence…",
     evidence: "Evidence",
     evidence_number: (n) => `evidence ${n}`,
     in_short: "In short",
