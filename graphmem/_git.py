@@ -35,7 +35,7 @@ def answer(root: Path, arguments: Sequence[str], variables: Mapping[str, str] | 
         variables: of the environment, beside those of `environment`.
 
     Raises:
-        GitError: git is not installed, or takes more than a minute.
+        GitError: git is not installed, takes more than a minute, or an argument can be none.
     """
     try:
         return subprocess.run(
@@ -47,6 +47,9 @@ def answer(root: Path, arguments: Sequence[str], variables: Mapping[str, str] | 
             check=False,
             env={**environment(), **(variables or {})},
         )
+    except ValueError:  # a null, or half a sign
+        said = f"git {arguments[0]} cannot be asked about what is no text; name a commit, a branch, a tag or a file"
+        raise GitError(said, command=tuple(arguments), stderr="") from None
     except FileNotFoundError:
         raise GitError("git is not installed or not on PATH; install it", command=tuple(arguments), stderr="") from None
     except subprocess.TimeoutExpired:

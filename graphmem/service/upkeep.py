@@ -94,7 +94,13 @@ class UpkeepVerbs:
             BadInputError: it is no backup, or of another project.
             DatabaseDamagedError, SettingsError: it is not whole, or of another engine; nothing was changed.
         """
-        archive = Path(file).expanduser()
+        try:
+            archive = Path(file).expanduser()
+            archive.exists()
+        except (OSError, ValueError, RuntimeError) as error:  # a name that is too long, has a null in it, or an unknown ~user
+            raise BadInputError(
+                f"{str(file)[:200]!r} is no name of a file; name a backup", argument="file", value=str(file)[:200]
+            ) from error
         own = self._data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
