@@ -52,6 +52,8 @@ def answer(root: Path, arguments: Sequence[str], variables: Mapping[str, str] | 
         raise GitError(said, command=tuple(arguments), stderr="") from None
     except FileNotFoundError:
         raise GitError("git is not installed or not on PATH; install it", command=tuple(arguments), stderr="") from None
+    except OSError as error:  # more arguments than the system takes
+        raise GitError(f"git {arguments[0]} cannot be run: {error.strerror}; ask for less", command=(arguments[0],), stderr="") from None
     except subprocess.TimeoutExpired:
         raise GitError(
             f"git {arguments[0]} took more than {TIMEOUT_S} s; run it by hand to see why, or ask for less",

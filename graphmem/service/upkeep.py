@@ -96,11 +96,11 @@ class UpkeepVerbs:
         """
         try:
             archive = Path(file).expanduser()
-            archive.exists()
+            archive.stat()
+        except FileNotFoundError:
+            pass  # said below, or it lies in the index's own folder
         except (OSError, ValueError, RuntimeError) as error:  # a name that is too long, has a null in it, or an unknown ~user
-            raise BadInputError(
-                f"{str(file)[:200]!r} is no name of a file; name a backup", argument="file", value=str(file)[:200]
-            ) from error
+            raise BadInputError(f"{str(file)[:200]!r} cannot be looked at ({error}); name a backup", argument="file") from error
         own = self._data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
