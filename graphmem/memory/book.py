@@ -87,6 +87,7 @@ class MemoryBook:
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(self, self._reconsider)
         self.journal = Journal(data_dir / FOLDER)
+        self.just_loaded = self.journal.head.number > 0  # and not looked through since
         self.catch_up()
 
     # ---- writing

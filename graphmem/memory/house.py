@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
@@ -20,13 +21,23 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
 
 USES_TO_PRUNE: Final = 50
+PRUNED: Final = "memories_pruned_at"  # store meta: when all were last looked through, ISO 8601
+NOT_AGAIN: Final = timedelta(days=1)  # after that, by a process that opens them
 
 
-def prune_when_due(book: MemoryBook) -> None:
-    """After every fifty uses: retire what has faded or expired. Never for want of room: that is asked for, with a dry run before it."""
-    if book.uses >= USES_TO_PRUNE:
-        book.uses = 0
-        prune(book, actor="graphmem", policy=book.policy._replace(limit=sys.maxsize, max_bytes=0))
+def prune_when_due(book: MemoryBook) -> PruneAnswer | None:
+    """After every fifty uses, and once after loading when a day has passed: retire what has faded or expired; None when it is not due.
+
+    Never for want of room: that is asked for, with a dry run before it.
+    """
+    due = book.uses >= USES_TO_PRUNE
+    if book.just_loaded:
+        book.just_loaded = False
+        last = book.store.meta().get(PRUNED, "")
+        due = due or not last or book.clock.now() - datetime.fromisoformat(last) >= NOT_AGAIN
+    if not due:
+        return None
+    return prune(book, actor="graphmem", policy=book.policy._replace(limit=sys.maxsize, max_bytes=0))
 
 
 def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: life.Policy | None = None) -> PruneAnswer:
@@ -57,6 +68,8 @@ def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: l
             book.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
         if removed:
             mending.erase(book, set(removed), actor)
+        book.uses = 0
+        book.store.set_meta({PRUNED: now.isoformat()})
         return PruneAnswer(answer, kept, dry_run=False)
 
 

@@ -43,6 +43,7 @@ TASKS: Final = (
     Task("checkpoint", 20.0, 120.0, lambda service: service.checkpoint_when_due()),
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
     Task("backup", 0.0, 60.0, lambda service: service.backup_when_due()),
+    Task("memories looked through", 5.0, 300.0, lambda service: service.prune_when_due()),
     Task("engine put away", 0.0, 20.0, lambda service: service.rest(ENGINE_S)),
     Task("look-ups put away", 300.0, 300.0, lambda service: service.cool()),
     Task("model put away", 300.0, 60.0, lambda service: service.unload_model()),

@@ -212,6 +212,11 @@ class MemoryVerbs:
 
     # ---- keeping house
 
+    def prune_when_due(self) -> str:
+        """Retire what has faded or expired, if it is time to look; for the owner that nobody asks anything."""
+        answer = house.prune_when_due(self._book)
+        return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
+
     def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
         """Retire what has faded, expired, or is too much."""
         return house.prune(self._book, dry_run=dry_run, actor=actor)

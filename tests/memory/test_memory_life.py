@@ -6,10 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.memory import life
 from graphmem.memory.life import Policy
 from graphmem.memory.types import TYPES
+from graphmem.settings import Settings
 
 
 def days(count):
@@ -276,6 +278,33 @@ def test_of_two_equals_the_newer_wins_when_the_code_changed_since(indexed, repos
     answer = indexed.remember("Never pass the count to add_item as a number.", "pattern", symbols=["Cart.add_item"])
     assert (answer.result.outcome, answer.result.others) == ("replaced", [old.id])
     assert "changed since" in answer.result.note
+
+
+def test_loading_prunes_what_expired_meanwhile_at_most_once_a_day_and_never_for_want_of_room(tmp_path, clock):
+    def opened():
+        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"))
+        memory._book.clock = clock
+        memory._book.policy = Policy(limit=1)
+        return memory
+
+    with opened() as memory:
+        old, kept = (
+            memory.remember(text, type_).memory.id for text, type_ in (("Half-done parser.", "work_state"), ("It is a fact.", "decision"))
+        )
+        assert memory.prune_when_due() == ""
+    clock.advance(days(15))
+    with opened() as memory:
+        assert memory.prune_when_due() == "1 retired, 1 kept"
+        assert memory.prune_when_due() == ""
+        assert (memory.memory(old).status, memory.memory(kept).status) == ("deprecated", "confirmed")
+        memory.remember("Half-done lexer.", "work_state")
+    clock.advance(timedelta(hours=23))
+    with opened() as memory:
+        assert memory.prune_when_due() == ""
+    clock.advance(days(15))
+    with opened() as memory:
+        memory.note_use([kept])
+        assert memory.memories().total == 1
 
 
 def test_fifty_uses_prune_what_expired_and_never_for_want_of_room(gm, clock):
