@@ -172,6 +172,18 @@ class EdgeRow(NamedTuple):
     lines: str  # all sites, ascending, comma separated: "12,48,101"; "" when line is 0
 
 
+class HandlesRow(NamedTuple):
+    """A function and a name under which a framework knows it."""
+
+    kind: str  # route | event | command | task
+    name: str  # as written: "/users/<id>"; of an event the variable that is it
+    framework: str  # "" when that is not told
+    symbol_id: str  # what handles it
+    confidence: float  # (0, 1]
+    rule: str  # key of resolution.rules.RULES
+    line: int  # 1-based line where it is said in the file of the symbol; 0 when another file says it
+
+
 class UnresolvedRow(NamedTuple):
     """A call site whose target could not be told, kept so that an answer can say what it may have missed."""
 

@@ -131,6 +131,18 @@ class CyclesAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameworkName:
+    """A name under which a framework knows a function: an edge HANDLES and the key it leads to."""
+
+    kind: str  # route | event | command | task
+    name: str  # as written: "/users/<id>"; of an event the variable that is it
+    framework: str  # as the table that knows it calls it; ""
+    confidence: float
+    rule: str
+    line: int  # where it is said in the file of the function; 0 when another file says it
+
+
+@dataclass(frozen=True, slots=True)
 class EntryPoint:
     """Where somebody outside comes in."""
 
@@ -138,6 +150,7 @@ class EntryPoint:
     kind: str  # main | route | command | test | fixture | export
     module: str  # name of the module it is in
     reach: int  # symbols it can reach along confident calls
+    names: list[FrameworkName]  # by kind and name
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,18 @@ class CyclesAnswer:
 
 
 @gql_type
+class FrameworkName:
+    """A name under which a framework knows a function: an edge HANDLES and the key it leads to."""
+
+    kind: str = field("route, event, command or task")
+    name: str = field("as it is written; of an event the variable that is it")
+    framework: str = field("as the table that knows it calls it; empty when that is not told")
+    confidence: float
+    rule: str
+    line: int = field("where it is said in the file of the function; 0 when another file says it")
+
+
+@gql_type
 class EntryPoint:
     """Where somebody outside comes in."""
 
@@ -198,6 +210,7 @@ class EntryPoint:
     kind: EntryKind
     module: str = field("name of the module it is in")
     reach: int = field("symbols within eight confident calls")
+    names: list[FrameworkName] = field("under which frameworks know it, by kind and name")
 
 
 @gql_type

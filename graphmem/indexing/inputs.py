@@ -15,6 +15,8 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.model import HandlesRow
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.fingerprint import Key
 
 # Read by the same version of Python only, as `marshal` has it.
-FORMAT: Final = f"2 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
+FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _LEVEL: Final = 1  # of zlib
 _NUMBERS: Final = "I"  # unsigned, 4 bytes
 
@@ -66,12 +68,43 @@ class Inputs:
             self._failed(error)
             return None
 
-    def save(self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]]) -> None:
+    def handles(self) -> list[HandlesRow] | None:
+        """The names under which frameworks know functions, of all files, ascending; None when they are not known."""
+        if self._connection is None:
+            return None
+        try:
+            rows = self._connection.execute("SELECT data FROM handles").fetchall()
+            return sorted({HandlesRow._make(row) for (data,) in rows for row in _unpacked(data)})
+        except (sqlite3.Error, zlib.error, ValueError, EOFError, TypeError) as error:
+            self._failed(error)
+            return None
+
+    def handling(self, paths: Iterable[str]) -> bool:
+        """Whether one of these files said such a name."""
+        if self._connection is None:
+            return False
+        try:
+            found = {path for (path,) in self._connection.execute("SELECT path FROM handles")}
+        except sqlite3.Error as error:
+            self._failed(error)
+            return False
+        return not found.isdisjoint(paths)
+
+    def save(
+        self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]], handles: Mapping[str, Sequence[HandlesRow]]
+    ) -> None:
         """Keep everything anew."""
-        self._write(run, layout, 0, keys, inputs, None)
+        self._write(run, layout, 0, keys, inputs, handles, None)
 
     def follow(
-        self, run: str, layout: str, keys: Sequence[Key], first: int, inputs: Mapping[str, frozenset[int]], removed: Iterable[str]
+        self,
+        run: str,
+        layout: str,
+        keys: Sequence[Key],
+        first: int,
+        inputs: Mapping[str, frozenset[int]],
+        handles: Mapping[str, Sequence[HandlesRow]],
+        removed: Iterable[str],
     ) -> None:
         """Keep what a run changed; the file must be of the run before it.
 
@@ -81,9 +114,10 @@ class Inputs:
             keys: those that are new.
             first: the number of the first of them.
             inputs: of the files that were resolved.
+            handles: of those of them that say some.
             removed: files that are gone.
         """
-        self._write(run, layout, first, keys, inputs, removed)
+        self._write(run, layout, first, keys, inputs, handles, removed)
 
     def _write(
         self,
@@ -92,6 +126,7 @@ class Inputs:
         first: int,
         keys: Sequence[Key],
         inputs: Mapping[str, frozenset[int]],
+        handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str] | None,
     ) -> None:
         if self._connection is None:
@@ -102,11 +137,16 @@ class Inputs:
                 if removed is None:
                     transaction.execute("DELETE FROM keys")
                     transaction.execute("DELETE FROM inputs")
+                    transaction.execute("DELETE FROM handles")
                 else:
-                    transaction.executemany("DELETE FROM inputs WHERE path = ?", ((path,) for path in removed))
+                    gone = [(path,) for path in removed]
+                    transaction.executemany("DELETE FROM inputs WHERE path = ?", gone)
+                    transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in inputs)])
                 if keys:
                     transaction.execute("INSERT INTO keys VALUES (?, ?)", (first, zlib.compress(marshal.dumps(list(keys)), _LEVEL)))
                 transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", rows)
+                said = ((path, zlib.compress(marshal.dumps(list(map(tuple, some))), _LEVEL)) for path, some in handles.items() if some)
+                transaction.executemany("INSERT OR REPLACE INTO handles VALUES (?, ?)", said)
                 transaction.execute("DELETE FROM state")
                 transaction.execute("INSERT INTO state VALUES (?, ?)", (run, layout))
         except sqlite3.Error as error:
@@ -144,13 +184,14 @@ def _connected(path: Path) -> sqlite3.Connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if "format" not in tables or connection.execute("SELECT value FROM format").fetchall() != [(FORMAT,)]:
             with connection:
-                for table in ("format", "state", "keys", "inputs"):
+                for table in ("format", "state", "keys", "inputs", "handles"):
                     connection.execute(f"DROP TABLE IF EXISTS {table}")
                 connection.execute("CREATE TABLE format (value TEXT NOT NULL)")
                 connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
                 connection.execute("CREATE TABLE state (run TEXT NOT NULL, layout TEXT NOT NULL)")
                 connection.execute("CREATE TABLE keys (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
                 connection.execute("CREATE TABLE inputs (path TEXT PRIMARY KEY, data BLOB NOT NULL)")
+                connection.execute("CREATE TABLE handles (path TEXT PRIMARY KEY, data BLOB NOT NULL)")  # of files that say some
     except sqlite3.Error:
         connection.close()
         raise

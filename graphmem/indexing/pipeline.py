@@ -27,7 +27,7 @@ from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.recent import Recent
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
-from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, IndexProgress, file_id, stable_id
+from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, file_id, stable_id
 from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
@@ -35,9 +35,10 @@ from graphmem.parsing.packing import collector_paused, extraction_key, packed_ch
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
+from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from graphmem.answers import IndexSummary
     from graphmem.parsing.facts import FileFacts
@@ -84,6 +85,7 @@ class Indexer:
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
         self._recent = Recent()
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
+        self._handles: dict[str, Sequence[HandlesRow]] = {}  # names frameworks have for functions, of the files of this run
         self._kept: tuple[str, int] = ("", 0)  # the run whose dependencies are in `inputs`, with this many keys of the resolver's
 
     def run(
@@ -148,6 +150,7 @@ class Indexer:
         parsed.clear()
         run = uuid.uuid4().hex
         with meter.stage("resolve"):
+            names = mode == "full" or bool(self._handles) or self._inputs.handling([*affected, *look.removed])
             self._keep_inputs(run, resolver, affected, look.removed)
         self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
@@ -174,6 +177,9 @@ class Indexer:
                 recent.wrote(rows, {file.path for file in look.changed}, look.removed)
                 del rows
         self._resolver, self._indexed = kept, known
+        if names:
+            with meter.stage("write"):
+                self._name_functions(anew=mode == "full")
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
             if mode == "full":
@@ -309,11 +315,21 @@ class Indexer:
         layout = _layout_key(resolver.layout)
         if before and before == self._store.meta().get("run"):
             keys, inputs = resolver.dependencies(affected)
-            self._inputs.follow(run, layout, keys[count:], count, inputs, removed)
+            self._inputs.follow(run, layout, keys[count:], count, inputs, self._handles, removed)
         else:
             keys, inputs = resolver.dependencies()
-            self._inputs.save(run, layout, keys, inputs)
+            self._inputs.save(run, layout, keys, inputs, self._handles)
         self._kept = (run, len(keys))
+        self._handles = {}
+
+    def _name_functions(self, *, anew: bool) -> None:
+        """Bring the keys of frameworks in the store up to what the files say, when that is something else."""
+        rows = self._inputs.handles()
+        if rows is None:
+            return
+        mark = stable_id("handles", *("\x1e".join(map(str, row)) for row in rows))
+        if anew or self._store.meta().get(HANDLES_OF) != mark:
+            self._store.put_handles(mark, self._project, rows)
 
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
         """Take in what outside tools saw; files whose edges may be different because of it."""
@@ -343,6 +359,7 @@ class Indexer:
         with meter.stage("compare"):
             old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
             file_rows = {row.path: row for row in old.files}
+        self._handles = {}
         with meter.stage("resolve"):
             new = Rows.empty(packed=mode == "full")
             for done, path in enumerate(paths):
@@ -354,6 +371,8 @@ class Indexer:
                 if path in affected:
                     resolved = self._outside.merged(path, resolver.resolve(path))
                     call_sites = resolved.call_sites
+                    if resolved.handles:
+                        self._handles[path] = resolved.handles
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
                     new.unresolved.extend(resolved.unresolved)

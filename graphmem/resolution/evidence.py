@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.model import EdgeRow, EdgeSource, ExternalRow, UnresolvedRow, external_id, stable_id
+from graphmem.model import EdgeRow, EdgeSource, ExternalRow, HandlesRow, UnresolvedRow, external_id, stable_id
 from graphmem.resolution.rules import RULES
+
+if TYPE_CHECKING:
+    from graphmem.resolution.project import Symbol
 
 
 class FileResolution(NamedTuple):
@@ -15,6 +19,7 @@ class FileResolution(NamedTuple):
     externals: list[ExternalRow]
     unresolved: list[UnresolvedRow]
     call_sites: int
+    handles: Sequence[HandlesRow] = ()  # distinct, ascending
 
 
 class Evidence:
@@ -27,6 +32,7 @@ class Evidence:
         self._edges: dict[tuple[str, str, str], tuple[float, str, set[int]]] = {}
         self._externals: dict[tuple[str, str], ExternalRow] = {}  # by package and name
         self._unresolved: dict[str, UnresolvedRow] = {}
+        self._handles: set[HandlesRow] = set()
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
         """Add a site to an edge; of several rules the one believed most is kept. Confidence 0 means the rule's own."""
@@ -46,6 +52,11 @@ class Evidence:
         if found is None:
             found = self._externals[package, name] = ExternalRow(external_id(self.project, package, name), package, name)
         return found.id
+
+    def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
+        """A framework knows a function by this name."""
+        line = line if symbol.path == self.path else 0
+        self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
     def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
         """Count a call that leads nowhere."""
@@ -68,4 +79,5 @@ class Evidence:
             externals=sorted(self._externals.values()),
             unresolved=[self._unresolved[key] for key in sorted(self._unresolved)],
             call_sites=self.call_sites,
+            handles=sorted(self._handles),
         )

@@ -35,6 +35,7 @@ class HandsOver:
     begins: str = ""  # what the text of the first argument begins with, where `methods` say too little
     members: tuple[str, ...] = ()  # methods of a class that is handed over which the framework calls
     texts: bool = False  # a text may name the function, or a module: "package.module.function"
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Event:
     decorators: tuple[str, ...] = ()  # names of functions that take events and give such a decorator
     function: int = 0  # position of the function in what connects
     is_text: bool = False  # the first argument names the event, and what connects and sends belongs to what has many
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Queue:
 
     decorators: tuple[str, ...]  # patterns of the decorator as written, without arguments
     methods: tuple[str, ...]
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Injection:
     """The framework calls a function to have the value of a parameter: `x=Depends(f)`, `x: Annotated[T, Depends(f)]`."""
 
     calls: tuple[str, ...]  # patterns of what is called, package and name
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class View:
     """A method that makes of a class the function that is handed over: `Index.as_view()`."""
 
     methods: tuple[str, ...]
+    framework: str = ""
 
 
 class Frameworks:
@@ -176,12 +181,12 @@ def _names(terms: Sequence[Term], given: Sequence[int], *, texts: bool = False) 
 
 def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
     known = {field.name for field in fields(kind)}
-    unknown = sorted(set(raw) - known - {"framework"})
+    unknown = sorted(set(raw) - known)
     if unknown:
         raise GrammarError(
             f"{origin}: {', '.join(unknown)} is no key of {kind.__name__}; there are {', '.join(sorted(known))}", path=origin, line=0
         )
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items() if key != "framework"})
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
 
 
 def _any_of(patterns: Sequence[str]) -> Pattern[str]:

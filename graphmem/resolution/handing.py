@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference
+from graphmem.resolution import keys
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
@@ -61,9 +62,32 @@ class Handing:
             possible = self.tables.by_method.get(callee[2], ())
             rows += [row for row in possible if not row.begins or (text is not None and text.startswith(row.begins))]
         for row in rows:
+            name = keys.handed_over(terms, call, row)
             for term in _given(row, call[2], call[3]):
                 for symbol in self._functions(reference, term, row):
                     self._refer(reference.scope, symbol, row.rule, reference.line)
+                    if name:
+                        self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
+
+    def connect(self, reference: Reference) -> None:
+        """The names of the events a call connects a function with."""
+        terms = self.entry.terms
+        call = terms[reference.term]
+        callee = terms[call[1]]
+        event = self.tables.connecting.get(callee[2]) if callee[0] == ATTR else None
+        if event is None or len(call[2]) <= event.function:
+            return
+        names = [name.removeprefix(EVENT) for name in self.tables.events_of_call(terms, call)]
+        for atom in ordered(self._value(reference, call[2][event.function])) if names else ():
+            if atom[0] == FUNC:
+                for name in names:
+                    self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
+
+    def named(self, symbol: Symbol) -> None:
+        """The names a function's decorators give it."""
+        definition = self.entry.definitions[symbol.index]
+        for kind, name, framework in keys.decorated(self.entry, symbol) if definition.decorators else ():
+            self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
 
     def _refer(self, scope: int, symbol: Symbol, rule: str, line: int) -> None:
         src = self.entry.symbols[scope]

@@ -136,6 +136,7 @@ class _Resolving:
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "fixture", definition.name_line)
         for used in self.handing.injected(symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)
+        self.handing.named(symbol)
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
         """Classes named by an annotation."""
@@ -184,6 +185,7 @@ class _Resolving:
             targets = self.targets.chosen(reference, targets)
         self.add_calls(reference, targets)
         self.handing.hand_over(reference, targets)
+        self.handing.connect(reference)
         if term[2]:
             for target in targets:
                 if target.outside is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
@@ -15,15 +15,21 @@ if TYPE_CHECKING:
 
     from graphmem.store.base import GraphTables
 
+KEY: Final = "FrameworkKey"
+_OF_KEY: Final = ("id", "key_kind", "name", "framework")
 _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 
 
-def export(tables: GraphTables) -> Iterator[dict[str, Any]]:
-    """Nodes by label and id, then edges by (kind, source id, destination id).
+def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> Iterator[dict[str, Any]]:
+    """Nodes by label and id, then edges by (kind, source id, destination id), then those from functions to keys of frameworks.
 
     A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
     `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
-    has the qualname "", an external the path "".
+    has the qualname "", an external the path "", and so has the key of a framework, whose qualname is its kind and name.
+
+    Args:
+        tables: the code graph.
+        handles: rows of the query `framework_keys`.
     """
     ends: dict[str, dict[str, Any]] = {}
     for label, name in _NODES:
@@ -33,6 +39,11 @@ def export(tables: GraphTables) -> Iterator[dict[str, Any]]:
             if label == "Symbol":
                 row["symbol_kind"] = row.pop("kind")
             yield {"kind": label, **row}
+    handled = sorted((row for row in handles if row["symbol_id"] in ends), key=lambda row: (row["symbol_id"], row["id"]))
+    keys = {row["id"]: {"kind": KEY, **{name: row[name.removeprefix("key_")] for name in _OF_KEY}} for row in handled}
+    for key in sorted(keys):
+        ends[key] = _end(KEY, keys[key])
+        yield keys[key]
     for row in _rows(tables.edges):
         yield {
             "kind": row["kind"],
@@ -43,6 +54,9 @@ def export(tables: GraphTables) -> Iterator[dict[str, Any]]:
             "rule": row["rule"],
             "line": row["line"],
         }
+    for one in handled:
+        said = {name: one[name] for name in ("confidence", "source", "rule", "line")}
+        yield {"kind": "HANDLES", "src": ends[one["symbol_id"]], "dst": ends[one["id"]], **said}
 
 
 def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
@@ -55,6 +69,8 @@ def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
         return {"path": row["path"], "qualname": "", "line": 1}
     if label == "Symbol":
         return {"path": row["path"], "qualname": row["qualname"], "line": row["start_line"]}
+    if label == KEY:
+        return {"path": "", "qualname": " ".join(part for part in (row["key_kind"], row["name"], row["framework"]) if part), "line": 0}
     dotted = f"{row['package']}.{row['name']}" if row["name"] else row["package"]
     return {"path": "", "qualname": dotted, "line": 0}
 
@@ -154,7 +170,9 @@ class _Keys:
 
 
 _NODE_FIELDS: Final = {
-    **dict.fromkeys(("kind", "path", "symbol_kind", "name", "qualname", "signature", "package", "language", "module"), "string"),
+    **dict.fromkeys(
+        ("kind", "path", "symbol_kind", "name", "qualname", "signature", "package", "language", "module", "key_kind", "framework"), "string"
+    ),
     **dict.fromkeys(("entry_point", "modifiers"), "string"),
     **dict.fromkeys(("start_line", "end_line", "lines", "complexity"), "long"),
     "is_test": "boolean",

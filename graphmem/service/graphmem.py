@@ -250,7 +250,7 @@ class GraphMem(
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `service.exporting`."""
         self._view()
-        return export(self._store.tables())
+        return export(self._store.tables(), self._store.read("framework_keys"))
 
     def doctor(self) -> dict[str, Any]:
         """What this index is made of and what is missing from it, for `graphmem doctor`."""

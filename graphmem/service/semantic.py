@@ -25,6 +25,7 @@ from graphmem.answers.semantic import (
     EntryPoint,
     EntryPointPage,
     FlowPage,
+    FrameworkName,
     Hotspot,
     HotspotPage,
     ModuleDetail,
@@ -116,12 +117,23 @@ class SemanticVerbs:
                 key=lambda node: (_place(entries.kind[node]), view.path(node), int(view.start_line[node]), node),
             )
             rows = chosen[offset : offset + limit]
+            names = self._framework_names()
             found = [
-                EntryPoint(info, entries.kind[node], here.modules.name_of(info.path), here.calls.reach(node, MAX_STEPS))
+                EntryPoint(
+                    info, entries.kind[node], here.modules.name_of(info.path), here.calls.reach(node, MAX_STEPS), names.get(info.id, [])
+                )
                 for node, info in zip(rows, view.infos(rows), strict=True)
             ]
         counts = {kind: by_kind[kind] for kind in sorted(by_kind, key=_place)}
         return EntryPointPage(found, len(chosen), counts, self.state())
+
+    def _framework_names(self) -> dict[str, list[FrameworkName]]:
+        """By symbol, the names frameworks have for it."""
+        found: dict[str, list[FrameworkName]] = {}
+        for row in self._store.read("framework_keys"):
+            name = FrameworkName(row["kind"], row["name"], row["framework"], row["confidence"], row["rule"], row["line"])
+            found.setdefault(row["symbol_id"], []).append(name)
+        return found
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
         """Ways through the code from entry points (default: all but tests and fixtures), through the most modules first.

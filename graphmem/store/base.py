@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
-from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, HandlesRow, SymbolRow, UnresolvedRow
+
+HANDLES_OF: Final = "handles"  # meta: what the stored keys of frameworks were made from
 
 
 class EngineInfo(NamedTuple):
@@ -201,6 +203,15 @@ class GraphStore(Protocol):
         Args:
             mark: which history they were derived from, kept in `meta` as "co_accessed".
             rows: one for each direction.
+        """
+
+    def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
+        """Keep the keys of frameworks and who handles them in place of those before; a handler that is gone is passed over.
+
+        Args:
+            mark: what they were made from, kept in `meta` as "handles".
+            project: part of the keys' ids.
+            rows: distinct.
         """
 
     def vectors(self, model: str) -> pa.Table:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from graphmem.model import HandlesRow, stable_id
 from graphmem.store.arrow_rows import SLICE
 from graphmem.store.base import CoAccessRow, FlowRow, ModuleRow, StoredModule
 from graphmem.store.tables import NodeTable, Pair, RelTable
@@ -27,6 +28,7 @@ _CO_ACCESSED: Final = Pair(RelTable.CO_ACCESSED, NodeTable.FILE, NodeTable.FILE)
 _CONTAINS: Final = Pair(RelTable.CONTAINS, NodeTable.MODULE, NodeTable.FILE)
 _DEPENDS: Final = Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE)
 _STARTS: Final = Pair(RelTable.STARTS_AT, NodeTable.FLOW, NodeTable.SYMBOL)
+_HANDLES: Final = Pair(RelTable.HANDLES, NodeTable.SYMBOL, NodeTable.FRAMEWORK_KEY)
 _STEPS: Final = Pair(RelTable.STEP, NodeTable.FLOW, NodeTable.SYMBOL)
 _ENDS: Final = {"src": pa.string(), "dst": pa.string()}
 
@@ -90,6 +92,25 @@ def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> No
     columns = {**_ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
     _create(transaction, "create_co_accessed", columns, utc)
+
+
+def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRow]) -> None:
+    """Make the stored keys of frameworks, and who handles them, these.
+
+    A function that handles one key in several ways is joined to it once, by what is believed most.
+    """
+    transaction.run("delete_all_edges", **ends(_HANDLES))
+    transaction.run("delete_framework_keys")
+    keys: dict[str, tuple[str, str, str, str]] = {}
+    joined: dict[tuple[str, str], HandlesRow] = {}
+    for row in sorted(rows, key=lambda one: (-one.confidence, *one)):
+        key = stable_id("key", project, row.kind, row.framework, row.name)
+        keys[key] = (key, row.kind, row.name, row.framework)
+        joined.setdefault((row.symbol_id, key), row)
+    columns = dict.fromkeys(("id", "kind", "name", "framework"), pa.string())
+    _create(transaction, "create_framework_keys", columns, sorted(keys.values()))
+    columns = {**_ENDS, "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
+    _create(transaction, "create_handles", columns, [(*pair, row.confidence, row.rule, row.line) for pair, row in sorted(joined.items())])
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
-from graphmem.model import GraphDelta
+from graphmem.model import GraphDelta, HandlesRow
 from graphmem.store import derived, embeddings, files, times
-from graphmem.store.base import AskedRows, CoAccessRow, FlowRow, ModuleRow
+from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
 from graphmem.store.changing import StoreChanges
 from graphmem.store.cypher_aside import CypherAside
 from graphmem.store.dump import write_dump
@@ -192,6 +192,10 @@ class KuzuStore(StoreReads, StoreChanges):
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
         """Keep edges between files that move together in place of those before."""
         self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {derived.CO_ACCESSED_OF: mark}))
+
+    def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
+        """Keep the keys of frameworks and who handles them in place of those before."""
+        self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set small facts, without touching the generation."""

@@ -82,3 +82,30 @@ RETURN count(*) AS edges
 MATCH (:File {path: $path})-[e:CO_ACCESSED]->(b:File)
 RETURN b.path AS path, e.sessions AS sessions, e.confidence AS confidence, e.last_seen_at AS last_seen_at
 ORDER BY sessions DESC, path
+
+// name: delete_framework_keys()
+// Every key of a framework; its edges are gone before.
+MATCH (n:FrameworkKey) DELETE n
+
+// name: create_framework_keys(rows)
+// New keys.
+LOAD FROM $rows
+CREATE (:FrameworkKey {id: id, kind: kind, name: name, framework: framework})
+
+// name: create_handles(rows)
+// Who handles which key.
+// returns: edges INT64
+LOAD FROM $rows
+MATCH (a:Symbol) WHERE a.id = src
+MATCH (b:FrameworkKey) WHERE b.id = dst
+CREATE (a)-[e:HANDLES {confidence: confidence, source: 'ast', rule: rule, line: line}]->(b)
+RETURN count(*) AS edges
+
+// name: framework_keys()
+// The names under which frameworks know functions, and which functions.
+// returns: id STRING, kind STRING, name STRING, framework STRING, symbol_id STRING, confidence DOUBLE, source STRING, rule STRING, line INT64
+MATCH (s:Symbol)-[e:HANDLES]->(k:FrameworkKey)
+WHERE s.stale_at IS NULL AND e.stale_at IS NULL AND k.stale_at IS NULL
+RETURN k.id AS id, k.kind AS kind, k.name AS name, k.framework AS framework, s.id AS symbol_id, e.confidence AS confidence,
+  e.source AS source, e.rule AS rule, e.line AS line
+ORDER BY kind, name, symbol_id

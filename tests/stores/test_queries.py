@@ -42,7 +42,7 @@ COLUMNS = {
         for name in ("signature", "doc", "body_hash", "modifiers", "entry_point", "package", "title", "symbol_id", "text_hash")
     },
     **{name: pa.string() for name in ("caller_id", "reason", "src", "dst", "source", "rule", "offsets", "wanted", "chunk_id", "target_id")},
-    **{name: pa.string() for name in ("of_role", "of_kind", "value")},
+    **{name: pa.string() for name in ("of_role", "of_kind", "value", "framework")},
     **{name: kind for shape in (MEMORIES, SESSIONS) for name, kind in shape.types.items()},
     **{name: kind for shape in OUTWARD for name, kind in shape.columns.items()},
     **dict.fromkeys(NUMBERS, pa.int64()),

@@ -145,6 +145,7 @@ def entry_points(output: Output, found: EntryPointPage) -> None:
                 common.place(one.symbol.path, one.symbol.start_line),
                 (one.module, DIM),
                 f"reaches {one.reach:,}",
+                (", ".join(dict.fromkeys(name.name for name in one.names)), DIM),
             )
             for one in found.entry_points
         ]

@@ -1,0 +1,70 @@
+"""The names under which frameworks know functions: the path of a route, an event, a command, a task.
+
+A name counts where it is written as a text (`path("x/", view)`, `@app.route("/x")`, `@task(name="mail.send")`) or is the event
+itself (`saved.connect(f)`, `@receiver(saved)`). What is computed has no name here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import CALL, STRING, Term
+from graphmem.parsing.language import language_spec
+from graphmem.resolution.frameworks import EVENT, HandsOver
+from graphmem.resolution.symbols import dotted
+
+if TYPE_CHECKING:
+    from graphmem.resolution.project import FileEntry, Symbol
+
+NAMED_BY: Final = {
+    "route": ("rule", "route", "path", "prefix", "pattern"),
+    "command": ("name",),
+    "event": ("event", "event_type", "name"),
+    "task": ("name",),
+}
+"""Kinds of keys, and the arguments that may bring their name instead of the first one."""
+
+
+def handed_over(terms: Sequence[Term], call: Term, row: HandsOver) -> str:
+    """The name a call gives to the functions it hands over; "" for none."""
+    return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
+
+
+def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
+    """(kind, name, framework) of the names the decorators of a function give it."""
+    terms = entry.terms
+    definition = entry.definitions[symbol.index]
+    spec = language_spec(entry.facts.language)
+    for decorator in definition.decorators:
+        for name in entry.frameworks.events_of_decorator(terms, terms[decorator]):
+            yield "event", name.removeprefix(EVENT), _connects(entry, terms[decorator])
+        if terms[decorator][0] != CALL:
+            continue
+        written = (dotted(terms, decorator),)
+        rule = next(
+            (
+                one
+                for one in spec.entry_points
+                if one.decorator
+                and one.kind in NAMED_BY
+                and one.matches(decorators=written, name=symbol.name, path=entry.path, modifiers=definition.modifiers)
+            ),
+            None,
+        )
+        if rule is not None:
+            name = _name(terms, terms[decorator], NAMED_BY[rule.kind])
+            if name:
+                yield rule.kind, name, ""
+
+
+def _connects(entry: FileEntry, decorator: Term) -> str:
+    """The framework whose event a decorator is of."""
+    callee = entry.terms[decorator[1]] if decorator[0] == CALL else decorator
+    event = entry.frameworks.decorating.get(callee[-1]) or entry.frameworks.connecting.get(callee[-1])
+    return event.framework if event is not None else ""
+
+
+def _name(terms: Sequence[Term], call: Term, keywords: Sequence[str]) -> str:
+    given = [*call[2][:1], *(value for keyword in keywords for name, value in call[3] if name == keyword)]
+    return next((str(terms[one][1]) for one in given if terms[one][0] == STRING), "")
