@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
+from typing import Final
+
+YOUNG: Final = 100_000
+"""New objects between two runs of the cyclic collector. At its 700, a fifth of what a command costs to start goes into
+looking at modules and classes again and again, none of which is garbage."""
 
 
 def run() -> None:
     """Entry point of the command. Ctrl-C is answered by one sentence from the first import to the last thread."""
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     try:
         _run()
     except KeyboardInterrupt:

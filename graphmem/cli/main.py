@@ -5,41 +5,125 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Annotated, Any
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_group
 
 from graphmem import __version__
-from graphmem.cli.commands import (
-    ask,
-    coaccess,
-    context,
-    cypher,
-    exports,
-    impact,
-    index,
-    install,
-    manage,
-    mcp,
-    memory,
-    people,
-    semantic,
-    serve,
-    session,
-    session_running,
-    token,
-    upkeep,
-)
 from graphmem.cli.failures import report_fault_of_thread, report_interrupt, report_unexpected
 from graphmem.cli.output import Output
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
+# What `graphmem NAME` runs: a function, or an application with commands of its own, in a module of `graphmem.cli.commands`.
+# In the order in which `--help` lists them.
+COMMANDS: Final = {
+    "serve": "serve:serve",
+    "index": "index:index",
+    "impact": "impact:impact",
+    "coaccess": "coaccess:coaccess",
+    "search": "ask:search",
+    "ask": "ask:ask",
+    "symbol": "ask:symbol",
+    "path": "ask:path",
+    "cypher": "cypher:cypher",
+    "modules": "semantic:modules",
+    "flows": "semantic:flows",
+    "entry-points": "semantic:entry_points",
+    "describe": "semantic:describe",
+    "commits": "semantic:commits",
+    "cycles": "semantic:cycles",
+    "hotspots": "semantic:hotspots",
+    "central": "semantic:central",
+    "dead-code": "semantic:dead_code",
+    "duplicates": "semantic:duplicates",
+    "drift": "semantic:drift",
+    "mcp": "mcp:mcp",
+    "remember": "memory:remember",
+    "recall": "memory:recall",
+    "forget": "memory:forget",
+    "pin": "memory:pin",
+    "observe": "session_running:observe",
+    "rules": "people:rules",
+    "sync-file": "people:sync_file",
+    "import": "people:import_",
+    "context": "context:context",
+    "plan": "context:plan",
+    "trust": "context:trust",
+    "install": "install:install",
+    "uninstall": "install:uninstall",
+    "hook": "install:hook",
+    "export": "exports:export",
+    "report": "exports:report",
+    "doctor": "manage:doctor",
+    "backup": "upkeep:backup",
+    "restore": "upkeep:restore",
+    "verify": "upkeep:verify",
+    "rebuild": "upkeep:rebuild",
+    "compact": "upkeep:compact",
+    "config": "manage:config",
+    "delete-all": "memory:delete_all",
+    "version": "manage:version",
+    "memory": "memory:app",
+    "session": "session:app",
+    "token": "token:app",
+}
 
-class _Commands(TyperGroup):
-    """Lets Ctrl-C through to the entry point: where no command has a sentence for it, typer would end without one."""
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by name, each made when it is asked for: making all takes longer than most of them run."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, str] = dict(COMMANDS)
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            module, _, attribute = self._targets[name].partition(":")
+            found = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
+            if isinstance(found, typer.Typer):
+                self._made[name] = get_group(found)
+            else:
+                around = typer.Typer()
+                around.command(name)(found)
+                self._made[name] = get_group(around).commands[name]
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._targets.setdefault(name, "")
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._targets[name]
+        self._made.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._targets
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._targets)
+
+    def __len__(self) -> int:
+        return len(self._targets)
+
+
+class _Program(TyperGroup):
+    """The outermost group: makes the command that is asked for, and lets Ctrl-C through to the entry point.
+
+    Where no command has a sentence for Ctrl-C, typer would end without one.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.commands = _Commands()
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        return list(self.commands)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:
@@ -50,66 +134,12 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     name="graphmem",
-    cls=_Commands,
+    cls=_Program,
     help="Remembers a codebase the way its senior engineer does: what breaks if this changes, and where is it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve.serve)
-app.command()(index.index)
-app.command()(impact.impact)
-app.command()(coaccess.coaccess)
-app.command()(ask.search)
-app.command()(ask.ask)
-app.command()(ask.symbol)
-app.command()(ask.path)
-app.command()(cypher.cypher)
-app.command()(semantic.modules)
-app.command()(semantic.flows)
-app.command("entry-points")(semantic.entry_points)
-app.command()(semantic.describe)
-app.command()(semantic.commits)
-app.command()(semantic.cycles)
-app.command()(semantic.hotspots)
-app.command()(semantic.central)
-app.command("dead-code")(semantic.dead_code)
-app.command()(semantic.duplicates)
-app.command()(semantic.drift)
-app.command()(mcp.mcp)
-app.command()(memory.remember)
-app.command()(memory.recall)
-app.command()(memory.forget)
-app.command()(memory.pin)
-app.add_typer(memory.app)
-app.command()(session_running.observe)
-session.app.command()(session_running.start)
-session.app.command()(session_running.end)
-session.app.command()(session_running.running)
-session.app.command()(session_running.look)
-app.add_typer(session.app)
-app.add_typer(token.app)
-app.command()(people.rules)
-app.command("sync-file")(people.sync_file)
-app.command("import")(people.import_)
-app.command()(context.context)
-app.command()(context.plan)
-app.command()(context.trust)
-memory.app.command()(context.budget)
-app.command()(install.install)
-app.command()(install.uninstall)
-app.command()(install.hook)
-app.command()(exports.export)
-app.command()(exports.report)
-app.command()(manage.doctor)
-app.command()(upkeep.backup)
-app.command()(upkeep.restore)
-app.command()(upkeep.verify)
-app.command()(upkeep.rebuild)
-app.command()(upkeep.compact)
-app.command()(manage.config)
-app.command("delete-all")(memory.delete_all)
-app.command()(manage.version)
 
 
 def _print_version(asked: bool) -> None:

@@ -30,10 +30,10 @@ from graphmem.parsing.worker import READY, parse_file, receive, send, without_fa
 BATCH: Final = 32
 """Files a worker is given at a time; it always has one batch more waiting."""
 
-SMALL_SET: Final = 64
-"""Sets below this many files are parsed in this process, unless they are large for their number."""
+SMALL_SET: Final = 128
+"""Sets below this many files are parsed in this process, unless they are large for their number: a worker takes longer to start."""
 
-SMALL_SET_BYTES: Final = 2 << 20
+SMALL_SET_BYTES: Final = 1 << 20
 
 TIME_LIMIT_S: Final = 20.0
 """Seconds one file may take. The parser gives up by itself after five; this is for everything else."""

@@ -34,6 +34,9 @@ _GUESSES: Final = 3  # unknown words of one query for which near ones are looked
 _READERS: Final = 2
 _STEPS: Final = 2_000  # of SQLite's machine between looks at the clock
 _BATCH: Final = 2_000
+_HASH_BYTES: Final = 1 << 20  # the default of FTS5
+_BUILD_HASH_BYTES: Final = 64 << 20  # one segment for most repositories: joining segments took a tenth of a build
+_WORTH_PACKING: Final = 16  # a file with more than one page in so many empty is written again
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
 
 _SCHEMA: Final = f"""
@@ -132,6 +135,7 @@ class WordIndex:
                 db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")
                 for statement in _SCHEMA.strip().split(";\n"):
                     db.execute(statement.rstrip(";"))
+                _set_hash_size(db, _BUILD_HASH_BYTES)
                 count = 0
                 for batch in _of_table(chunks):
                     _insert(db, batch, count + 1)
@@ -142,8 +146,10 @@ class WordIndex:
                     db.execute(statement.rstrip(";"))
                 _set_meta(db, generation)
                 db.execute("INSERT INTO words(words) VALUES ('optimize')")
+                _set_hash_size(db, _HASH_BYTES)
                 db.execute("COMMIT")
-                db.execute("VACUUM")  # joining the segments left an eighth of the file empty
+                if _pages(db, "freelist_count") * _WORTH_PACKING > _pages(db, "page_count"):
+                    db.execute("VACUUM")  # where there were several segments, joining them left an eighth of the file empty
             finally:
                 db.close()
             with part.open("rb+") as file:
@@ -528,6 +534,15 @@ def _searched(entry: Entry) -> tuple[str, str, str]:
 def _path_words(path: str) -> str:
     """Words of a path; the chunks of a file come one after another."""
     return normalise(path)
+
+
+def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
+    """How much FTS5 collects before it writes a segment."""
+    db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
+
+
+def _pages(db: sqlite3.Connection, count: str) -> int:
+    return int(db.execute(f"PRAGMA {count}").fetchone()[0])
 
 
 def _set_meta(db: sqlite3.Connection, generation: int) -> None:

@@ -1,4 +1,4 @@
-"""`graphmem context`, `plan`, `trust` and `memory budget`: what an agent is shown, seen by a person."""
+"""`graphmem context`, `plan` and `trust`: what an agent is shown, seen by a person."""
 
 from __future__ import annotations
 
@@ -60,25 +60,6 @@ def plan(
     """What past work says about a task: how long such work took, dead ends, what moves together, outcomes, recipes."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         _show(here, here.service(whole=True).plan_context(task, modules or (), form, remaining))
-
-
-def budget(
-    remaining: Annotated[int | None, typer.Argument(metavar="[TOKENS]", min=0, help="Context that is left; default: 100,000.")] = None,
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """How many tokens of memories an agent is shown at most, by what is left of its context."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = here.service().context_budget(remaining)
-
-        def table() -> None:
-            here.output.rows([(name, f"{tokens:,} tokens") for name, tokens in found.items()], right=(1,))
-
-        show_answer(here, found, table, str(found["total"]))
 
 
 def trust(

@@ -407,6 +407,26 @@ def rebuild(
         show_answer(here, answer, say, str(answer.memories))
 
 
+@app.command()
+def budget(
+    remaining: Annotated[int | None, typer.Argument(metavar="[TOKENS]", min=0, help="Context that is left; default: 100,000.")] = None,
+    *,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """How many tokens of memories an agent is shown at most, by what is left of its context."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        found = here.service().context_budget(remaining)
+
+        def table() -> None:
+            here.output.rows([(name, f"{tokens:,} tokens") for name, tokens in found.items()], right=(1,))
+
+        show_answer(here, found, table, str(found["total"]))
+
+
 def delete_all(
     *,
     confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="The project's name, to show that you mean it.")] = "",

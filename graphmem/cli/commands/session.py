@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli import options
+from graphmem.cli.commands import session_running
 from graphmem.cli.door import door
 from graphmem.cli.output import plural
 
@@ -108,6 +109,7 @@ def undo(
             here.output.line(f"{plural(len(done.ids), 'memory', 'memories')} taken back{kept}")
 
 
+<<<<<<< Updated upstream
 @app.command()
 def groups(
     *,
@@ -126,3 +128,8 @@ def groups(
             from graphmem.cli.render.session import experiment
 
             experiment(here.output, found)
+=======
+# The commands about sessions as they run.
+for _command in (session_running.start, session_running.end, session_running.running, session_running.look):
+    app.command()(_command)
+>>>>>>> Stashed changes
