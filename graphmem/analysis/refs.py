@@ -4,7 +4,8 @@ Forms, tried in this order:
 
 * an id (20 hex digits);
 * `path:line` or `path:line:column`: the innermost definition around it;
-* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`);
+* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it; `#2` behind it
+  means the second definition of that name in the file alone (a property's setter, the next overload);
 * a path, or a suffix of one: the file;
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[0-9a-f]{20}\Z")
 _POSITION = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\Z")
+_TWIN = re.compile(r"(?P<name>.+)#(?P<number>[1-9]\d{0,8})\Z")
 MAX_CANDIDATES = 20
 MAX_REF_CHARACTERS = 1000
 
@@ -66,8 +68,11 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
     ranks: list[list[int]] = []
     if ":" in ref:
         path, _, name = ref.rpartition(":")
-        nodes = [int(node) for file in _files(view, path) for node in view.by_path(view.path(file))]
+        nodes = [int(node) for file in _files(view, path.removesuffix(":")) for node in view.by_path(view.path(file))]
         symbols = [node for node in nodes if view.label[node] == SYMBOL]
+        if twin := _TWIN.match(name):
+            same = [node for node in symbols if view.qualname(node) == twin["name"]]
+            ranks.append([node for node in same if view.twin(node) == int(twin["number"])])
         ranks.append([node for node in symbols if view.qualname(node) == name])
         ranks.append([node for node in symbols if view.qualname(node).endswith("." + name)])
         return ranks

@@ -398,6 +398,12 @@ class GraphView:
         """Symbols with exactly this qualified name, and externals with this dotted name, ascending; none for ""."""
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
+    def twin(self, i: int) -> int:
+        """Which of the definitions with its name in its file a symbol is, by line, from 1: a property's setter is the second."""
+        same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
+        place = (int(self.start_line[i]), i)
+        return 1 + sum((int(self.start_line[one]), one) < place for one in same)
+
     def names(self) -> Iterable[str]:
         """Every distinct last name part, for suggestions."""
         return self._names.words()

@@ -86,6 +86,8 @@ class WordAnswer(NamedTuple):
     hits: list[WordHit]
     left_out: list[str]  # words in too many rows to be scored beside the rarer ones
     replaced: dict[str, list[str]]  # words that no row has -> the nearest ones that were used instead
+    rows: dict[str, int]  # words that were looked for, left out or not -> rows that have them
+    total: int  # rows there are
 
 
 class DamagedWordsError(Exception):
@@ -103,6 +105,7 @@ class WordIndex:
         self.path = path
         self.generation = generation
         self._rows_with: dict[str, int] = {}
+        self._total: int | None = None  # rows, once counted
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         self._entry = threading.Lock()  # passed by every reader; held by a writer, who would otherwise never get all connections
         connections = [_reader(path) for _ in range(_READERS)]
@@ -252,16 +255,19 @@ class WordIndex:
             replaced = {word: near for word, near in replaced.items() if near}
             for near in replaced.values():
                 counts |= {word: self._count(db, word) for word in near}
-            used, left_out = affordable({word: count for word, count in counts.items() if count})
+            found = {word: count for word, count in counts.items() if count}
+            used, left_out = affordable(found)
             if not used:
-                return WordAnswer([], left_out, replaced)
+                return WordAnswer([], left_out, replaced, found, 0)
             conditions, values = _filters(kinds, paths)
             sql = (
                 f"SELECT e.id, -bm25(words, {_WEIGHTS}) AS score FROM words JOIN entries e ON e.rowid = words.rowid "  # noqa: S608
                 f"WHERE words MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
             )
             hits = db.execute(sql, (" OR ".join(f'"{word}"' for word in used), *values, k)).fetchall()
-        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced)
+            if self._total is None:
+                self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
+        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, self._total)
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
         """What stands behind some rows, without the texts if they are not wanted; ids that are not here are left out."""

@@ -1,19 +1,19 @@
-"""Code as candidates: chunks by words and vectors, symbols the query names, their neighbours; joined and divided among symbols."""
+"""Code as candidates: chunks by words and vectors, divided among the symbols in them; symbols the query names, and their neighbours."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
 from graphmem.projection.projections import Snapshot
-from graphmem.projection.text import query_words
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.request import Request, Tuning, Weights
-from graphmem.search.units import Units, Voted, refine, unit_of_chunk
+from graphmem.search.unit_words import unit_words
+from graphmem.search.units import Units, Voted, divided
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 
@@ -36,36 +36,28 @@ def gather(
     active: Mapping[str, float],
     weights: Weights,
     share: float,
-    want_symbols: bool,
+    tuning: Tuning,
 ) -> CodeLists:
     """Every path's candidates as scores of units; `active` tells how near paths are to the active files, `share` how many have vectors."""
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
     chunks = sorted(chunk_words.keys() | chunk_dense.keys())
-    entries = shot.words.entries(chunks, texts=False) if shot.words is not None and chunks else {}
+    entries = shot.words.entries(chunks) if shot.words is not None and chunks else {}
     if dense is not None and shot.vectors is not None:
         # A cosine is cheap for any text: every candidate gets its own, whoever found it.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
-    surely = {view.ids[node]: score for node, score in named.items()}
-    asked = set(query_words(query))
-    unit_of = {key: unit_of_chunk(view, entry, surely, asked) if want_symbols else key for key, entry in entries.items()}
-    units = Units({}, entries, unit_of)
-
-    def best(scores: dict[str, float]) -> dict[str, float]:
-        by_unit: dict[str, float] = {}
-        for chunk in sorted(scores, key=lambda key: (-scores[key], key)):
-            unit = unit_of.get(chunk)
-            if unit is not None:
-                by_unit.setdefault(unit, scores[chunk])
-                units.chunk_of.setdefault(unit, chunk)
-        return by_unit
-
-    near = {unit: value for unit in set(unit_of.values()) if (value := active.get(_path_of(view, unit, units), 0.0))} if active else {}
+    units = Units(entries, divided(view, entries, named, divide=tuning.divide), {})
+    by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else {}
+    by_cosine = _cosines(view, units, chunk_dense)
+    for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
+        for segment in units.segments[chunk]:
+            units.best.setdefault(segment.unit, segment)
+    near = {unit: value for unit in units.best if (value := active.get(_path_of(view, unit, units), 0.0))} if active else {}
     lists = [
-        Ranked("words", best(chunk_words), weights.words),
-        Ranked("dense", best(chunk_dense), weights.dense * share, None),
+        Ranked("words", by_words, weights.words),
+        Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
         Ranked("files", near, weights.files, full=1.0),
@@ -73,8 +65,36 @@ def gather(
     return CodeLists(lists, units, max(chunk_dense.values(), default=0.0))
 
 
+def _cosines(view: GraphView, units: Units, cosines: Mapping[str, float]) -> dict[str, float]:
+    """The best cosine of the chunks each unit has lines in; a class has those of its methods as well.
+
+    A vector is of a chunk as a whole: what is left of one between small definitions has none of its own.
+    """
+    there = {segment.unit for segments in units.segments.values() for segment in segments}
+    best: dict[str, float] = {}
+    for chunk, segments in units.segments.items():
+        cosine = cosines.get(chunk)
+        if cosine is None:
+            continue
+        for segment in segments:
+            if segment.unit == chunk and units.entries[chunk].symbol and len(segments) > 1:
+                continue
+            for unit in _with_classes(view, segment.unit, there):
+                best[unit] = max(best.get(unit, -1.0), cosine)
+    return best
+
+
+def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
+    """A unit and what it is in, as far as that is a candidate."""
+    yield unit
+    node = view.index_of.get(unit, -1)
+    while node >= 0 and (node := int(view.parent[node])) >= 0:
+        if view.ids[node] in there:
+            yield view.ids[node]
+
+
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
-    """The best k, joined, raised by their files, divided among symbols.
+    """The best k, joined and raised by their files.
 
     Args:
         shot: what is searched.
@@ -88,11 +108,10 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     fused = fuse(lists, tuning.normaliser)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in shot.graph.index_of]
-    voted = _with_votes(shot.graph, fused, found.units, weights.votes)
+    voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
     if tuning.tests != 1 and not _OF_TESTS.search(request.query):
         voted = _behind_code(shot.graph, voted, found.units, tuning.tests)
-    want_symbols = not request.kinds or bool(request.kinds & {"code", "symbol"})
-    return refine(shot, voted, found.units, request.query, request.k) if want_symbols and tuning.divide else voted[: request.k]
+    return voted[: request.k]
 
 
 def _behind_code(view: GraphView, voted: Sequence[Voted], units: Units, factor: float) -> list[Voted]:
@@ -111,15 +130,15 @@ def _behind_code(view: GraphView, voted: Sequence[Voted], units: Units, factor: 
     return sorted(lowered, key=lambda one: (-one.score, one.hit.id))
 
 
-def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float) -> list[Voted]:
-    """Candidates raised by the best three of their file, at most by `weight` of the score's span."""
+def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
+    """Candidates raised by the best `voters` of their file, at most by `weight` of the score's span."""
     if not fused:
         return []
     path_of = {hit.id: _path_of(view, hit.id, units) for hit in fused}
     best: dict[str, list[Fused]] = {}
     for hit in fused:
         of_file = best.setdefault(path_of[hit.id], [])
-        if len(of_file) < 3:
+        if len(of_file) < voters:
             of_file.append(hit)
     low = min(0.0, fused[-1].score)
     total = {path: sum(hit.score - low for hit in hits) for path, hits in best.items()}

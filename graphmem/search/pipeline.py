@@ -91,7 +91,7 @@ class _Run:
         self.embedder = embedder
         self.request = request
         self.state = state
-        self.tuning = tuning._replace(depth=max(tuning.depth, request.k))
+        self.tuning = tuning._replace(depth=max(tuning.depth, request.k), chunks=max(tuning.chunks, request.k))
         self.aids = aids
         self.deadline = time.monotonic() + request.deadline_s
         self.kind = classify(request.query)
@@ -138,7 +138,7 @@ class _Run:
             return _Path("words", None, self.shot.words_note)
 
         def answer(index: WordIndex) -> WordAnswer:
-            return index.search(self.text, self.tuning.depth, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
+            return index.search(self.text, self.tuning.chunks, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
 
         return _Path("words", _pool("words").submit(answer, words), "")
 
@@ -166,7 +166,7 @@ class _Run:
         vectors, words = self.shot.vectors, self.shot.words
         if vector is None or vectors is None or words is None or not len(vectors) or not self.request.wants_code:
             return _Path("dense", None, "")
-        return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.depth, filters), "")
+        return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
         """Answer of a path, or None with the reason in `missing`."""
@@ -204,7 +204,7 @@ class _Run:
         share = _coverage(shot.covered) if dense is not None else 0.0
         if dense is not None and share < 1:
             self.missing["dense"] = f"vectors {share:.0%}"
-        return code.gather(self.text, shot, words, dense, named, around, active, weights, share, want_symbols)
+        return code.gather(self.request.query, shot, words, dense, named, around, active, weights, share, self.tuning)
 
     def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:
         """Candidates among memories."""
@@ -311,24 +311,23 @@ def _memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
 
 def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
     view = shot.graph
-    chunks = {one.hit.id: units.chunk_of.get(one.hit.id, "") for one in voted}
-    texts = shot.words.entries([chunk for chunk in chunks.values() if chunk]) if shot.words is not None else {}
     nodes = [node for one in voted if (node := view.index_of.get(one.hit.id)) is not None]
     infos = {info.id: info for info in view.infos(nodes)}
     hits = []
     for one in voted:
         unit = one.hit.id
-        entry = texts.get(chunks[unit])
         info = infos.get(unit)
+        own = units.best[unit].text if unit in units.best else ""
         if info is not None:
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
-            text = entry.text if entry is not None else "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
-        elif entry is not None:
-            where = (entry.kind, entry.path, "", "", entry.start_line, entry.end_line, entry.title)
-            text = entry.text
+            text = own or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
         else:
-            continue  # the word index was replaced between two looks at it
+            entry = units.entries[unit]
+            where = (entry.kind, entry.path, "", "", entry.start_line, entry.end_line, entry.title)
+            text = own
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
         ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
+        twin = view.twin(view.index_of[unit]) if info is not None else 1
+        ref += f"#{twin}" if twin > 1 else ""
         hits.append(SearchHit(ref, *where, snippet(text, request.query), one.score, parts, one.boost, one.boosted_by, unit))
     return hits

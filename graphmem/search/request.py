@@ -49,6 +49,18 @@ class Weights(NamedTuple):
     files: float = 0.15  # nearness to the active files
 
 
+class Fields(NamedTuple):
+    """How the words of code count (BM25F); one in the text counts 1."""
+
+    name: float = 3.0  # a word in the unit's name
+    outer: float = 1.0  # in the names of what it is in
+    path: float = 1.0
+    k1: float = 2.0  # how slowly repetition saturates
+    b: float = 0.1  # how much length counts: a long function is changed and asked for more often than a short one
+    coverage: float = 0.35  # power of the share of the query's weight that a unit has
+    rest: float = 0.7  # of a word that is not in the query's first line: a title says what it is about, the rest explains
+
+
 class MemoryWeights(NamedTuple):
     """How much each path says of a memory, and how its score is made of that."""
 
@@ -71,15 +83,18 @@ class Tuning(NamedTuple):
     """What was chosen by measurement; docs/decisions/0006-fusion.md has the tables."""
 
     normaliser: str = MINMAX
-    depth: int = 100  # candidates of the word and the dense path, each
+    depth: int = 100  # memories of the word and the dense path, each
+    chunks: int = 200  # of code and documents, of the word and the dense path, each
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names when the query is nothing but one name
     divide: bool = True  # chunks among the symbols in them
+    fields: Fields = Fields()
+    voters: int = 10  # of a file, the hits that vote for it
     tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-            SEMANTIC: Weights(words=0.4, dense=0.6, exact=0.0, graph=0.0, votes=0.2),
+            SEMANTIC: Weights(words=0.5, dense=0.5, exact=0.0, graph=0.0, votes=0.2),
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
         }
     )

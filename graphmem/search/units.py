@@ -1,36 +1,41 @@
-"""What is ranked: a symbol together with the chunks cut at it, or a chunk that belongs to no symbol.
+"""What is ranked: a symbol with the lines that are its own, or what is left of a chunk outside every symbol.
 
-A chunk is cut to the size an embedding model reads, so it may hold a whole small class or several small functions. It is
-ranked as one, and the best hits are then divided among the symbols in them by the words each of them has.
+A chunk is cut to the size an embedding model reads: it may hold several small functions, or a part of a large one. Chunks are
+found; their lines are then divided among the symbols they belong to, and each symbol is ranked by its own words, so that a
+function is not found by what stands in its neighbour. What lies in a function that shares its chunk belongs to that function:
+nobody can call it from elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-import numpy as np
-
+from graphmem.model import SymbolKind
+from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.graph import GraphView
-from graphmem.projection.projections import Snapshot
-from graphmem.projection.text import STOP_WORDS, normalise, query_words
 from graphmem.projection.words import Entry
 from graphmem.search.fusion import Fused
 
-# Measured, with the tables in docs/decisions/0006-fusion.md: dividing chunks adds 11 points of function recall@10 on
-# questions about code without documentation, and 1 on descriptions of changes.
-_STEM: Final = 6  # letters by which forms of a word are compared
-_OWN_NAME: Final = 0.5  # what a word of the query counts more in a symbol's name than in its text
-_ENOUGH: Final = 0.3  # share of a chunk's words that makes a symbol in it the hit
-_SHARE_POWER: Final = 0.15  # how a smaller share lowers the score: share ** power
+_BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
+_FOUND: Final = _BODIES | {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE}
+_SURE: Final = 0.3  # a name that is surer than that is meant as one: then a variable or an inner function is a unit as well
+
+
+class Segment(NamedTuple):
+    """Lines of a chunk that belong to one unit."""
+
+    unit: str  # a node's id or the chunk's
+    text: str
 
 
 class Units(NamedTuple):
     """Candidates as units: a node's id or a chunk's id."""
 
-    chunk_of: dict[str, str]  # unit -> its best chunk
-    entries: dict[str, Entry]  # chunk -> what stands behind it, without text
-    unit_of: dict[str, str]  # chunk -> unit
+    entries: dict[str, Entry]  # chunk -> what stands behind it
+    segments: dict[str, list[Segment]]  # chunk -> whose lines it holds
+    best: dict[str, Segment]  # unit -> its lines in the best of its chunks
 
 
 class Voted(NamedTuple):
@@ -42,85 +47,85 @@ class Voted(NamedTuple):
     boosted_by: str
 
 
-def unit_of_chunk(view: GraphView, entry: Entry, named: dict[str, float], asked: set[str]) -> str:
-    """The symbol a chunk stands for, or the chunk itself.
+def divided(view: GraphView, entries: Mapping[str, Entry], named: Mapping[int, float], *, divide: bool) -> dict[str, list[Segment]]:
+    """Whose lines each chunk holds; several segments of one chunk never have the same unit.
 
-    Small neighbours share a chunk: it stands for the one the query names, else the one whose name has most of its words, else
-    the first.
+    Args:
+        view: the graph the chunks are of.
+        entries: chunks with their texts.
+        named: nodes the query names, and how sure that is.
+        divide: False: a chunk belongs as a whole to the symbol it was cut at.
     """
-    node = view.index_of.get(entry.symbol) if entry.symbol else None
-    if node is None:
-        return entry.id
-    if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
-        return entry.symbol
-    together = _inside(view, entry)
-    outermost = [i for i in together if int(view.parent[i]) not in together]
-
-    def fit(i: int) -> tuple[float, int]:
-        return named.get(view.ids[i], 0.0), len(asked.intersection(normalise(view.qualname(i)).split()))
-
-    # max keeps the first of equals, and the symbols of a file come by line.
-    best = max(outermost, key=fit, default=node)
-    return view.ids[best] if any(fit(best)) else entry.symbol
+    if not divide:
+        return {key: [_whole(view, entry)] for key, entry in entries.items()}
+    symbols_of = {path: _Symbols(view, path) for path in {entry.path for entry in entries.values()}}
+    return {key: _segments(view, entry, symbols_of[entry.path], named) for key, entry in entries.items()}
 
 
-def refine(shot: Snapshot, voted: Sequence[Voted], units: Units, query: str, k: int) -> list[Voted]:
-    """The best k, each chunk divided among the symbols in it.
+class _Symbols:
+    """Symbols of a file by line, enclosing ones first, as plain numbers: they are looked through once for each chunk."""
 
-    The smallest symbol that has every word of the query the chunk has takes the chunk's score; if there is none but the
-    whole, the one that has most of them. Other symbols in the chunk follow with a score lowered by their share. A symbol
-    that is reached twice counts once, with its better score.
-    """
-    if shot.words is None:
-        return list(voted[:k])
-    view = shot.graph
-    head = voted[: 2 * k]
-    # What the query names is what it wants, however large.
-    chunk_of = {one.hit.id: units.chunk_of.get(one.hit.id, "") for one in head if all(part.name != "exact" for part in one.hit.parts)}
-    inside = {unit: _inside(view, units.entries[chunk]) for unit, chunk in chunk_of.items() if chunk}
-    texts = shot.words.entries(chunk_of[unit] for unit, symbols in inside.items() if len(symbols) > 1)
-    asked = {word[:_STEM] for word in query_words(query) if word not in STOP_WORDS}
-    shares = {unit: _shares(view, texts[chunk], inside[unit], asked, unit) for unit, chunk in chunk_of.items() if chunk in texts}
-    taken_by = {unit: next(iter(parts)) for unit, parts in shares.items()}
-    chosen: dict[str, Voted] = {}
-    for one in head:
-        by = taken_by.get(one.boosted_by, one.boosted_by)
-        for unit, share in shares.get(one.hit.id, {one.hit.id: 1.0}).items():
-            score = one.score * share**_SHARE_POWER if one.score > 0 else one.score
-            if unit not in chosen or score > chosen[unit].score:
-                units.chunk_of.setdefault(unit, units.chunk_of.get(one.hit.id, ""))
-                # The loss stands in the boost, so that parts and boost go on adding up to the score.
-                chosen[unit] = Voted(one.hit._replace(id=unit), score, one.boost + score - one.score, by if by != unit else "")
-    return sorted(chosen.values(), key=lambda one: (-one.score, one.hit.id))[:k]
+    def __init__(self, view: GraphView, path: str) -> None:
+        nodes = view.by_path(path)
+        self.nodes: list[int] = nodes.tolist()
+        self.starts: list[int] = view.start_line[nodes].tolist()
+        self.ends: list[int] = view.end_line[nodes].tolist()
+
+    def inside(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """(node, first line, last line) of those that lie wholly in these lines."""
+        rows = range(bisect_left(self.starts, first), bisect_right(self.starts, last))
+        return [(self.nodes[row], self.starts[row], self.ends[row]) for row in rows if self.ends[row] <= last]
 
 
-def _inside(view: GraphView, entry: Entry) -> list[int]:
-    """Symbols that lie wholly in the lines of a chunk, by line, enclosing ones first."""
-    of_file = view.by_path(entry.path)
-    starts = view.start_line[of_file]
-    begin, end = np.searchsorted(starts, entry.start_line), np.searchsorted(starts, entry.end_line, side="right")
-    return [int(i) for i in of_file[begin:end] if view.end_line[i] <= entry.end_line]
+def _whole(view: GraphView, entry: Entry) -> Segment:
+    return Segment(entry.symbol if entry.symbol in view.index_of else entry.id, entry.text)
 
 
-def _shares(view: GraphView, entry: Entry, symbols: list[int], asked: set[str], unit: str) -> dict[str, float]:
-    """Symbols of a chunk and the share of its words each has; 1 for the one that takes its place (`unit` when none does)."""
-    of_line = [asked.intersection(word[:_STEM] for word in query_words(line)) for line in entry.text.split("\n")]
-    wanted: set[str] = set().union(*of_line)
-    if not wanted:
-        return {unit: 1.0}
-    holders = {int(view.parent[i]) for i in symbols}
-    best, size = unit, entry.end_line - entry.start_line + 2
-    share: dict[str, float] = {}
-    for node in symbols:
-        first, last = int(view.start_line[node]) - entry.start_line, int(view.end_line[node]) - entry.start_line + 1
-        has = set().union(*of_line[first:last])
-        if has == wanted and last - first < size:
-            best, size = view.ids[node], last - first
-        if node not in holders:
-            name = {word[:_STEM] for word in normalise(view.qualname(node)).split()}
-            share[view.ids[node]] = (len(has) + _OWN_NAME * len(has & name)) / ((1 + _OWN_NAME) * len(wanted))
-    if best == unit and share:
-        # max keeps the first of equals, and the symbols of a chunk come by line.
-        most = max(share, key=share.__getitem__)
-        best = most if share[most] > _ENOUGH else unit
-    return {best: 1.0} | {key: value for key, value in share.items() if key != best and value}
+def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[int, float]) -> list[Segment]:
+    own = _enclosing(view, entry)
+    inside = [
+        (view.ids[node], first, last)
+        for node, first, last in symbols.inside(entry.start_line, entry.end_line)
+        if named.get(node, 0.0) > _SURE or _stands_alone(view, node, entry)
+    ]
+    if not inside:
+        return [Segment(own, entry.text)]
+    lines = entry.text.split("\n")
+    # Before a part of a definition its signature is repeated.
+    before = entry.start_line - max(0, len(lines) - (entry.end_line - entry.start_line + 1))
+    owner = [own] * len(lines)
+    for unit, first, last in inside:  # enclosing ones come first, so that each line ends with the innermost
+        end = min(last - before + 1, len(lines))
+        owner[first - before : end] = [unit] * (end - first + before)
+    of_unit: dict[str, list[str]] = {}
+    for unit, line in zip(owner, lines, strict=True):
+        of_unit.setdefault(unit, []).append(line)
+    segments = [Segment(unit, "\n".join(own_lines)) for unit, own_lines in of_unit.items()]
+    # Blank lines and brackets between definitions are nobody's.
+    return [segment for segment in segments if any(map(str.isalnum, segment.text))]
+
+
+def _enclosing(view: GraphView, entry: Entry) -> str:
+    """The innermost definition that holds all of a chunk's lines, or the chunk itself."""
+    node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
+    while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
+        if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
+            return view.ids[node]
+        node = int(view.parent[node])
+    return entry.id
+
+
+def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
+    """A definition that is found for itself: not a variable, and not in a function that is in the same chunk."""
+    kind, parent = _kind(view, node), int(view.parent[node])
+    if kind not in _FOUND:
+        return False
+    around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
+    if around in _BODIES:
+        return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
+    # A parameter of a type is a type as well, in the first line of what it belongs to.
+    return kind != SymbolKind.TYPE or around == SymbolKind.MODULE
+
+
+def _kind(view: GraphView, node: int) -> str:
+    return NODE_KINDS[int(view.kind[node])]

@@ -38,6 +38,17 @@ def test_a_reference_means_one_symbol(view, ref, meant):
     assert view.info(node).ref == meant
 
 
+def test_one_of_several_definitions_with_one_name_can_be_meant(graph):
+    graph.symbol("pkg/box.py", "Box.lid", "method", (5, 6))
+    graph.symbol("pkg/box.py", "Box.lid", "method", (9, 12), ordinal=1)
+    view = graph.view()
+    assert len(resolve_ref(view, "pkg/box.py:Box.lid")) == 2
+    (second,) = resolve_ref(view, "pkg/box.py::Box.lid#2")
+    assert view.start_line[second] == 9
+    with pytest.raises(SymbolNotFoundError):
+        resolve_ref(view, "pkg/box.py:Box.lid#3")
+
+
 def test_a_path_means_the_file(view):
     (node,) = resolve_ref(view, "pkg/query.py")
     assert view.info(node).kind == "file"

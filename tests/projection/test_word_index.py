@@ -236,7 +236,7 @@ def test_a_misspelt_or_shortened_word_finds_the_nearest_and_says_so(as_packed, t
     assert [hit.id for hit in index.search("authen", 9).hits] == ["0002"]
     assert [hit.id for hit in index.search("midldeware", 9).hits] == ["0001"]
     assert index.search("sesion", 9, forgiving=False).hits == []
-    assert index.search("zzzzzz", 9) == ([], [], {})
+    assert index.search("zzzzzz", 9)[:3] == ([], [], {})
 
 
 def test_words_in_too_many_rows_are_left_out_beside_rarer_ones_and_named(as_packed, tmp_path, monkeypatch):

@@ -1,0 +1,104 @@
+"""Words of candidates: BM25F over what belongs to each unit.
+
+The word index finds chunks and knows how rare a word is. Here the candidates' own texts are read again: a function is scored by its
+own lines, together with all its parts that are candidates, and by its name, what it is in and its path as fields of their own.
+
+Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they
+are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from threading import Lock
+from typing import Final, NamedTuple
+
+from graphmem.projection.graph import GraphView
+from graphmem.projection.postings import Stemmer
+from graphmem.projection.text import normalise, query_words
+from graphmem.projection.words import WordAnswer
+from graphmem.search.request import Fields
+from graphmem.search.units import Units
+
+_HEAD: Final = 2  # letters that the stemmer never changes
+_lock: Final = Lock()
+
+
+class _Own(NamedTuple):
+    counts: Counter[str]  # of the query's stems in the text
+    length: int  # words of the text
+
+
+def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> dict[str, float]:
+    """BM25F of the units that have any of the words that were looked for.
+
+    Args:
+        view: the graph the units are of.
+        units: candidates with their texts.
+        words: answer of the word index: its words and how many rows have each.
+        query: what was asked.
+        fields: parameters.
+    """
+    if not words.rows:
+        return {}
+    weight = _weights(words, query, fields.rest)
+    heads = {word[:_HEAD] for word in words.rows}
+    texts: dict[str, list[str]] = {}
+    for segments in units.segments.values():
+        for segment in segments:
+            texts.setdefault(segment.unit, []).append(segment.text)
+    own = {unit: _counted(" ".join(parts), weight, heads) for unit, parts in texts.items()}
+    average = sum(one.length for one in own.values()) / max(1, len(own))
+    whole = math.fsum(weight.values())
+    scores: dict[str, float] = {}
+    for unit, (counts, length) in own.items():
+        shorter = 1 - fields.b + fields.b * length / (average or 1.0)
+        joined: dict[str, float] = {stem: count / shorter for stem, count in counts.items()}
+        for text, worth in zip(_fields(view, units, unit), (fields.name, fields.outer, fields.path), strict=True):
+            for stem, count in _counted(text, weight, heads).counts.items():
+                joined[stem] = joined.get(stem, 0.0) + worth * count
+        if joined:
+            covered = math.fsum(weight[stem] for stem in joined) / whole
+            scores[unit] = math.fsum(weight[stem] * tf / (tf + fields.k1) for stem, tf in joined.items()) * covered**fields.coverage
+    return scores
+
+
+def _weights(words: WordAnswer, query: str, rest: float) -> dict[str, float]:
+    """Inverse document frequency of each stem that is looked for, less beyond the first line."""
+    first = set(query_words(query.strip().split("\n", 1)[0]))
+    with _lock:
+        stem_of = _stemmer()(words.rows)
+    weights: dict[str, float] = {}
+    for word, rows in words.rows.items():
+        rarity = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5)) * (1.0 if word in first else rest)
+        weights[stem_of[word]] = max(rarity, weights.get(stem_of[word], 0.0))
+    return weights
+
+
+def _counted(text: str, weight: Mapping[str, float], heads: set[str]) -> _Own:
+    """How often each stem is in a text."""
+    words = normalise(text).split()
+    near = [word for word in words if word[:_HEAD] in heads]
+    if not near:
+        return _Own(Counter(), len(words))
+    with _lock:
+        stem_of = _stemmer()(near)
+    return _Own(Counter(stem for word in near if (stem := stem_of[word]) in weight), len(words))
+
+
+def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str]:
+    """Name, what it is in, path."""
+    node = view.index_of.get(unit)
+    if node is not None:
+        outer, _, name = view.qualname(node).rpartition(".")
+        return name, outer, view.path(node)
+    entry = units.entries[unit]
+    return ("" if entry.kind == "code" else entry.title), "", entry.path
+
+
+@cache
+def _stemmer() -> Stemmer:
+    return Stemmer()
