@@ -109,7 +109,6 @@ def undo(
             here.output.line(f"{plural(len(done.ids), 'memory', 'memories')} taken back{kept}")
 
 
-<<<<<<< Updated upstream
 @app.command()
 def groups(
     *,
@@ -128,8 +127,8 @@ def groups(
             from graphmem.cli.render.session import experiment
 
             experiment(here.output, found)
-=======
+
+
 # The commands about sessions as they run.
 for _command in (session_running.start, session_running.end, session_running.running, session_running.look):
     app.command()(_command)
->>>>>>> Stashed changes
