@@ -7,7 +7,7 @@ import pytest
 from graphmem.parsing.extract import extract
 from graphmem.parsing.facts import FileFacts, Import
 from graphmem.parsing.grammar import load_grammar
-from graphmem.parsing.terms import compiled_terms
+from graphmem.parsing.term_table import compiled_terms
 
 
 def facts(source: str, language: str = "typescript") -> FileFacts:

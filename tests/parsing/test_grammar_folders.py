@@ -14,7 +14,7 @@ from graphmem.parsing import language as language_module
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
 from graphmem.parsing.language import EntryPointRule, language_of_path, language_spec, languages
-from graphmem.parsing.terms import compiled_terms
+from graphmem.parsing.term_table import compiled_terms
 
 NAMES = sorted(languages())
 

@@ -9,7 +9,7 @@ from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, N
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
-from graphmem.parsing.terms import MAX_ITEMS
+from graphmem.parsing.term_operators import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, SELF, TYPED, Import
 from graphmem.parsing.languages import Helper
-from graphmem.parsing.terms import MAX_ITEMS
+from graphmem.parsing.term_operators import MAX_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
