@@ -174,6 +174,16 @@ def test_a_pasted_diff_shows_what_it_breaks(tab, explorer, remembered, visit):
     )
 
 
+def test_what_breaks_is_grouped_by_module_with_counts(tab, explorer, visit, networkx_service):
+    visit(explorer + VIEWS["impact"][0], VIEWS["impact"][1])
+    groups = tab.value(
+        "[...document.querySelectorAll('.zone.after summary')].map((one) => [one.firstChild.textContent, one.lastChild.textContent])"
+    )
+    names = {one.name for one in networkx_service.modules().modules}
+    assert len({name for name, _ in groups} & names) > 3
+    assert all(int(count.replace(",", "")) > 0 for _, count in groups)
+
+
 def test_coming_nearer_shows_files_and_then_symbols(tab, explorer, visit):
     visit(explorer + "/explore/graph", PAINTED)
     assert tab.value("document.querySelector('.said').textContent").startswith("Showing modules")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +94,22 @@ def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx
     text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in networkx_tree.rglob("*.py"))
     for one in found:
         assert len(re.findall(rf"\b{one.symbol.name}\b", text)) == text.count(f"def {one.symbol.name}("), one.symbol.ref
+
+
+JUDGED = Path(__file__).parents[2] / "benchmarks" / "dead_code_judged.json"
+
+
+def test_the_sample_judged_by_hand_says_why_and_todays_rules_stand_by_it(indexed):
+    judged = json.loads(JUDGED.read_text(encoding="utf-8"))["candidates"]
+    assert len(judged) >= 40
+    assert {one["tree"] for one in judged} == {"networkx", "django"}
+    assert {one["verdict"] for one in judged} == {"dead", "api", "used"}
+    assert all(len(one["reason"]) > 20 for one in judged)
+    now = {one.symbol.ref.removeprefix("networkx/"): one.confidence for one in indexed.dead_code(0.0, limit=1_000).symbols}
+    for one in judged:
+        if one["tree"] == "networkx":
+            confidence = now.get(one["ref"], 0.0)
+            assert confidence < 0.3 if one["verdict"] != "dead" else confidence > 0, one["ref"]
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1])

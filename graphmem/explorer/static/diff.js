@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { chip, details, field, go, into, listing, symbolLink, to, where } from "./parts.js";
-import { zones } from "./impact.js";
+import { modulesByPath, zones } from "./impact.js";
 import { commit } from "./semantics.js";
 import { words } from "./words.js";
 
@@ -16,14 +16,14 @@ export async function show(page, parameters, signal) {
   const head = h("input", { name: "head", value: parameters.head ?? "", placeholder: w.head_hint, spellcheck: "false", autocomplete: "off" });
   const text = h("textarea", { name: "diff", rows: 6, spellcheck: "false", value: pasted });
   const run = (variables) =>
-    into(result, ask("ImpactOfDiff", { ...variables, limit: 400 }, signal), ({ impactOfDiff: found }) => {
+    into(result, Promise.all([ask("ImpactOfDiff", { ...variables, limit: 400 }, signal), modulesByPath(signal)]), ([{ impactOfDiff: found }, modules]) => {
       const changed = h("div", null,
         h("p.hint", null, w.between(found.base, found.head)),
         found.changed.length
           ? listing(found.changed.map((one) => [symbolLink(one.symbol), " ", chip(w.change[one.change]), h("br"), where(one.symbol)]), 20)
           : h("p.hint", null, w.none),
         found.unmapped.length ? details(w.unmapped, found.unmapped.length, false, listing(found.unmapped, 10)) : null);
-      return zones(found.impact, null, signal, [h("h3", null, w.changed), changed]);
+      return zones(found.impact, null, modules, signal, [h("h3", null, w.changed), changed]);
     });
   fill(
     page,

@@ -31,14 +31,18 @@ export async function show(page, parameters, signal) {
   const question = { targets: [of], maxDepth: Number(depth), minConfidence: Number(least), limit: LIMIT };
   await into(
     result,
-    Promise.all([ask("ImpactOverview", question, signal), ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal)]),
-    ([after, before]) => zones(after.impact, before.impact, signal),
+    Promise.all([
+      ask("ImpactOverview", question, signal),
+      ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal),
+      modulesByPath(signal),
+    ]),
+    ([after, before, modules]) => zones(after.impact, before.impact, modules, signal),
     (ref) => to("impact", { of: ref, depth, least }),
   );
 }
 
-/** The three zones with everything around them; also of a diff, which has no `before`. */
-export function zones(after, before, signal, middle = null) {
+/** The three zones with everything around them, grouped by `modules`; also of a diff, which has no `before`. */
+export function zones(after, before, modules, signal, middle = null) {
   const w = words.impact;
   const focus = after.targets[0];
   const memories = h("div");
@@ -54,11 +58,11 @@ export function zones(after, before, signal, middle = null) {
       h("span", null, w.epistemic[after.epistemic]),
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     h(`div.zones3${before ? "" : ".two"}`, null,
-      before ? zone(w.before, "before", before, w.nothing_before) : null,
+      before ? zone(w.before, "before", before, w.nothing_before, modules) : null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
           h("button", { type: "button", onclick: (event) => saveView(refOf(focus), event.target) }, words.map.save))]),
-      zone(w.after, "after", after, w.nothing_after)),
+      zone(w.after, "after", after, w.nothing_after, modules)),
     h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, memories)),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
@@ -74,7 +78,7 @@ async function saveView(ref, button) {
   }
 }
 
-function zone(title, name, report, nothing) {
+function zone(title, name, report, nothing, modules) {
   const w = words.impact;
   const way = wayOf(report);
   const sure = report.hits.filter((hit) => hit.confidence >= SURE);
@@ -84,8 +88,8 @@ function zone(title, name, report, nothing) {
     null,
     h("h2", null, title, h("span.count", null, words.number(report.hits.length))),
     report.hits.length || report.possible.length ? null : h("p.hint", null, nothing),
-    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way)] : null,
-    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way)] : null,
+    sure.length ? [h("h3", { title: w.certain_hint }, w.certain, h("span.count", null, words.number(sure.length))), groups(sure, way, modules)] : null,
+    unsure.length ? [h("h3.unsure", { title: w.possible_hint }, w.possible, h("span.count", null, words.number(unsure.length))), groups(unsure, way, modules)] : null,
     report.possible.length
       ? details(w.maybe, report.possible.length, false, h("p.hint", null, w.maybe_hint), listing(report.possible.map((one) => [symbolLink(one.caller), " ", h("span.where", null, `${one.caller.path}:${one.line}`)]), 10))
       : null,
@@ -101,12 +105,19 @@ function wayOf(report) {
   };
 }
 
-const moduleOf = (symbol) => (symbol.path ? symbol.path.split("/").slice(0, -1).join("/") || words.map.root : words.impact.external);
+/** Path of each file with code → name of its module. */
+export async function modulesByPath(signal) {
+  const { modules, files } = (await ask("Atlas", { edges: 0 }, signal)).atlas.columns;
+  return new Map(files.path.map((path, i) => [path, modules.name[files.module[i]]]));
+}
 
-function groups(hits, way) {
+const folder = (path) => path.split("/").slice(0, -1).join("/") || words.map.root;
+
+function groups(hits, way, modules) {
   const found = new Map();
   for (const hit of hits) {
-    const name = moduleOf(hit.symbol);
+    const { path } = hit.symbol;
+    const name = path ? modules.get(path) || folder(path) : words.impact.external;
     if (!found.has(name)) found.set(name, []);
     found.get(name).push(hit);
   }
