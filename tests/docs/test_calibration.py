@@ -1,0 +1,34 @@
+"""The published calibration: what edges are believed is what was seen of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from graphmem.resolution.rules import RULES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "resolution.md").read_text(encoding="utf-8")
+TOLERANCE = 0.05
+ENOUGH = 20  # edges; shares of fewer stand in brackets
+
+
+def rows() -> list[tuple[str, float, int, str]]:
+    table = re.search(r"<!-- calibration: .*?-->(.*?)<!-- end of calibration -->", PAGE, re.DOTALL)
+    assert table is not None
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].split("\n") if line.startswith("| ")]
+    return [(cell[0], float(cell[1]), int(cell[2]), cell[4]) for cell in cells if cell[0] in RULES]
+
+
+@pytest.mark.parametrize(("rule", "confidence", "edges", "share"), rows())
+def test_a_rule_is_believed_as_often_as_it_was_seen_true(rule, confidence, edges, share):
+    assert (edges < ENOUGH) == share.startswith("(")
+    if edges >= ENOUGH:
+        assert abs(float(share) - confidence) <= TOLERANCE + 1e-9
+
+
+def test_the_table_is_about_the_confidences_in_use():
+    told = {(rule, confidence) for rule, confidence, _, _ in rows()}
+    judged = {"scope", "import", "self", "super", "receiver_type", "inferred_type", "override", "function_value", "implicit", "unique_name"}
+    assert {(rule, RULES[rule].confidence) for rule in judged} <= told
