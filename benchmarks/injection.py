@@ -130,10 +130,47 @@ def main() -> None:
         finally:
             server.terminate()
             server.wait(30)
-    show(args, [one for agent in agents for one in agent.seen])
+        processor = alone(project, files, args.steps // 3)
+    show(args, [one for agent in agents for one in agent.seen], processor)
 
 
-def show(args, seen: list[tuple[str, float, float, bool, bool]]) -> None:
+def alone(project: Path, files: list[str], rounds: int) -> dict[str, dict[str, float]]:
+    """Processor milliseconds of each answer, asked one after the other in one process: what no other program on the machine changes."""
+    from graphmem import GraphMem
+    from graphmem.injection.experiment import FULL, group_of
+    from graphmem.settings import Settings
+
+    spent: dict[str, list[float]] = {}
+
+    def timed(name, call):
+        begun = time.process_time()
+        call()
+        spent.setdefault(name, []).append(1000 * (time.process_time() - begun))
+        memory._injector.settle(30)
+
+    chance = random.Random(5)
+    with GraphMem.open(repo=project, settings=Settings(embedder="hashed"), keep_warm=False) as memory:
+        name = memory.project().name
+        sessions = [one for one in (f"alone-{n}" for n in range(200)) if group_of(one, name) == FULL][:8]
+        for session in sessions:
+            timed("start", lambda s=session: memory.context("start", s, deadline_s=30))
+            first = chance.sample(files, 2)
+            timed("prompt", lambda s=session, f=first: memory.context("prompt", s, "how do requests reach an endpoint", f, deadline_s=30))
+        for _ in range(rounds):
+            for session in sessions:
+                file = chance.choice(files)
+                timed("tool", lambda s=session, f=file: memory.context("tool", s, files=[f], deadline_s=30))
+                memory.context_update(session, [f"reading {file}"])
+                memory._injector.settle(30)
+                timed("step", lambda s=session: memory.context("step", s, deadline_s=30))
+                timed("take", lambda s=session: memory.context_take(s, deadline_s=30))
+    return {
+        name: {"p50": report.percentile(found, 0.5), "p99": report.percentile(found, 0.99), "answers": len(found)}
+        for name, found in spent.items()
+    }
+
+
+def show(args, seen: list[tuple[str, float, float, bool, bool]], processor: dict[str, dict[str, float]]) -> None:
     rows, result = [], {}
     for point in ("start", "prompt", "tool", "step", "take", "state"):
         own = [one for one in seen if one[0] == point]
@@ -153,9 +190,12 @@ def show(args, seen: list[tuple[str, float, float, bool, bool]]) -> None:
         rows.append((point, *row.values()))
     head = ("point", "answers", "with text", "given up", "late with text", "waited p50 ms", "waited p99 ms", "server p99 ms", "deadline ms")
     report.table(head, rows)
-    report.publish(
-        "injection", {"arguments": {key: value for key, value in vars(args).items() if key != "out"}, "results": result}, args.out
+    print("\nOne after the other in one process, processor time:\n")
+    report.table(
+        ("point", "answers", "p50 ms", "p99 ms"), [(name, row["answers"], row["p50"], row["p99"]) for name, row in processor.items()]
     )
+    arguments = {key: value for key, value in vars(args).items() if key != "out"}
+    report.publish("injection", {"arguments": arguments, "results": result, "processor_ms": processor}, args.out)
 
 
 if __name__ == "__main__":

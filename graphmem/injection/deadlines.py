@@ -16,7 +16,8 @@ T = TypeVar("T")
 DEADLINES_S: Final[Mapping[str, float]] = MappingProxyType({"start": 0.5, "prompt": 2.0, "tool": 0.1, "step": 0.05})
 """By point: the system prompt of a session, its first message, a tool's result, between steps."""
 POINTS: Final = tuple(DEADLINES_S)
-_WORKERS: Final = 4
+QUICK_S: Final = 0.25  # calls that may take less do not stand in line behind others
+_WORKERS: Final = 4  # of each
 _MARGIN: Final = 0.15  # of a deadline, kept for writing the answer down and sending it
 
 
@@ -28,10 +29,15 @@ class Timed(NamedTuple, Generic[T]):
 
 
 class Deadlines:
-    """Runs calls in threads of its own and waits for them no longer than they may take. What is late goes on and is thrown away."""
+    """Runs calls in threads of its own and waits for them no longer than they may take. What is late goes on and is thrown away.
+
+    Calls that have to be quick have threads that no slower one may hold: a first message of one agent is no reason for another to wait
+    between its steps.
+    """
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject")
+        self._quick = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject-quick")
+        self._slow = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject")
 
     def run(self, call: Callable[[float], T], seconds: float, begun: float | None = None) -> Timed[T]:
         """The call's value when it is there in time.
@@ -49,7 +55,7 @@ class Deadlines:
         left = until - time.monotonic()
         if left <= 0:
             return Timed(None, time.monotonic() - started)
-        future: Future[T] = self._pool.submit(call, until)
+        future: Future[T] = (self._quick if seconds < QUICK_S else self._slow).submit(call, until)
         try:
             value = future.result(timeout=left)
         except FutureTimeoutError:
@@ -60,7 +66,8 @@ class Deadlines:
 
     def close(self) -> None:
         """Take no more; what runs is let go."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def deadline_of(point: str) -> float:

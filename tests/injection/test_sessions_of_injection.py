@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphmem.errors import BadInputError, LanguageModelError
 from graphmem.injection import planning
 from graphmem.injection.agent import TURNS, Candidate, Context, ContextAgent, similarity
-from graphmem.injection.deadlines import DEADLINES_S, Deadlines, deadline_of
+from graphmem.injection.deadlines import DEADLINES_S, QUICK_S, Deadlines, deadline_of
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.injection.steps import FIRST_STEP, MAX_GOTCHAS, StepTriggers
 from graphmem.injection.trust import THRESHOLDS, TrustBook
@@ -291,6 +291,27 @@ def test_what_is_late_is_not_given():
     assert late.value is None
     assert deadlines.run(lambda until: "here", 10).value == "here"
     assert deadlines.run(lambda until: "waited for too long", 0.1, begun=time.monotonic() - 1).value is None
+    deadlines.close()
+
+
+def test_what_has_to_be_quick_waits_for_nothing_slow():
+    deadlines = Deadlines()
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def slow(until):
+        begun.release()
+        gate.wait(10)
+
+    waiting = [threading.Thread(target=deadlines.run, args=(slow, 10.0)) for _ in range(12)]
+    for one in waiting:
+        one.start()
+    assert begun.acquire(timeout=10)
+    # Twelve first messages are worked on or stand in line; what is asked between steps is answered before any of them is done.
+    answers = [deadlines.run(lambda until: "here", QUICK_S - 0.001).value for _ in range(50)]
+    assert "here" in answers
+    gate.set()
+    for one in waiting:
+        one.join(10)
     deadlines.close()
 
 
