@@ -7,7 +7,6 @@ leads nowhere gives the empty type, and the fallbacks by bare name belong to `si
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 from graphmem.parsing.facts import (
     ATTR,
@@ -40,6 +39,7 @@ from graphmem.parsing.facts import (
 from graphmem.resolution.classes import Classes
 from graphmem.resolution.functions import Call, Functions, result_name
 from graphmem.resolution.names import Names
+from graphmem.resolution.operators import METHODS
 from graphmem.resolution.project import FileEntry, Project, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -423,7 +423,7 @@ class Inference:
 
     def _operator(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         left = self.expanded(self.term(entry, scope, term[2], line))
-        method = _OPERATOR_METHODS.get(term[1])
+        method = METHODS.get(term[1])
         found = bottom_for(left)
         for atom in left:
             if atom[0] == INST and method:
@@ -443,31 +443,6 @@ class Inference:
 
     def _spread(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         return self.element(self.expanded(self.term(entry, scope, term[1], line)))
-
-
-_OPERATOR_METHODS: Final = {
-    "+": "__add__",
-    "-": "__sub__",
-    "*": "__mul__",
-    "/": "__truediv__",
-    "//": "__floordiv__",
-    "%": "__mod__",
-    "**": "__pow__",
-    "@": "__matmul__",
-    "|": "__or__",
-    "&": "__and__",
-    "^": "__xor__",
-    "<<": "__lshift__",
-    ">>": "__rshift__",
-    "==": "__eq__",
-    "!=": "__ne__",
-    "<": "__lt__",
-    "<=": "__le__",
-    ">": "__gt__",
-    ">=": "__ge__",
-    "in": "__contains__",
-    "~": "__invert__",
-}
 
 
 def _without_parameters(value: Type) -> Type:

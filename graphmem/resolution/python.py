@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
+from graphmem.resolution.operators import BINARY, UNARY
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.python_library import (
-    BINARY,
     BUILTIN_NAMES,
     CALLED_THROUGH,
     CALLS,
     COMMON_METHODS,
     REFLECTED,
-    UNARY,
     container_method,
 )
 from graphmem.resolution.python_types import PythonTypes

@@ -69,28 +69,6 @@ COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own
 """Method names that say nothing about who is meant when the receiver is unknown."""
 
 
-BINARY: Final[Mapping[str, str]] = {
-    "+": "__add__",
-    "-": "__sub__",
-    "*": "__mul__",
-    "/": "__truediv__",
-    "//": "__floordiv__",
-    "%": "__mod__",
-    "**": "__pow__",
-    "@": "__matmul__",
-    "|": "__or__",
-    "&": "__and__",
-    "^": "__xor__",
-    "<<": "__lshift__",
-    ">>": "__rshift__",
-    "==": "__eq__",
-    "!=": "__ne__",
-    "<": "__lt__",
-    "<=": "__le__",
-    ">": "__gt__",
-    ">=": "__ge__",
-}
-UNARY: Final[Mapping[str, str]] = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 REFLECTED: Final[Mapping[str, str]] = {
     "__eq__": "__eq__",
     "__ne__": "__ne__",

@@ -1,0 +1,31 @@
+"""Which method an operator calls, in languages that let classes say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+BINARY: Final[Mapping[str, str]] = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "//": "__floordiv__",
+    "%": "__mod__",
+    "**": "__pow__",
+    "@": "__matmul__",
+    "|": "__or__",
+    "&": "__and__",
+    "^": "__xor__",
+    "<<": "__lshift__",
+    ">>": "__rshift__",
+    "==": "__eq__",
+    "!=": "__ne__",
+    "<": "__lt__",
+    "<=": "__le__",
+    ">": "__gt__",
+    ">=": "__ge__",
+}
+UNARY: Final[Mapping[str, str]] = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+METHODS: Final[Mapping[str, str]] = {**BINARY, "in": "__contains__", "~": UNARY["~"]}
+"""Those by which the type of an expression is found."""

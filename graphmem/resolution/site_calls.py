@@ -1,0 +1,283 @@
+"""Calls, and what runs as if it were called: who can be meant at a site, by which rule, or why nobody can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Reference, Term
+from graphmem.resolution.evidence import Evidence
+from graphmem.resolution.handing import Handing
+from graphmem.resolution.hierarchy import Hierarchy
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
+from graphmem.resolution.targets import Target, Targets
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EXT,
+    EXTI,
+    FUNC,
+    INST,
+    LAM,
+    MODULE,
+    NAMESPACE,
+    TOP,
+    TUP,
+    Atom,
+    Type,
+    ordered,
+)
+
+MAX_VALUES: Final = 60
+"""Functions a called value may be; of more, none is believed: every path through such a call would meet."""
+
+
+class CallSites:
+    """One file being resolved: its calls."""
+
+    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.hierarchy = hierarchy
+        self.entry = entry
+        self.terms = entry.terms
+        self.targets = Targets(inference, hierarchy, entry)
+        self.evidence = Evidence(self.project.name, entry.path)
+        self.handing = Handing(inference, entry, self.evidence)
+        self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
+        self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
+        self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
+
+    def caller(self, reference: Reference) -> Symbol:
+        """The symbol a site is written in."""
+        return self.entry.symbols[reference.scope]
+
+    def value(self, reference: Reference, term: int) -> Type:
+        """What a term is where a site stands."""
+        key = (reference.scope, term)
+        found = self.steady.get(key)
+        if found is None:
+            inference = self.inference
+            found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
+            if inference.is_steady(self.entry, reference.scope, term):
+                self.steady[key] = found
+        return found
+
+    def call(self, reference: Reference) -> None:
+        """`callee(…)`, `new callee(…)`."""
+        self.evidence.call_sites += 1
+        rules = self.entry.rules
+        term = self.terms[reference.term]
+        callee = self.terms[term[1]]
+        if rules.is_super_call(self.entry, reference.term):
+            targets = [Target(None, (rules.builtin_package, "super"), "builtin")]
+        elif callee[0] == NAME:
+            targets = self.called_name(reference, term[1], callee[1])
+        elif callee[0] == ATTR:
+            targets = self.called_attribute(reference, callee[1], callee[2])
+        else:
+            value = self.value(reference, term[1])
+            targets = list(self.targets.of_value(value, "function_value", self.caller(reference)))
+            if not targets:
+                self.nothing_found(reference, value, "dynamic")
+        if rules.has_overloads:
+            targets = self.targets.chosen(reference, targets)
+        self.add_calls(reference, targets)
+        self.handing.hand_over(reference, targets)
+        self.handing.connect(reference)
+        if term[2]:
+            for target in targets:
+                if target.outside is not None:
+                    self.run_first(reference, term[2][0], rules.called_through(*target.outside))
+
+    def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
+        """Whom a bare name calls."""
+        entry = self.entry
+        value = self.value(reference, index)
+        places = self.inference.lookup(entry, reference.scope, name, reference.line)
+        if entry.rules.this_is_implied and self.terms[reference.term][0] == CALL:
+            found = self.called_on_this(reference, name)
+            if found:
+                return found
+        rule = "builtin" if places is None else self.targets.rule_of(places)
+        found = list(self.targets.of_value(value, rule, self.caller(reference), name))
+        if not found and places is None and entry.rules.sees_globals(entry):
+            found = self.targets.of_name(reference, name, bound=False)
+        if not found:
+            self.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
+        return found
+
+    def called_on_this(self, reference: Reference, name: str) -> list[Target]:
+        """A member of a class around the site, or of what such a class derives from, called without a prefix."""
+        here = reference.scope
+        while here > 0:
+            symbol = self.entry.rules.implied_class(self.inference, self.entry, here)
+            owner = self.inference.owner(symbol, name) if symbol is not None else None
+            if symbol is not None and isinstance(owner, Symbol) and self.inference.functions(owner, name):
+                return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
+            here = self.entry.definitions[here].parent
+        return []
+
+    def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+        """Whom `receiver.name()` calls."""
+        base = self.value(reference, receiver)
+        elsewhere = self.handing.run_by(reference, receiver, name)
+        found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
+        if not base and not self.is_from_outside(reference, receiver):
+            found = self.targets.of_name(reference, name, bound=True)
+        elif self.is_anything(base):
+            found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
+        if not found and not elsewhere:
+            known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
+            value = self.inference.attribute(base, name)
+            missing = known and not value
+            self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
+        return found + elsewhere
+
+    def is_anything(self, base: Type) -> bool:
+        """True for what an unknown function of a library gave."""
+        rules = self.entry.rules
+        return rules.libraries_give_anything and all(
+            atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
+        )
+
+    def receiver_rule(self, reference: Reference, receiver: int) -> str:
+        """`Targets.receiver_rule`, once for all lines where that is enough."""
+        key = (reference.scope, receiver)
+        if key not in self.steady:
+            return self.targets.receiver_rule(reference, receiver)
+        how = self.hows.get(key)
+        if how is None:
+            how = self.hows[key] = self.targets.receiver_rule(reference, receiver)
+        return how
+
+    def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+        """Where calling a method of any of these leads."""
+        key = (base, name, how)
+        found = self.methods.get(key)
+        if found is None:
+            found = self.methods[key] = self.method_for(base, name, how, self.entry.symbols[0])
+        if any(target.symbol is caller and target.rule == "override" for target in found):
+            return self.method_for(base, name, how, caller)
+        return found
+
+    def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
+        """The same for one caller, found anew."""
+        return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
+
+    def is_from_outside(self, reference: Reference, receiver: int) -> bool:
+        """True for a name nobody in the project binds, where names are declared: a class some import of everything brings."""
+        term = self.terms[receiver]
+        if not self.entry.rules.types_are_declared or term[0] != NAME:
+            return False
+        return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
+
+    def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
+        """Count a site as unresolved, unless what is known says that nothing of the project is called."""
+        if value is TOP:
+            self.give_up(reference, "too_many_candidates")
+        elif not any(atom[0] in (LAM, BOX, TUP, BUILTIN) for atom in value):
+            self.give_up(reference, reason)
+
+    def give_up(self, reference: Reference, reason: str) -> None:
+        """Count a call that leads nowhere, with the reason."""
+        name = _called_text(self.terms, reference.term)
+        self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
+
+    def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
+        """Edges to targets; calling a class runs its constructors."""
+        src, line, evidence = self.caller(reference).id, reference.line, self.evidence
+        targets = list(targets)
+        if sum(target.symbol is not None and target.rule == "function_value" for target in targets) > MAX_VALUES:
+            self.give_up(reference, "too_many_candidates")
+            targets = [target for target in targets if target.symbol is None or target.rule != "function_value"]
+        for symbol, outside, rule, confidence, kind in targets:
+            if symbol is not None:
+                if rule == "function_value" and self.targets.stands_in(reference.scope, symbol):
+                    rule, confidence = "wrapped", 0.0
+                evidence.edge(kind, src, symbol.id, rule, line, confidence)
+                if symbol.kind in CLASS_KINDS:
+                    found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
+                    if self.entry.rules.has_overloads and reference.kind == "call":
+                        found = self.targets.chosen(reference, list(found))
+                    for constructor in found:
+                        if constructor.symbol is not None:
+                            evidence.edge(kind, src, constructor.symbol.id, rule, line, constructor.confidence)
+            elif outside is not None:
+                evidence.edge(kind, src, evidence.outside(*outside), rule, line)
+
+    def decorate(self, reference: Reference) -> None:
+        """The language calls a decorator with what it decorates."""
+        value = self.value(reference, reference.term)
+        rule = "scope" if self.terms[reference.term][0] in (NAME, ATTR) else "function_value"
+        self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
+
+    def rendered(self, reference: Reference) -> None:
+        """`<Name …>` has the framework call the component of that name."""
+        value = self.value(reference, reference.term)
+        term = self.terms[reference.term]
+        places = self.inference.lookup(self.entry, reference.scope, term[1], reference.line) if term[0] == NAME else None
+        rule = self.targets.rule_of(places) if places else "inferred_type"
+        self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
+
+    def raised(self, reference: Reference) -> None:
+        """`raise Class` calls the class."""
+        for atom in ordered(self.value(reference, reference.term)):
+            if atom[0] == CLASS:
+                self.add_calls(reference, [Target(atom[1], None, "implicit")])
+            elif atom[0] == EXT:
+                self.refer(reference, frozenset((atom,)), "external")
+
+    def operation(self, reference: Reference) -> None:
+        """An operator, a subscript, a loop or a block: the classes of the operands may say what it does."""
+        for operand, name in self.entry.rules.operations(self.entry, reference.term):
+            self.run_special(reference, operand, name)
+
+    def run_special(self, reference: Reference, operand: int, name: str) -> None:
+        """The language calls a special method of a term's class, and the next step of an iteration."""
+        for atom in ordered(self.value(reference, operand)):
+            if atom[0] != INST:
+                continue
+            self.special(reference, atom, name)
+            following = self.entry.rules.next_step(name)
+            if following:
+                for iterator in ordered(self.inference.method_result(atom, name)):
+                    if iterator[0] == INST:
+                        self.special(reference, iterator, following)
+
+    def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
+        """The language calls the first of these methods that a term's class has."""
+        if not names:
+            return
+        for atom in ordered(self.value(reference, operand)):
+            if atom[0] == INST:
+                for name in names:
+                    if isinstance(self.inference.owner(atom[1], name), Symbol):
+                        self.special(reference, atom, name)
+                        break
+
+    def special(self, reference: Reference, receiver: Atom, name: str) -> None:
+        """One method of one object is called by the language."""
+        owner = self.inference.owner(receiver[1], name)
+        if isinstance(owner, Symbol):
+            plain = [Target(symbol, None, "implicit") for symbol in self.inference.functions(owner, name)]
+            self.add_calls(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
+
+    def refer(self, reference: Reference, value: Type, rule: str) -> None:
+        """A function or a class is mentioned without being called."""
+        src, evidence = self.caller(reference).id, self.evidence
+        for atom in ordered(self.inference.expanded(value)):
+            if atom[0] in (FUNC, CLASS) and atom[1].id != src:
+                evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
+            elif atom[0] == EXT and atom[2] and atom[1] != self.entry.rules.builtin_package:
+                evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
+
+
+def _called_text(terms: Sequence[Term], index: int) -> str:
+    """Name of what a site calls, "()" where it has none."""
+    term = terms[index]
+    callee = terms[term[1]] if term[0] in (CALL, NEW) else term
+    return str(callee[-1]) if callee[0] in (NAME, ATTR) else "()"

@@ -1,0 +1,135 @@
+"""Reads and writes of names and attributes: functions that are handed on, variables of other modules, properties and descriptors."""
+
+from __future__ import annotations
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, INDEX, NAME, Reference, Term
+from graphmem.resolution.names import Place
+from graphmem.resolution.project import Symbol
+from graphmem.resolution.site_calls import CallSites
+from graphmem.resolution.targets import Target
+from graphmem.resolution.types import (
+    CLASS,
+    EXT,
+    INST,
+    MODULE,
+    NAMESPACE,
+    SUPEROBJ,
+    Atom,
+    ordered,
+)
+
+
+class ReadSites(CallSites):
+    """One file being resolved: its reads and writes beside its calls."""
+
+    def read(self, reference: Reference) -> None:
+        """A name or an attribute whose value is used."""
+        term = self.terms[reference.term]
+        if term[0] == NAME:
+            self.read_name(reference, term[1])
+        elif term[0] == ATTR:
+            self.read_attribute(reference, term)
+
+    def read_name(self, reference: Reference, name: str) -> None:
+        """A name whose value is used."""
+        for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
+            if place.slot.kind == "binding":
+                self.read_variable(reference, place, name)
+            elif place.slot.kind != "parameter":
+                self.refer(reference, self.inference.slot(place), "scope" if place.slot.kind == "definition" else "import")
+                if place.slot.kind == "import":
+                    self.read_imported_variable(reference, place, frozenset())
+
+    def read_variable(self, reference: Reference, place: Place, name: str) -> None:
+        """A module's or a class's variable."""
+        symbol = place.entry.variables.get((place.scope, name))
+        if symbol is not None:
+            rule = "scope" if place.entry is self.entry else "import"
+            self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
+
+    def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
+        """A variable an import names, through files that pass it on."""
+        found = place.entry.facts.imports[place.slot.index]
+        if found.name and place.entry.path not in seen:
+            for atom in ordered(place.entry.rules.import_targets(self.inference, place.entry, found)):
+                if atom[0] == MODULE:
+                    self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
+
+    def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
+        """A variable of another module, or one that it passes on."""
+        for place in self.inference.module_places(path, name) or ():
+            if place.slot.kind == "binding":
+                self.read_variable(reference, place, name)
+            elif place.slot.kind == "import":
+                self.read_imported_variable(reference, place, seen)
+
+    def read_attribute(self, reference: Reference, term: Term) -> None:
+        """An attribute that is read: a property runs, a method or a class is mentioned."""
+        name = term[2]
+        for atom in ordered(self.value(reference, term[1])):
+            if atom[0] in (MODULE, NAMESPACE, EXT):
+                self.refer(reference, self.inference.attribute_of(atom, name), "import")
+                if atom[0] == MODULE:
+                    self.read_module_variable(reference, atom[1], name, frozenset())
+                elif atom[0] == NAMESPACE:
+                    for module in self.entry.rules.package_files(self.inference, atom, name):
+                        self.read_module_variable(reference, module[1], name, frozenset())
+            elif atom[0] in (INST, CLASS, SUPEROBJ):
+                self.use_member(reference, atom, name)
+
+    def write(self, reference: Reference) -> None:
+        """`receiver.name = …`, `receiver[key] = …`."""
+        term = self.terms[reference.term]
+        if term[0] == INDEX:
+            for name in self.entry.rules.item_setters:
+                self.run_special(reference, term[1], name)
+        elif term[0] == ATTR:
+            for atom in ordered(self.value(reference, term[1])):
+                if atom[0] in (INST, SUPEROBJ):
+                    self.use_member(reference, atom, term[2])
+                if atom[0] == INST and self.entry.rules.attribute_setter:
+                    self.special(reference, atom, self.entry.rules.attribute_setter)
+
+    def use_member(self, reference: Reference, atom: Atom, name: str) -> None:
+        """A member of a class is read or written through an object."""
+        inference = self.inference
+        owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
+        caller = self.caller(reference)
+        if not isinstance(owner, Symbol):
+            if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
+                self.special(reference, atom, self.entry.rules.fallback_method)
+            return
+        if atom[0] == INST:
+            self.use_descriptor(reference, owner, name)
+        entry = self.project.entry(owner)
+        for slot in entry.names(owner.index).get(name, ()):
+            if slot.kind != "definition":
+                continue
+            symbol = entry.symbols[slot.index]
+            modifiers = entry.definitions[slot.index].modifiers
+            if not entry.rules.is_member_of(entry, slot.index, atom):
+                continue
+            if "setter" in modifiers:
+                if reference.kind == "write":
+                    self.add_calls(reference, [Target(symbol, None, "implicit")])
+            elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
+                plain = [Target(symbol, None, "implicit")]
+                if reference.kind == "read":
+                    is_virtual = atom[0] == INST
+                    found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if is_virtual else plain
+                    self.add_calls(reference, found)
+            elif symbol is not caller and "deleter" not in modifiers:
+                self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
+
+    def use_descriptor(self, reference: Reference, owner: Symbol, name: str) -> None:
+        """A class attribute whose own class says what reading and writing it through an object does."""
+        method = self.entry.rules.descriptor_methods.get(reference.kind)
+        if not method:
+            return
+        entry = self.project.entry(owner)
+        for slot in entry.names(owner.index).get(name, ()):
+            if slot.kind == "binding":
+                for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
+                    if atom[0] == INST:
+                        self.special(reference, atom, method)
