@@ -26,23 +26,26 @@ def environment() -> dict[str, str]:
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 
 
-def answer(root: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+def answer(
+    root: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
+) -> subprocess.CompletedProcess[bytes]:
     """What `git <arguments>` in `root` says, whether it refuses or not.
 
     Args:
         root: folder it is asked in.
         arguments: after the program and what `COMMAND` sets.
         variables: of the environment, beside those of `environment`.
+        timeout_s: after which it is ended.
 
     Raises:
-        GitError: git is not installed, takes more than a minute, or an argument can be none.
+        GitError: git is not installed, takes longer, or an argument can be none.
     """
     try:
         return subprocess.run(
             [*COMMAND, *arguments],
             cwd=root,
             capture_output=True,
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
             stdin=subprocess.DEVNULL,
             check=False,
             env={**environment(), **(variables or {})},
@@ -56,7 +59,7 @@ def answer(root: Path, arguments: Sequence[str], variables: Mapping[str, str] | 
         raise GitError(f"git {arguments[0]} cannot be run: {error.strerror}; ask for less", command=(arguments[0],), stderr="") from None
     except subprocess.TimeoutExpired:
         raise GitError(
-            f"git {arguments[0]} took more than {TIMEOUT_S} s; run it by hand to see why, or ask for less",
+            f"git {arguments[0]} took more than {timeout_s:g} s; run it by hand to see why, or ask for less",
             command=tuple(arguments),
             stderr="",
         ) from None

@@ -7,12 +7,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graphmem import _git
+from graphmem.errors import GitError
 from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, IgnoreRules, file_reason, folder_reason
@@ -20,6 +21,8 @@ from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, IgnoreRules, fi
 if TYPE_CHECKING:
     from graphmem.parsing.discovery import DiscoveryOptions
 
+GIT_S: Final = 600.0  # for the list of a tree, which git may have to read from a slow disk
+_NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # nobody would look for them in an index
 # What git says of a folder it may not read, in the language it is asked to speak.
 _CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)$", re.MULTILINE)
 
@@ -56,21 +59,15 @@ class Listing:
     def git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
         """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
         where = os.path.join(self.root, folder) if folder else self.root
-        # Run as part of a hook, these variables would point git at another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        environment |= {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}  # what a partial clone lacks stays away
-        command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files"]
-        command += ["-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only]
+        listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only)
         try:
-            answer = subprocess.run(command, cwd=where, env=environment, capture_output=True, check=False)
-        except FileNotFoundError:
+            answer = _git.answer(Path(where), listing, timeout_s=GIT_S)
+            refused = f"git refused ({_git.reason(answer.stderr)})" if answer.returncode else ""
+        except GitError as error:
+            refused = error.message
+        if refused:
             if os.path.exists(os.path.join(where, ".git")):
-                self.note(folder, "note", "git", "git is not installed; the tree is walked by its .gitignore files instead")
-            return None
-        if answer.returncode != 0:
-            if os.path.exists(os.path.join(where, ".git")):
-                reason = os.fsdecode(answer.stderr).strip().partition("\n")[0]
-                self.note(folder, "note", "git", f"git refused ({reason}); the tree is walked by its .gitignore files instead")
+                self.note(folder, "note", "git", f"{refused}; the tree is walked by its .gitignore files instead")
             return None
         prefix = f"{folder}/" if folder else ""
         for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git goes on without it
@@ -214,7 +211,7 @@ class Listing:
     def _enters(self, path: str, name: str) -> bool:
         decided = self.rules.decide(path + "/")
         if decided is None and (reason := self._folder_reason(path, name)):
-            self.skipped[reason] += name != ".git"
+            self.skipped[reason] += name not in _NOT_COUNTED
             return False
         return not decided
 
