@@ -77,7 +77,8 @@ def main() -> int:
         words = WordIndex.build(Path(folder), view.generation, rows)
         build_s = time.process_time() - begun
         embedder: Any = HashedEmbedder() if arguments.vectors == "hashed" else choose("sentence-transformers").embedder
-        both, hashes = [inflated(one) for one in rows["packed"].to_pylist()], rows["text_hash"].to_pylist()
+        both = list(map(inflated, *(rows[name].to_pylist() for name in ("packed", "start_line", "end_line"))))
+        hashes = rows["text_hash"].to_pylist()
         embedded = [embedded_text(prefix, text) for prefix, text in both]
         vectors = VectorIndex(embedder.model_id, embedder.dim)
         for at in range(0, len(embedded), 8):

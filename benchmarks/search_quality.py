@@ -12,7 +12,8 @@ WORK keeps the indexes, so that a second run is quick. Two kinds of questions, b
 
 Every way is measured on the same questions in the same run; the baseline is BM25 in plain Python over words as they are written.
 Figures are macro averages over repositories; the last columns are the paired differences to the default in function recall@10 and
-function MRR, over all questions, with their 95 % bootstrap intervals.
+function MRR, over all questions, with their 95 % bootstrap intervals. The neighbourhood of code is what stands in the same file
+("votes") and, for questions about relations, the graph around the names in the query.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from graphmem.embedding.fill import fill
 from graphmem.search.fusion import MINMAX, RRF, ZSCORE
 from graphmem.search.pipeline import Request, Tuning, Weights, search
 from graphmem.search.query_type import IDENTIFIER, SEMANTIC
+from graphmem.search.request import Fields
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -54,7 +56,7 @@ class Case(NamedTuple):
     kind: str  # raw | stripped | described | named
     query: str
     files: frozenset[str]
-    functions: frozenset[str]  # path::qualname
+    functions: frozenset[str]  # path::qualname, with #2 behind it for the second of that name
     place: str  # which tree is searched
 
 
@@ -166,7 +168,12 @@ def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
 
 def existing(view: Any) -> frozenset[str]:
     """path::qualname of every symbol: a commit may also change functions that the tree before it did not have."""
-    return frozenset(f"{info.path}::{info.qualname}" for info in view.infos(range(view.n)) if info.path)
+    names = set()
+    for node, info in enumerate(view.infos(range(view.n))):
+        if info.path:
+            number = view.twin(node)
+            names.add(f"{info.path}::{info.qualname}" + (f"#{number}" if number > 1 else ""))
+    return frozenset(names)
 
 
 class PlainBM25:
@@ -185,7 +192,7 @@ class PlainBM25:
                 self.postings[word].append((i, count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length[i] / average))))
 
     def __call__(self, query: str) -> list[tuple[str, str]]:
-        """(path, qualified name) of the best chunks."""
+        """(path, name of the function the chunk was cut at) of the best chunks."""
         scores: dict[int, float] = defaultdict(float)
         for word in set(re.findall(r"\w+", query.lower())):
             rows = self.postings.get(word, [])
@@ -193,19 +200,24 @@ class PlainBM25:
             for i, weight in rows:
                 scores[i] += idf * weight
         best = sorted(scores, key=lambda i: (-scores[i], i))[:DEPTH]
-        return [(self.entries[i].path, self.qualname[i]) for i in best]
+        return [(self.entries[i].path, f"{self.entries[i].path}::{self.qualname[i]}" if self.qualname[i] else "") for i in best]
 
 
-def score(case: Case, hits: list[tuple[str, str]]) -> tuple[float, float, float, float]:
-    """(file recall@5, file MRR, function recall@10, function MRR); NaN for functions when the change is in none."""
+METRICS = ("file R@5", "file MRR", "function R@5", "function R@10", "function MRR", "function nDCG@10")
+
+
+def score(case: Case, hits: list[tuple[str, str]]) -> tuple[float, ...]:
+    """METRICS of hits as (path, name of the function or ""); NaN for functions when the change is in none."""
     files = list(dict.fromkeys(path for path, _ in hits))
-    functions = list(dict.fromkeys(f"{path}::{qualname or '<module>'}" for path, qualname in hits))
+    functions = list(dict.fromkeys(name for _, name in hits if name))
     first_file = next((1 / i for i, path in enumerate(files, 1) if path in case.files), 0.0)
     recall_file = len(case.files.intersection(files[:5])) / len(case.files)
     if not case.functions:
-        return recall_file, first_file, math.nan, math.nan
+        return (recall_file, first_file, *[math.nan] * 4)
     first = next((1 / i for i, name in enumerate(functions, 1) if name in case.functions), 0.0)
-    return recall_file, first_file, len(case.functions.intersection(functions[:10])) / len(case.functions), first
+    recall = [len(case.functions.intersection(functions[:k])) / len(case.functions) for k in (5, 10)]
+    gain = sum(1 / math.log2(i + 1) for i, name in enumerate(functions[:10], 1) if name in case.functions)
+    return recall_file, first_file, *recall, first, gain / sum(1 / math.log2(i + 1) for i in range(1, min(10, len(case.functions)) + 1))
 
 
 def ways() -> dict[str, tuple[Tuning, bool]]:
@@ -219,7 +231,15 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
     def changed(**weights: float) -> Tuning:
         return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
 
-    named = {"words alone": (all_types(words=1), False), "vectors alone": (all_types(dense=1), True)}
+    plain = Tuning(divide=False, fields=Fields(name=0, outer=0, path=0, b=0.75, k1=1.2, coverage=0, rest=1))
+    named = {
+        "chunks: words": (all_types(words=1)._replace(divide=False, fields=plain.fields), False),
+        "chunks: vectors": (all_types(dense=1)._replace(divide=False), True),
+        "chunks: equal ranks": (all_types(RRF, words=0.5, dense=0.5)._replace(divide=False, fields=plain.fields), True),
+        "chunks: equal scores": (all_types(words=0.5, dense=0.5)._replace(divide=False, fields=plain.fields), True),
+        "words alone": (all_types(words=1), False),
+        "vectors alone": (all_types(dense=1), True),
+    }
     for share in (0.5, 0.7):
         named[f"rrf k=60, words {share}"] = all_types(RRF, words=share, dense=1 - share), True
     for normaliser in (MINMAX, ZSCORE):
@@ -227,7 +247,9 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
             named[f"{normaliser}, words {share}"] = all_types(normaliser, words=share, dense=round(1 - share, 2)), True
     named["default"] = default, True
     named["default without a model"] = default, False
-    named["default without votes of the file"] = changed(votes=0), True
+    named["default without the neighbourhood"] = changed(votes=0, graph=0), True
+    named["default, text alone"] = default._replace(fields=default.fields._replace(name=0, outer=0, path=0)), True
+    named["default, length counts in full"] = default._replace(fields=default.fields._replace(b=0.75)), True
     named["default without names"] = changed(exact=0)._replace(exact_alone=0), True
     named["default, chunks not divided"] = default._replace(divide=False), True
     for weight in (0.05, 0.1, 0.2):
@@ -273,7 +295,7 @@ def main() -> int:
             score(
                 case,
                 [
-                    (hit.path, hit.qualname)
+                    (hit.path, hit.id if hit.qualname else "")
                     for hit in search(opened[case.place][1], embedder if with_model else None, request, state, tuning).hits
                 ],
             )
@@ -294,7 +316,7 @@ def main() -> int:
         for name, values in results.items():
             table = np.array([values[i] for i in rows])
             macro = np.mean([np.nanmean(table[[cases[i].group == group for i in rows]], axis=0) for group in groups], axis=0) * 100
-            differences = [interval(table[:, column] - reference[:, column]) for column in (2, 3)]
+            differences = [interval(table[:, column] - reference[:, column]) for column in (3, 4)]
             shown.append(
                 [
                     name,
@@ -302,7 +324,7 @@ def main() -> int:
                     *(f"{mean:+.1f} ({low:+.1f} … {high:+.1f})" for mean, low, high in differences),
                 ]
             )
-        report.table(["way", "file R@5", "file MRR", "function R@10", "function MRR", "Δ R@10", "Δ MRR"], shown)
+        report.table(["way", *METRICS, "Δ R@10", "Δ MRR"], shown)
         published["kinds"][kind] = shown
     for memory, _ in opened.values():
         memory.close()
