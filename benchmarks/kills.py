@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -269,6 +270,39 @@ def run(
     }
 
 
+def merged(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What several runs at once have found, each with an index of its own."""
+    kinds: dict[str, Counter[str]] = {}
+    mended: Counter[str] = Counter()
+    for part in parts:
+        mended.update(part["mended_at_open"])
+        for kind, row in part["by_kind"].items():
+            kinds.setdefault(kind, Counter()).update(row)
+    sums = {name: sum(part[name] for part in parts) for name in ("kills", "acknowledged", "memories", "unacknowledged_but_kept", "lost")}
+    return {
+        **sums,
+        "seconds": max(part["seconds"] for part in parts),
+        "seeds": [part["seed"] for part in parts],
+        "by_kind": {kind: dict(row) for kind, row in kinds.items()},
+        "mended_at_open": dict(sorted(mended.items())),
+        "faults": [fault for part in parts for fault in part["faults"]],
+    }
+
+
+def at_once(jobs: int, count: int, seconds: float, kinds: str, seed: int, folder: Path) -> dict[str, Any]:
+    """The kills shared by several processes like this one, with seeds one after another."""
+    shares = [count // jobs + (job < count % jobs) for job in range(jobs)]
+    outs = [folder / f"{job}.json" for job in range(jobs)]
+    common = [sys.executable, __file__, "--seconds", str(seconds), "--kinds", kinds]
+    running = [
+        subprocess.Popen([*common, "--count", str(share), "--seed", str(seed + job), "--out", str(out)])
+        for job, (share, out) in enumerate(zip(shares, outs, strict=True))
+    ]
+    for process in running:
+        process.wait()
+    return merged([json.loads(out.read_text(encoding="utf-8")) for out in outs])
+
+
 def first_index(index: Path, repo: Path, tell: Tell) -> None:
     """Make the index all rounds begin with."""
     from graphmem import GraphMem
@@ -311,9 +345,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=3600.0, help="end after so long, however many there were")
     parser.add_argument("--kinds", default=",".join(KINDS), help="which kinds of work, separated by commas")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the kills, each with an index of its own")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="graphmem-kills-") as folder:
-        result = run(given.count, given.seed, given.seconds, Path(folder), given.kinds.split(","))
+        if given.jobs > 1:
+            result = at_once(given.jobs, given.count, given.seconds, given.kinds, given.seed, Path(folder))
+        else:
+            result = run(given.count, given.seed, given.seconds, Path(folder), given.kinds.split(","))
     report.table(
         ("killed while", "kills", "acknowledged", "missing"),
         [(kind, row.get("kills", 0), row.get("acknowledged", 0), row.get("missing", 0)) for kind, row in result["by_kind"].items()],

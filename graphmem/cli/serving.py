@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphmem.service.graphmem import GraphMem
 
 BUSY_PATIENCE_S = 10.0
+SWITCH_S = 0.0005  # between looks at whether another thread wants to run
 
 
 def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
@@ -52,6 +53,8 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
+    # A thread that answers waits so long for one that indexes to let it in, several times a question; Python's own 5 ms are 30 ms then.
+    sys.setswitchinterval(SWITCH_S)
     # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem._heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start

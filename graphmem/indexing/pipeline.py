@@ -58,6 +58,7 @@ class IndexOptions:
 
 # Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
 CACHE_BATCH = 256
+BEHIND = 5  # niceness of workers of an index that is kept open: who asks it meanwhile goes first
 
 
 class Indexer:
@@ -210,10 +211,12 @@ class Indexer:
 
     def let_go(self) -> bool:
         """Give back what is kept for the next run, which then reads it from files first; whether there was something."""
-        held, self._resolver = self._resolver is not None, None
-        if held:
-            give_back()
-        return held
+        held, self._resolver = self._resolver, None
+        if held is None:
+            return False
+        held.let_go()  # its parts know each other, and what is loaded for long is not looked at by the collector (see `facts_cache`)
+        give_back()
+        return True
 
     def _known(self) -> dict[str, str]:
         """Content hashes of the indexed files by path."""
@@ -229,7 +232,8 @@ class Indexer:
             parsed: dict[str, ParsedFile] = {}
             on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
-            for one in parse_files(files, project=self._project, workers=self._options.workers, cancelled=cancelled):
+            niceness = BEHIND if self._options.keep_warm else 0
+            for one in parse_files(files, project=self._project, workers=self._options.workers, cancelled=cancelled, niceness=niceness):
                 parsed[one.facts.path] = one
                 fresh.append(one)
                 if len(parsed) % 16 == 0:

@@ -38,7 +38,10 @@ SMALL_SET_BYTES: Final = 1 << 20
 TIME_LIMIT_S: Final = 20.0
 """Seconds one file may take. The parser gives up by itself after five; this is for everything else."""
 
-_BOOT: Final = "import sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import main; main(sys.argv[2], float(sys.argv[3]))"
+_BOOT: Final = (
+    "import sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import main; "
+    "main(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))"
+)
 _POLL_S: Final = 0.1  # how often `cancelled` is asked while nothing arrives
 
 
@@ -55,6 +58,7 @@ def parse_files(
     on_progress: Callable[[IndexProgress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     time_limit_s: float = TIME_LIMIT_S,
+    niceness: int = 0,
 ) -> Iterator[ParsedFile]:
     """Facts and chunks of files, each as soon as it is there.
 
@@ -67,6 +71,7 @@ def parse_files(
         on_progress: told after every file, stage "parse".
         cancelled: asked before every file and ten times a second.
         time_limit_s: seconds one file may take in a worker.
+        niceness: added to that of the workers, 0 to 19: how far they step back when this process answers questions meanwhile.
 
     Returns:
         One result a file, in no particular order. A file that could not be parsed is an empty module with a
@@ -79,7 +84,9 @@ def parse_files(
     ask = cancelled or (lambda: False)
     tell = on_progress or (lambda _: None)
     is_small = len(files) < SMALL_SET and sum(file.size_bytes for file in files) < SMALL_SET_BYTES
-    found = _here(files, project) if is_small else _Pool(files, project, workers or default_workers(), time_limit_s, ask).results()
+    found = (
+        _here(files, project) if is_small else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
+    )
     for done, parsed in enumerate(found, 1):
         tell(IndexProgress("parse", done, len(files), parsed.facts.path))
         yield parsed
@@ -95,14 +102,14 @@ def _here(files: Sequence[FoundFile], project: str) -> Iterator[ParsedFile]:
 class _Worker:
     """One process, the files it has not answered yet, and where its complaints go."""
 
-    def __init__(self, project: str, time_limit_s: float) -> None:
+    def __init__(self, project: str, time_limit_s: float, niceness: int) -> None:
         import graphmem
 
         self.complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         package = str(Path(graphmem.__file__).resolve().parent.parent)
         self.process = subprocess.Popen(
             # -P: a file named like a library in the working directory must not be imported.
-            [sys.executable, "-P", "-c", _BOOT, package, project, str(time_limit_s)],
+            [sys.executable, "-P", "-c", _BOOT, package, project, str(time_limit_s), str(niceness)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.complaints,
@@ -139,9 +146,12 @@ class _Worker:
 class _Pool:
     """The workers of one call."""
 
-    def __init__(self, files: Sequence[FoundFile], project: str, workers: int, time_limit_s: float, ask: Callable[[], bool]) -> None:
+    def __init__(
+        self, files: Sequence[FoundFile], project: str, workers: int, time_limit_s: float, niceness: int, ask: Callable[[], bool]
+    ) -> None:
         self.project = project
         self.time_limit_s = time_limit_s
+        self.niceness = niceness
         self.ask = ask
         self.waiting: deque[FoundFile] = deque(files)
         self.wanted = min(workers, -(-len(files) // BATCH))
@@ -165,7 +175,7 @@ class _Pool:
             self.selector.close()
 
     def _start(self) -> None:
-        worker = _Worker(self.project, self.time_limit_s)
+        worker = _Worker(self.project, self.time_limit_s, self.niceness)
         self.living.append(worker)
         self.selector.register(worker.output, selectors.EVENT_READ, worker)
         self._feed(worker)

@@ -103,8 +103,9 @@ def _exactly(stream: IO[bytes], size: int) -> bytes | None:
     return b"".join(parts)
 
 
-def main(project: str, time_limit_s: float) -> None:
+def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     """Serve batches until the input ends."""
+    os.nice(niceness)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)  # whatever a library prints must not end up between the messages
