@@ -1,12 +1,13 @@
 """How much does an index cost?
 
-    python benchmarks/indexing.py REPOSITORY [REPOSITORY …] [--runs 3]
+    python benchmarks/indexing.py REPOSITORY [REPOSITORY …] [--runs 3] [--only "*.py"]
 
 For each repository: a full index by the command line (process start included), the same again with nothing changed, and
 one changed file; the last two also in a running server, where the CPU is the server's: asked for by a request, and by
 following the files. Beside it, in the same run: parse and extract alone in one process, which is the floor of any tool
 that reads the sources. CPU seconds are user + system of the process and its workers; memory is the largest resident size
-of the process and of its largest worker.
+of the process and of its largest worker. --only leaves out all other files: documentation and templates are
+searched, too, and tools that read one language do not read them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +159,20 @@ def settle(pid: int) -> None:
         time.sleep(0.5)
 
 
-def measure(source: Path, runs: int) -> dict[str, Any]:
+def copied(source: Path, tree: Path, only: str) -> None:
+    """The sources without history, caches, and files of other names."""
+
+    def left_out(folder: str, names: list[str]) -> list[str]:
+        others = [name for name in names if not fnmatch(name, only) and not (Path(folder) / name).is_dir()]
+        return [*others, *shutil.ignore_patterns(".git", "__pycache__", ".graphmem")(folder, names)]
+
+    shutil.copytree(source, tree, ignore=left_out)
+
+
+def measure(source: Path, runs: int, only: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         tree, data = Path(scratch) / source.name, Path(scratch) / "index"
-        shutil.copytree(source, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".graphmem"))
+        copied(source, tree, only)
         edited = max(
             (path for path in tree.rglob("*.py") if path.stat().st_size < 60_000), key=lambda path: (path.stat().st_size, str(path))
         )
@@ -194,9 +206,10 @@ def main() -> int:
     options = report.parser(__doc__)
     options.add_argument("repositories", type=Path, nargs="+")
     options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--only", default="*", help="names of the files to read")
     arguments = options.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    results = {path.name: measure(path.resolve(), arguments.runs) for path in arguments.repositories}
+    results = {path.name: measure(path.resolve(), arguments.runs, arguments.only) for path in arguments.repositories}
     rows = []
     for name, one in results.items():
         full = one["full"]
@@ -230,7 +243,7 @@ def main() -> int:
         print(f"\n{name}: {one['files']} files, {one['kloc']:.0f} KLOC of Python, index {one['index_mb']:.0f} MB, ", end="")
         print(f"{one['files'] / one['full']['wall']:.0f} files/s, {one['kloc'] / one['full']['wall']:.1f} KLOC/s; wall by stage: ", end="")
         print(", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items()))
-    report.publish("indexing", {"repositories": results}, arguments.out)
+    report.publish("indexing", {"only": arguments.only, "repositories": results}, arguments.out)
     return 0
 
 
