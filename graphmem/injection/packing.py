@@ -164,6 +164,13 @@ def _fill(
                 used[name] += costs[place]
                 left -= costs[place]
                 chosen[place] = one
+    if any(one.kind == "code" for one in items):  # code can be cut and memories cannot: they take half of the room before it does
+        half = left // 2
+        for place, one in enumerate(items):
+            if one.kind != "code" and place not in chosen and costs[place] <= half:
+                half -= costs[place]
+                left -= costs[place]
+                chosen[place] = one
     for place, one in enumerate(items):
         if place in chosen:
             continue

@@ -182,3 +182,12 @@ def test_code_that_is_too_long_is_cut_and_says_so_and_a_memory_never_is():
     said = memory("m1", text="Never call it. " * 200)
     packed = pack([said], Budget(200, 0, 0, 200, 0), FORMATS["text"], count_tokens, asked=True)
     assert (packed.text, packed.left_out) == ("", {"no room": 1})
+
+
+def test_a_memory_among_much_code_keeps_its_place():
+    lines = "\n".join(f"    line_{n} = compute_something(value, {n})" for n in range(200))
+    code = [Item("retrieval", "code", f"c{n}", lines, path=f"f{n}.py", start_line=1, end_line=200, score=1 - n / 10) for n in range(4)]
+    packed = pack([*code, memory("m", 0.1)], Budget(1_000, 1_000, 1_000, 1_000, 1_000), XmlFormat(), count_tokens, asked=True)
+    assert [one.id for one in packed.items][-1] == "m"
+    assert packed.items[0].id == "c0"
+    assert packed.tokens <= 1_000
