@@ -1,6 +1,6 @@
 """What an owner keeps in memory when nobody asks for anything: `python -m benchmarks idle --memories 50000 --symbols 100000`.
 
-Makes a project of that size, starts its server, asks it once of everything, leaves it alone until it has put away all that it puts
+Makes a project of that size, starts its server as a client does, asks it once of everything, leaves it alone until it has put away all that it puts
 away when nobody asks (see `graphmem.service.keeper`), and reads how much of its memory is in RAM on the way; then how long the first
 question of each kind takes that finds it so.
 """
@@ -8,7 +8,6 @@ question of each kind takes that finds it so.
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import signal
@@ -107,10 +106,10 @@ def main(arguments: list[str]) -> int:
 def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
     """Start the server, ask it of everything, leave it alone for so long: its memory at each step, and what it says of itself."""
     from graphmem.client import RemoteGraphMem
-    from graphmem.service import owner
+    from graphmem.service import owner, starting
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
-    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none"}
+    environ = {**starting.environment(), "GRAPHMEM_EMBEDDER": "none"}
     process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None

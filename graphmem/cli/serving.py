@@ -181,6 +181,8 @@ class _Run:
             self._announce()
         if self._watch and not self._stopping.is_set():
             self._service.watch()
+            # One after the other: what is read at the same time lies mixed in memory, and is not given back when one of it goes.
+            self._service.wait_until_ready()
             self._service.warm()
         self._follow_vectors()
 
