@@ -67,7 +67,7 @@ class Tree:
         """
         some = self._some(known, paths) if paths is not None and self.files else None
         if some is None or paths is None:
-            found = discover(self._root, self._options, cancelled)
+            found = discover(self._root, self._options, cancelled, self.files)
             self.files = {file.path: file for file in found.files}
             self._by_git = found.by_git
             self._layout_files = {path: file.content_hash for path, file in self.files.items() if _is_layout(path)}

@@ -11,10 +11,11 @@ person would miss it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from graphmem.errors import IndexCancelledError, RepositoryError
@@ -89,19 +90,28 @@ def content_hash(data: bytes) -> str:
     return blake2b(data, digest_size=_HASH_SIZE).hexdigest()
 
 
-def discover(root: Path, options: DiscoveryOptions | None = None, cancelled: Callable[[], bool] | None = None) -> Discovery:
+def discover(
+    root: Path,
+    options: DiscoveryOptions | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    before: Mapping[str, FoundFile] | None = None,
+) -> Discovery:
     """The files below a folder that are worth indexing.
 
     Args:
         root: a folder; it may be a repository, lie inside a larger one, or be none at all.
         options: what to leave out.
         cancelled: asked every few hundred files.
+        before: by path, what was found before with these options; of a file with the same content the same is said.
 
     Raises:
         RepositoryError: the path does not exist, is no folder, cannot be read, or holds nothing to index.
         IndexCancelledError: `cancelled` said so.
     """
-    return _Search(_checked_root(root), options or DiscoveryOptions()).run(cancelled)
+    search = _Search(_checked_root(root), options or DiscoveryOptions())
+    if before is not None:
+        search.before = before
+    return search.run(cancelled)
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
@@ -145,7 +155,13 @@ def _checked_root(root: Path) -> str:
 
 
 class _Search(Listing):
-    """One run over one tree."""
+    """One run over one tree.
+
+    Attributes:
+        before: what was found before, by path.
+    """
+
+    before: Mapping[str, FoundFile] = MappingProxyType({})
 
     def run(self, cancelled: Callable[[], bool] | None) -> Discovery:
         listed = self.git_files("") if self.options.use_git else None
@@ -204,10 +220,14 @@ class _Search(Listing):
         absolute = os.path.join(self.root, path)
         reason, data = self._read(path, absolute)
         if not reason:
+            hashed = content_hash(data)
+            known = self.before.get(path)
+            if known is not None and known.content_hash == hashed and known.absolute == absolute:
+                return known
             language = language_of_path(path) or language_of_script(data) or "text"
             reason = made_by_machine(data, language, name)
             if not reason or self._keeps(path, reason):
-                return FoundFile(path, absolute, len(data), content_hash(data), language)
+                return FoundFile(path, absolute, len(data), hashed, language)
             self.note(path, "note", reason, f"it is left out: {SKIP_REASONS[reason]}")
         self.skipped[reason] += 1
         return None

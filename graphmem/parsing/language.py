@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import PurePosixPath
 from typing import Any
 
 from graphmem._resources import data_root
@@ -146,5 +145,7 @@ def _by_suffix() -> tuple[dict[str, str], dict[str, str]]:
 def language_of_path(path: str) -> str:
     """The language a path's name claims, or "" when none does. Looks at the name only."""
     suffixes, names = _by_suffix()
-    pure = PurePosixPath(path)
-    return names.get(pure.name) or suffixes.get(pure.suffix.lower(), "")
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    suffix = name[dot:] if 0 < dot < len(name) - 1 else ""
+    return names.get(name) or suffixes.get(suffix.lower(), "")
