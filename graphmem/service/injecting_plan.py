@@ -109,7 +109,7 @@ class Planner:
         return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
 
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
-        """Files to prefetch for the folders of open files, and what kept some folders from being looked up."""
+        """Files to prefetch for the folders of open files and for these themselves, and what kept some folders from being looked up."""
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []
         for place, folder in enumerate(folders):
@@ -117,6 +117,10 @@ class Planner:
                 return items, [f"no time to look up which files work on {len(folders) - place} of {len(folders)} folders begins with"]
             if found := self.prefetch(folder, wait=False).files:
                 items.append(of_prefetch(folder, found))
+        if files:
+            root, others = self._root(), [one for one in self._moving(files, False).files if one.path not in files]
+            if found := planning.prefetched(others, lambda path: tokens_of(root, path))[0]:
+                items.append(of_prefetch("the open files", found))
         return items, []
 
     def step_limit(self, module: str, base: int) -> StepLimit:
