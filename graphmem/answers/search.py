@@ -34,7 +34,7 @@ class Factor:
 class SearchHit:
     """A search result, as what one can ask on about it."""
 
-    id: str  # of a symbol `path::qualname`, of the second of that name in the file `path::qualname#2`, of other text its path, of a memory its id
+    id: str  # of a symbol `path::qualname`, of the second of that name there `path::qualname#2`; of other text its path, of a memory its id
     kind: str  # code | prose | data | symbol | memory
     path: str
     qualname: str  # of the symbol; "" for prose
