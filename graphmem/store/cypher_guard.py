@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
-from graphmem.store.cypher_words import CLAUSES, FUNCTIONS, RESERVED, TABLES, Kind, Token, refusal, tokens_of
+from graphmem.store.cypher_words import CLAUSES, FUNCTIONS, KINDS, RESERVED, TABLES, Kind, Token, refusal, tokens_of
 
 MOST_HOPS: Final = 10  # of a path of any length
 MOST_NESTED: Final = 24  # brackets in brackets
@@ -142,6 +142,9 @@ class _Parser:
         if token.kind is not Kind.NAME or token.word in RESERVED or token.text.startswith("_"):
             raise self._unexpected(what)
         return self._next().text
+
+    def _kind(self) -> str:
+        return self._next().text if self._now.kind is Kind.NAME and self._now.text in KINDS else self._name("a kind of edge")
 
     def _property(self) -> str:
         token = self._now
@@ -298,10 +301,10 @@ class _Parser:
     def _inside_rel(self) -> str:
         found = self._name("a name") if self._now.kind is Kind.NAME else ""
         if self._take(":"):
-            found += f":{self._name('a kind of edge')}"
+            found += f":{self._kind()}"
             while self._take("|"):
                 self._take(":")
-                found += f"|{self._name('a kind of edge')}"
+                found += f"|{self._kind()}"
         if self._take("*"):
             shortest = " SHORTEST " if self._take("SHORTEST") else ""
             low, high = self._hops()

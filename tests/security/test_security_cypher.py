@@ -39,7 +39,8 @@ GOOD = [
         {"paths": ["bank/account.py"]},
     ),
     ("MATCH (m:Memory)-[r:ABOUT]->(x) RETURN m.title, label(x), CASE WHEN r.confidence<-1 THEN 'no' ELSE 'yes' END", {}),
-    ("CALL table_info('Symbol') RETURN name ORDER BY name", {}),
+    ("CALL table_info('Symbol') RETURN name, type ORDER BY name", {}),
+    ("MATCH (f:File)-[c:CONTAINS|IMPORTS]->(s) WHERE s.name CONTAINS 'a' RETURN f.path, s.kind", {}),
     ("CALL show_tables() RETURN *", {}),
     ("WITH [1, 2, 3] AS l RETURN l[1], l[1:2], size(l), -2 ^ 2 % 3, TRUE AND NOT FALSE, NULL IS NOT NULL, 1.5e3 // a comment\n", {}),
 ]

@@ -5,7 +5,7 @@ Tokens are a file beside the index. Whoever has the file makes and revokes them,
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -128,5 +128,5 @@ def _shown(one: StoredToken) -> dict[str, object]:
 def _age(one: StoredToken) -> tuple[str, str]:
     if not one.expires_at:
         return (f"since {one.created_at[:10]}", "dim")
-    left = (datetime.fromisoformat(one.expires_at) - datetime.now(UTC)).days
+    left = -((datetime.now(UTC) - datetime.fromisoformat(one.expires_at)) // timedelta(days=1))  # a day that has begun counts
     return ("expired", "red") if one.is_over(datetime.now(UTC)) else (f"{plural(left, 'day')} left", "dim")
