@@ -221,6 +221,17 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
     tab.until(f"{picture} !== {json.dumps(with_edges)}")
 
 
+def test_switching_kinds_in_a_row_keeps_menu_and_focus_and_escape_closes_it(tab, explorer, visit):
+    visit(explorer + "/explore/graph?around=pagerank", "document.querySelector('.menu') && document.querySelector('.panel h2')")
+    tab.value("document.querySelector('.menu summary').click()")
+    tab.value("document.querySelectorAll('.menu input')[1].click()")
+    tab.until("location.search.includes('kinds=CALLS%2CREFERENCES') && document.querySelector('.menu')?.open")
+    tab.until("document.activeElement === document.querySelectorAll('.menu input')[1]")
+    tab.press("Escape")
+    assert tab.value("document.querySelector('.menu').open") is False
+    assert tab.value("document.activeElement.tagName") == "SUMMARY"
+
+
 def test_a_picture_is_saved_as_svg_with_its_names_as_text(tab, explorer, visit):
     visit(explorer + "/explore/graph", PAINTED)
     text = tab.value(

@@ -125,6 +125,8 @@ function told(name, signal) {
   return place;
 }
 
+let switched = null; // the kind that was switched last: its switch has the focus again when the view has come anew
+
 async function showAround(picture, panel, below, parameters, signal) {
   const { around, depth = "1", kinds = "" } = parameters;
   fill(picture, h("p.loading", null, words.loading));
@@ -145,15 +147,17 @@ async function showAround(picture, panel, below, parameters, signal) {
   const depths = choice([1, 2, 3, 4].map((n) => [String(n), String(n)]), depth, { id: "depth", onchange: (event) => again({ depth: event.target.value }) });
   const toggles = KINDS.map((kind) =>
     h("label.toggle", null,
-      h("input", { type: "checkbox", checked: chosen.has(kind), onchange: (event) => (chosen[event.target.checked ? "add" : "delete"](kind), again({ kinds: KINDS.filter((one) => chosen.has(one)).join(",") })) }),
+      h("input", { type: "checkbox", checked: chosen.has(kind), onchange: (event) => ((switched = kind), chosen[event.target.checked ? "add" : "delete"](kind), again({ kinds: KINDS.filter((one) => chosen.has(one)).join(",") })) }),
       h(`i.line.${kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[kind]));
+  const kindsMenu = menu(words.map.kinds, signal, toggles);
+  kindsMenu.open = switched !== null;
   let stage = null;
   fill(
     picture,
     h("div.map", null,
       h("div.controls", null,
         h("label.field.row", null, h("span", null, w.depth), depths),
-        menu(words.map.kinds, signal, toggles),
+        kindsMenu,
         h("span.buttons", null,
           h("button", { type: "button", onclick: () => stage.zoom(1.4) }, words.map.zoom_in),
           h("button", { type: "button", onclick: () => stage.zoom(1 / 1.4) }, words.map.zoom_out),
@@ -162,6 +166,8 @@ async function showAround(picture, panel, below, parameters, signal) {
       h("div.stage", null, h("div.zones", { "aria-hidden": "true" }, h("span.before", null, `← ${words.impact.before}`), h("span.after", null, `${words.impact.after} →`)), canvas),
       h("p.said", { role: "status" }, answer.leftOut ? `${w.left_out(answer.leftOut)}.` : "")),
   );
+  toggles[KINDS.indexOf(switched)]?.querySelector("input").focus();
+  switched = null;
   panel.hidden = false;
   stage = new Stage(canvas, scene, {
     select: (index) => {
