@@ -1,8 +1,8 @@
 """What an owner keeps in memory when nobody asks for anything: `python -m benchmarks idle --memories 50000 --symbols 100000`.
 
-Makes a project of that size, starts its server as a client does, asks it once of everything, leaves it alone until it has put away all that it puts
-away when nobody asks (see `graphmem.service.keeper`), and reads how much of its memory is in RAM on the way; then how long the first
-question of each kind takes that finds it so.
+Makes a project of that size, starts its server as a client does, asks it once of everything, leaves it alone until it has put away
+all that it puts away when nobody asks (see `graphmem.service.keeper`), and reads how much of its memory is in RAM on the way; then how
+long the first question of each kind takes that finds it so.
 """
 
 from __future__ import annotations

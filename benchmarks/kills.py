@@ -142,12 +142,14 @@ def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]],
     begun, due = time.monotonic(), 0.0
 
     def take() -> bool:
-        nonlocal data
+        nonlocal data, begun
         try:
             more = os.read(read, 1 << 20)
         except BlockingIOError:
             return True
         data += more
+        if more:
+            begun = time.monotonic()  # it is silence that says that a process hangs, not slowness
         while b"\n" in data:
             line, data = data.split(b"\n", 1)
             word, *rest = json.loads(line)
