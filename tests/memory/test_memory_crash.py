@@ -12,7 +12,8 @@ from graphmem import GraphMem
 from graphmem.settings import Settings
 
 KILLS = 100
-BUDGET_S = 60.0  # on a busy machine there are fewer kills, and the test says how many
+BUDGET_S = 60.0  # on a busy machine there are fewer kills
+LEAST = 20  # but never less than this, however long they take
 
 # One process imports everything and forks the writers it kills, so that a kill costs a tenth of a second.
 NURSERY = """
@@ -22,7 +23,7 @@ from graphmem import GraphMem
 from graphmem.settings import Settings
 import graphmem.memory.book, graphmem.store.kuzu_store, graphmem.projection.memories
 
-folder, kills, budget = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+folder, kills, budget, least = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 
 def write(number, tell):
     hold = (0.0, 0.002, 0.02, 0.2)[number % 4]
@@ -42,7 +43,7 @@ def write(number, tell):
             os.write(tell, (" ".join(ids) + "\\n").encode())
 
 acknowledged, done, begun = [], 0, time.monotonic()
-while done < kills and time.monotonic() - begun < budget:
+while done < kills and (done < least or time.monotonic() - begun < budget):
     read, tell = os.pipe()
     child = os.fork()
     if child == 0:
@@ -70,16 +71,20 @@ print(json.dumps({"kills": done, "acknowledged": acknowledged}))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(900)
 def test_a_hundred_kills_lose_nothing_acknowledged_and_leave_nothing_half_visible(tmp_path):
     folder = tmp_path / "index"
     run = subprocess.run(
-        [sys.executable, "-c", NURSERY, str(folder), str(KILLS), str(BUDGET_S)], capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, "-c", NURSERY, str(folder), str(KILLS), str(BUDGET_S), str(LEAST)],
+        capture_output=True,
+        text=True,
+        timeout=840,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     acknowledged = set(told["acknowledged"])
-    assert told["kills"] >= 20, "too slow a machine to say anything"
+    assert told["kills"] >= LEAST
     assert len(acknowledged) > told["kills"]
     with GraphMem.open(folder, settings=Settings(embedder="none")) as memory:
         index = memory._book.index()
