@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphmem.service.graphmem import GraphMem
 
 BUSY_PATIENCE_S = 10.0
+SETTLE_S = 0.5  # after the start, before files are looked at: whoever caused it is asking right now
 SWITCH_S = 0.0005  # between looks at whether another thread wants to run
 
 
@@ -167,6 +168,8 @@ class _Run:
         had_index = self._service.state().generation > 0
         if had_index or self._no_index:
             self._announce()
+        if had_index:
+            self._stopping.wait(SETTLE_S)
         try:
             if not self._no_index:
                 self._index()
