@@ -9,6 +9,7 @@ import pytest
 
 from graphmem.errors import DiskFullError
 from graphmem.indexing.inputs import Inputs
+from graphmem.model import HandlesRow
 from graphmem.resolution.resolver import Resolver
 
 
@@ -160,12 +161,18 @@ def test_readers_that_could_not_be_given_the_new_graph_get_it_with_the_next_run(
 def test_inputs_come_back_as_they_were_kept(tmp_path):
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None
-    inputs.save("r1", "l", [("top", "a", "é"), ("file", "b")], {"a": frozenset({0, 1}), "b": frozenset()})
-    inputs.follow("r2", "l", [("named", "c")], 2, {"a": frozenset({2})}, ["b"])
+    routes = [HandlesRow("route", path, "flask", f"{at:020x}", 0.9, "framework", at) for at, path in enumerate(("/a", "/b", "/c"), 1)]
+    inputs.save(
+        "r1", "l", [("top", "a", "é"), ("file", "b")], {"a": frozenset({0, 1}), "b": frozenset()}, {"a": routes[:1], "b": routes[1:2]}
+    )
+    inputs.follow("r2", "l", [("named", "c")], 2, {"a": frozenset({2})}, {"a": routes[2:]}, ["b"])
     inputs.close()
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None
     assert inputs.load("r2", "other") is None
     assert inputs.load("r2", "l") == ([("top", "a", "é"), ("file", "b"), ("named", "c")], {"a": frozenset({2})})
+    assert inputs.handles() == routes[2:]
+    assert inputs.handling(["a"])
+    assert not inputs.handling(["b"])
     assert inputs.notes == []
     inputs.close()
