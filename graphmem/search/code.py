@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
@@ -48,7 +48,9 @@ def gather(
         # A cosine is cheap for any text: every candidate gets its own, whoever found it.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
-    units = Units(entries, divided(view, entries, named, divide=tuning.divide), {})
+    best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
+    segments = divided(view, map(entries.__getitem__, best_first), named, divide=tuning.divide, most=tuning.units)
+    units = Units(entries, segments, {})
     by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else {}
     by_cosine = _cosines(view, units, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
@@ -63,6 +65,15 @@ def gather(
         Ranked("files", near, weights.files, full=1.0),
     ]
     return CodeLists(lists, units, max(chunk_dense.values(), default=0.0))
+
+
+def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
+    """Sort key: the better of a chunk's places in the lists, ties by id."""
+    place: dict[str, int] = {}
+    for scores in lists:
+        for at, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key))):
+            place[key] = min(at, place.get(key, at))
+    return lambda key: (place.get(key, len(place)), key)
 
 
 def _cosines(view: GraphView, units: Units, cosines: Mapping[str, float]) -> dict[str, float]:

@@ -10,8 +10,7 @@ are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cache
 from threading import Lock
 from typing import Final, NamedTuple
@@ -27,9 +26,11 @@ _HEAD: Final = 2  # letters that the stemmer never changes
 _lock: Final = Lock()
 
 
-class _Own(NamedTuple):
-    counts: Counter[str]  # of the query's stems in the text
-    length: int  # words of the text
+class _Near(NamedTuple):
+    """A text's words that may be forms of the query's, and how many words it has."""
+
+    words: list[str]
+    length: int
 
 
 def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> dict[str, float]:
@@ -50,16 +51,26 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     for segments in units.segments.values():
         for segment in segments:
             texts.setdefault(segment.unit, []).append(segment.text)
-    own = {unit: _counted(" ".join(parts), weight, heads) for unit, parts in texts.items()}
-    average = sum(one.length for one in own.values()) / max(1, len(own))
+    worth = (1.0, fields.name, fields.outer, fields.path)
+    known: dict[str, _Near] = {}  # many units share a path and what they are in
+    near: dict[str, list[_Near]] = {}
+    for unit, parts in texts.items():
+        near[unit] = [_near("\n".join(parts), heads)]
+        for text in _fields(view, units, unit):
+            if text not in known:
+                known[text] = _near(text, heads)
+            near[unit].append(known[text])
+    stem_of = _stems(word for of_unit in near.values() for one in of_unit for word in one.words)
+    average = sum(of_unit[0].length for of_unit in near.values()) / max(1, len(near)) or 1.0
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
-    for unit, (counts, length) in own.items():
-        shorter = 1 - fields.b + fields.b * length / (average or 1.0)
-        joined: dict[str, float] = {stem: count / shorter for stem, count in counts.items()}
-        for text, worth in zip(_fields(view, units, unit), (fields.name, fields.outer, fields.path), strict=True):
-            for stem, count in _counted(text, weight, heads).counts.items():
-                joined[stem] = joined.get(stem, 0.0) + worth * count
+    for unit, of_unit in near.items():
+        shorter = 1 - fields.b + fields.b * of_unit[0].length / average
+        joined: dict[str, float] = {}
+        for one, factor in zip(of_unit, (worth[0] / shorter, *worth[1:]), strict=True):
+            for stem in map(stem_of.__getitem__, one.words):
+                if factor and stem in weight:
+                    joined[stem] = joined.get(stem, 0.0) + factor
         if joined:
             covered = math.fsum(weight[stem] for stem in joined) / whole
             scores[unit] = math.fsum(weight[stem] * tf / (tf + fields.k1) for stem, tf in joined.items()) * covered**fields.coverage
@@ -69,8 +80,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
 def _weights(words: WordAnswer, query: str, rest: float) -> dict[str, float]:
     """Inverse document frequency of each stem that is looked for, less beyond the first line."""
     first = set(query_words(query.strip().split("\n", 1)[0]))
-    with _lock:
-        stem_of = _stemmer()(words.rows)
+    stem_of = _stems(words.rows)
     weights: dict[str, float] = {}
     for word, rows in words.rows.items():
         rarity = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5)) * (1.0 if word in first else rest)
@@ -78,15 +88,15 @@ def _weights(words: WordAnswer, query: str, rest: float) -> dict[str, float]:
     return weights
 
 
-def _counted(text: str, weight: Mapping[str, float], heads: set[str]) -> _Own:
-    """How often each stem is in a text."""
+def _near(text: str, heads: set[str]) -> _Near:
     words = normalise(text).split()
-    near = [word for word in words if word[:_HEAD] in heads]
-    if not near:
-        return _Own(Counter(), len(words))
+    return _Near([word for word in words if word[:_HEAD] in heads], len(words))
+
+
+def _stems(words: Iterable[str]) -> dict[str, str]:
+    """Stem of each word, all at once: a call costs more than a word."""
     with _lock:
-        stem_of = _stemmer()(near)
-    return _Own(Counter(stem for word in near if (stem := stem_of[word]) in weight), len(words))
+        return _stemmer()(words)
 
 
 def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ nobody can call it from elsewhere.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from graphmem.model import SymbolKind
@@ -47,19 +47,28 @@ class Voted(NamedTuple):
     boosted_by: str
 
 
-def divided(view: GraphView, entries: Mapping[str, Entry], named: Mapping[int, float], *, divide: bool) -> dict[str, list[Segment]]:
+def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float], *, divide: bool, most: int) -> dict[str, list[Segment]]:
     """Whose lines each chunk holds; several segments of one chunk never have the same unit.
 
     Args:
         view: the graph the chunks are of.
-        entries: chunks with their texts.
+        entries: chunks with their texts, the best first.
         named: nodes the query names, and how sure that is.
         divide: False: a chunk belongs as a whole to the symbol it was cut at.
+        most: segments after which no further chunk is divided and the rest are no candidates: code of many tiny functions has ten in
+            a chunk, and each costs as much as a large one.
     """
-    if not divide:
-        return {key: [_whole(view, entry)] for key, entry in entries.items()}
-    symbols_of = {path: _Symbols(view, path) for path in {entry.path for entry in entries.values()}}
-    return {key: _segments(view, entry, symbols_of[entry.path], named) for key, entry in entries.items()}
+    symbols_of: dict[str, _Symbols] = {}
+    segments: dict[str, list[Segment]] = {}
+    count = 0
+    for entry in entries:
+        if count >= most:
+            break
+        if divide and entry.path not in symbols_of:
+            symbols_of[entry.path] = _Symbols(view, entry.path)
+        segments[entry.id] = _segments(view, entry, symbols_of[entry.path], named) if divide else [_whole(view, entry)]
+        count += len(segments[entry.id])
+    return segments
 
 
 class _Symbols:
