@@ -80,10 +80,10 @@ def test_nothing_to_parse_is_nothing():
 
 
 def test_a_file_that_kills_its_worker_is_the_only_one_lost(tmp_path, monkeypatch):
-    files = source_files(tmp_path, 100)
+    files = source_files(tmp_path, SMALL_SET + 20)
     monkeypatch.setattr(pool, "_BOOT", _boot_that("m050.py", "os.kill(os.getpid(), signal.SIGSEGV)"))
     parsed = {one.facts.path: one for one in parse_files(files, project="p", workers=2)}
-    assert len(parsed) == 100
+    assert len(parsed) == SMALL_SET + 20
     assert parsed["m050.py"].facts.diagnostics == (("error", "crashed", "the parser ended on it (SIGSEGV)", 0),)
     assert parsed["m050.py"].facts.content_hash == files[50].content_hash
     assert [one.qualname for one in parsed["m050.py"].facts.definitions] == ["<module>"]
@@ -91,18 +91,18 @@ def test_a_file_that_kills_its_worker_is_the_only_one_lost(tmp_path, monkeypatch
 
 
 def test_a_file_over_its_time_is_given_up(tmp_path, monkeypatch):
-    files = source_files(tmp_path, 80)
+    files = source_files(tmp_path, SMALL_SET)
     # Held inside C code, where no Python signal handler would run.
     monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); time.sleep(60)"))
     started = time.monotonic()
     parsed = {one.facts.path: one for one in parse_files(files, project="p", workers=1, time_limit_s=1)}
     assert time.monotonic() - started < 20
-    assert len(parsed) == 80
+    assert len(parsed) == SMALL_SET
     assert parsed["m010.py"].facts.diagnostics == (("error", "timeout", "it took longer than 1 seconds to parse", 0),)
 
 
 def test_an_exception_on_one_file_is_told_and_contained(tmp_path, monkeypatch):
-    files = source_files(tmp_path, 80)
+    files = source_files(tmp_path, SMALL_SET)
     monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "raise RecursionError('too deep')"))
     parsed = {one.facts.path: one for one in parse_files(files, project="p", workers=1)}
     assert parsed["m010.py"].facts.diagnostics == (("error", "crashed", "extraction failed on it: RecursionError: too deep", 0),)
@@ -111,7 +111,7 @@ def test_an_exception_on_one_file_is_told_and_contained(tmp_path, monkeypatch):
 def test_workers_that_cannot_start_are_one_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(pool, "_BOOT", "raise ImportError('no such grammar')")
     with pytest.raises(IndexingError, match="no such grammar"):
-        list(parse_files(source_files(tmp_path, 80), project="p", workers=2))
+        list(parse_files(source_files(tmp_path, SMALL_SET), project="p", workers=2))
     assert not children()
 
 
@@ -145,7 +145,7 @@ def test_a_file_that_vanished_or_changed_since_discovery_is_told_as_it_is_now(tm
 def test_names_of_libraries_in_the_working_directory_are_not_imported(tmp_path, monkeypatch):
     for name in ("json.py", "tree_sitter.py", "graphmem.py", "signal.py"):
         (tmp_path / name).write_text("raise SystemExit('imported from the repository')\n")
-    files = source_files(tmp_path, 80)
+    files = source_files(tmp_path, SMALL_SET)
     monkeypatch.chdir(tmp_path)
     assert len(list(parse_files(files, project="p", workers=1))) == len(files)
 
