@@ -84,8 +84,8 @@ class Tuning(NamedTuple):
 
     normaliser: str = MINMAX
     depth: int = 100  # memories of the word and the dense path, each
-    chunks: int = 200  # of code and documents, of the word and the dense path, each
-    units: int = 600  # symbols in them that are ranked
+    chunks: int = 120  # of code and documents, of the word and the dense path, each
+    units: int = 400  # symbols in them that are ranked
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names when the query is nothing but one name
     divide: bool = True  # chunks among the symbols in them
