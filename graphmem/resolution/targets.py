@@ -60,6 +60,7 @@ class Targets:
         self.hierarchy = hierarchy
         self.entry = entry
         self.terms = entry.terms
+        self._named: dict[tuple[str, bool, int, tuple[str, ...]], list[Target]] = {}
 
     # from values
 
@@ -261,20 +262,27 @@ class Targets:
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
         """Definitions of a bare name that a call with these arguments can mean, when they are few."""
-        entry = self.entry
-        if (bound and entry.rules.is_common_name(name)) or name.startswith("__"):
+        if (bound and self.entry.rules.is_common_name(name)) or name.startswith("__"):
             return []
         term = self.terms[reference.term]
-        keywords = [keyword for keyword, _ in term[3]]
+        keywords = tuple(keyword for keyword, _ in term[3])
         is_open = "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in term[2])
+        asked = (name, bound, -1, ()) if is_open else (name, bound, len(term[2]), keywords)
+        found = self._named.get(asked)
+        if found is None:
+            found = self._named[asked] = self._of_name(*asked)
+        return found
+
+    def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
+        """The same for any call in this file with so many arguments; -1: nobody knows how many."""
         found = []
         for symbol in self.project.named(name):
             if symbol.kind in CLASS_KINDS or bound != (symbol.kind == "method"):
                 continue
             other = self.project.files[symbol.path]
-            if other.in_tests and other is not entry:  # what a test file defines is for itself, unless it is imported
+            if other.in_tests and other is not self.entry:  # what a test file defines is for itself, unless it is imported
                 continue
-            if is_open or other.rules.takes(other.definitions[symbol.index], len(term[2]), keywords, bound=bound):
+            if positional < 0 or other.rules.takes(other.definitions[symbol.index], positional, keywords, bound=bound):
                 found.append(symbol)
         if len(found) == 1:
             return [Target(found[0], None, "unique_name")]

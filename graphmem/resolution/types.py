@@ -75,13 +75,15 @@ def join_all(types: Iterable[Type]) -> Type:
     return found
 
 
+_CONTAINERS: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
+"""Tags of what is merged with others of its kind."""
+
+
 def _normal(atoms: Type) -> Type:
     containers: dict[Any, list[Atom]] = {}
     for atom in atoms:
-        if atom[0] == BOX:
-            containers.setdefault((BOX, atom[1]), []).append(atom)
-        elif atom[0] in (TUP, LAM, OBJ, PARTIAL):
-            containers.setdefault(atom[0], []).append(atom)
+        if atom[0] in _CONTAINERS:
+            containers.setdefault((BOX, atom[1]) if atom[0] == BOX else atom[0], []).append(atom)
     for key, group in containers.items():
         if len(group) > 1:
             atoms = (atoms - frozenset(group)) | _merged(key, group)
