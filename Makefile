@@ -98,6 +98,7 @@ endif
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
 	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
 	@$(PIP) install -qq -c $(PINS) -e .
+	@$(BIN)/python -m compileall -q graphmem  # pip compiles what it copies, and this stays where it is
 	@touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-runtime

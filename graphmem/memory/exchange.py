@@ -263,8 +263,9 @@ def _short(row: MemoryRow, taken: Taken) -> str:
 
 
 def _files(item: Mapping[str, Any]) -> list[str]:
-    about = item.get("about", ())
-    return sorted(str(one.get("name", "")) for one in about if isinstance(one, Mapping) and one.get("label") == "File")
+    about = item.get("about")  # what it has to be is looked at with the edges
+    listed = about if isinstance(about, list) else ()
+    return sorted(str(one.get("name", "")) for one in listed if isinstance(one, Mapping) and one.get("label") == "File")
 
 
 def _flag(field: str, value: Any) -> bool:

@@ -32,13 +32,20 @@ def refuse_a_strangers(data_dir: Path) -> None:
     Git tracks nothing of an index that graphmem made, which hides it; rules are for people and may be tracked.
 
     Raises:
-        BadInputError: git tracks it.
+        BadInputError: git tracks it, or a folder above it may not be entered.
     """
     from graphmem.indexing import git
 
     place = data_dir.absolute()
-    if not place.exists():
-        return
+    try:
+        if not place.exists():
+            return
+    except PermissionError as error:
+        raise BadInputError(
+            f"{place} cannot be entered ({error.strerror}); give yourself the right to, or name another place with --db",
+            argument="db",
+            path=str(place),
+        ) from error
     try:
         tracked = git.run(place.parent, "ls-files", "-z", "--cached", "--", place.name)
     except GitError:  # no git, no repository, or one it does not trust: then nothing was cloned here by this user

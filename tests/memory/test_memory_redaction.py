@@ -80,12 +80,12 @@ def test_an_address_alone_is_personal_and_no_reason_to_refuse():
 
 
 def test_a_later_scan_finds_what_was_stored_before_the_rules_and_takes_it_out_everywhere(gm, tmp_path, monkeypatch):
-    import graphmem.memory.book as book_module
+    import graphmem.memory.intake as intake
 
     kept = gm.remember("Nothing to hide in this one, it is about caches.").memory
     with monkeypatch.context() as patch:  # as an older version without these rules would have stored it
-        patch.setattr(book_module, "find", lambda _: [])
-        patch.setattr(book_module, "redact_all", lambda value, _: value)
+        patch.setattr(intake, "find", lambda _: [])
+        patch.setattr(intake, "redact_all", lambda value, _: value)
         leaked = gm.remember(f"The nightly job uses {KEY} to reach the service.").memory
     assert KEY in leaked.content
     told = gm.scan_secrets()
