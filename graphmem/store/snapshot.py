@@ -74,14 +74,18 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
         start += len(table)
     parts = []
     for kind in sorted({pair.edge for pair in CODE_PAIRS}):
-        pieces = [_ranked(ask, pair, ranks) for pair in CODE_PAIRS if pair.edge is kind]
+        # A query of an empty table costs what one of a small one does, and a new index has a dozen.
+        pieces = [_ranked(ask, pair, ranks) for pair in CODE_PAIRS if pair.edge is kind and len(ranks[pair.src]) and len(ranks[pair.dst])]
+        if not pieces:
+            continue
         table = pa.concat_tables(pieces)
         src, dst = table["src"].to_numpy(), table["dst"].to_numpy()
         table = table.take(pa.array(np.lexsort((dst, src))))
         table = table.set_column(0, "src", ids.take(table["src"].combine_chunks()))
         table = table.set_column(1, "dst", ids.take(table["dst"].combine_chunks()))
         parts.append(full_lines(table).add_column(0, "kind", pa.repeat(pa.scalar(str(kind)), len(table))))
-    return pa.concat_tables(parts).cast(pa.schema(_EDGE_COLUMNS)).combine_chunks()
+    schema = pa.schema(_EDGE_COLUMNS)
+    return pa.concat_tables(parts).cast(schema).combine_chunks() if parts else schema.empty_table()
 
 
 def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]]) -> pa.Table:
