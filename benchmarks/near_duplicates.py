@@ -1,6 +1,6 @@
 """From which cosine on do two memories say the same, and from which do they speak of the same? Measured for each model.
 
-    python benchmarks/near_duplicates.py [--write]
+    python -m benchmarks near_duplicates [--models DIR] [--write]
 
 The pairs below are labelled by hand: the same said in other words, another thing said of the same, and the opposite. For each
 embedder that is installed it takes as `duplicate` the lowest cosine above which at most one in fifty pairs of *another* label lies,
@@ -20,9 +20,11 @@ import report
 import graphmem.memory
 from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import SentenceEmbedder, packaged_folder
-from graphmem.memory.similar import OVERLAP, Similarity, Thresholds, opposed, overlap, says_the_same, words_of
+from graphmem.memory.similar import OVERLAP, Similarity, Thresholds, name_of, opposed, overlap, says_the_same, words_of
 from graphmem.memory.text import contextual_text
+from graphmem.settings import models_dir
 
 THRESHOLDS = Path(graphmem.memory.__file__).parent / "thresholds.json"
 SPARED = 0.02  # share of the pairs that are no duplicates and may lie above the threshold
@@ -174,15 +176,15 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
 def main() -> int:
     """Measure, print, and write when asked to."""
     parser = report.parser(__doc__)
+    parser.add_argument("--models", type=Path, default=models_dir({}), help="where prepared models are kept")
     parser.add_argument("--write", action="store_true", help="write graphmem/memory/thresholds.json")
     arguments = parser.parse_args()
-    embedders: dict[str, Embedder] = {"hashed": HashedEmbedder()}
+    embedders: list[Embedder] = [HashedEmbedder()]
     if packaged_folder() is not None:
-        embedders["all-MiniLM-L6-v2"] = SentenceEmbedder()
-    found = {}
-    for name, embedder in embedders.items():
-        key = embedder.model_id if name == "hashed" else name
-        found[key] = calibrate(embedder)
+        embedders.append(SentenceEmbedder())
+        if not missing_for(arguments.models):
+            embedders.append(QuantisedEmbedder(arguments.models))
+    found = {name_of(embedder.model_id): calibrate(embedder) for embedder in embedders}
     report.table(
         ["model", "duplicate", "topic", "same recognised", "other mistaken", "opposites recognised"],
         [

@@ -47,7 +47,7 @@ class Similarity(NamedTuple):
 
 @lru_cache(maxsize=1)
 def thresholds() -> dict[str, Thresholds]:
-    """Model id, without precision and length, to its thresholds; `default` for any other."""
+    """Name of a model, as `name_of` gives it, to its thresholds; `default` for any other."""
     table = json.loads((files("graphmem.memory") / "thresholds.json").read_text(encoding="utf-8"))
     return {model: Thresholds(row["duplicate"], row["topic"], row["pairs"]) for model, row in table["models"].items()}
 
@@ -55,8 +55,12 @@ def thresholds() -> dict[str, Thresholds]:
 def thresholds_of(model_id: str) -> Thresholds:
     """The thresholds of a model; those of the specification for one that was not measured."""
     table = thresholds()
-    exact = table.get(model_id)
-    return exact or next((row for name, row in table.items() if model_id.startswith(name)), table["default"])
+    return table.get(name_of(model_id), table["default"])
+
+
+def name_of(model_id: str) -> str:
+    """What a model's thresholds are kept under: its id without the number of tokens it reads."""
+    return model_id.partition("@")[0]
 
 
 # ---- words

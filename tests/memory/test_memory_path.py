@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.quantised import QuantisedEmbedder
+from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.errors import BadInputError, MemoryNotFoundError
+from graphmem.memory.similar import thresholds_of
 from graphmem.memory.types import SOURCES
 
 TABS = "Indent Python sources with four spaces everywhere in this repository."
@@ -114,6 +118,12 @@ def test_a_person_s_words_are_never_replaced_by_an_inference(gm):
     assert answer.result.id == first.id
     assert gm.memory(first.id).content == first.content
     assert gm.memory(first.id).strength == 2
+
+
+def test_every_embedder_that_comes_along_has_measured_thresholds(tmp_path):
+    embedders = HashedEmbedder(), SentenceEmbedder(), QuantisedEmbedder(tmp_path), SentenceEmbedder(max_tokens=128)
+    assert all(thresholds_of(embedder.model_id).pairs for embedder in embedders)
+    assert thresholds_of("all-MiniLM-L6-v2-of-somebody@256").pairs == 0
 
 
 def test_the_same_in_other_words_is_found_by_the_vector(gm):
