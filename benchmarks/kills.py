@@ -1,8 +1,12 @@
-"""Processes killed with -9 while they write, index, checkpoint, rest, compact, migrate and back up; nothing acknowledged may be missing.
+"""Processes killed with -9 while they write, index, checkpoint, rest, compact, save their projection, migrate and back up.
 
 `python -m benchmarks kills --count 1000` prints, for each kind of work, kills, what was acknowledged before them, what of it was missing
-at the next open, and what the opening had to mend. One process imports everything and forks the ones it kills. A round of `migrate`
-works on a copy of its own; all others share one index, so that damage of one round would be met by the next.
+at the next open (nothing may be), and what the opening had to mend. One process imports everything and forks the ones it kills.
+
+A round of `migrate` works on a copy of its own: a process writes to it and is killed; a process of a graphmem with more migrations opens
+it and is killed on the way or while it writes; a third opens it to the end, finds what both were told is kept, writes, and is killed; a
+fourth looks for that, too. The rounds of `projection` begin by holding every memory they show against the journal. All of these share one
+index, so that damage of one round would be met by the next.
 """
 
 from __future__ import annotations
@@ -23,8 +27,11 @@ from typing import Any
 
 import report
 
-KINDS = ("write", "index", "checkpoint", "rest", "compact", "migrate", "backup")
+KINDS = ("write", "index", "checkpoint", "rest", "compact", "projection", "migrate", "backup")
 FILES = 12  # of the small repository
+FIRST = 600  # memories before the first kill: a projection of fewer than 500 is not saved
+MIGRATIONS = 4  # that the newer graphmem has more
+MIGRATION_S = 2.5  # about as long as opening with them takes, with the backup before them
 MAX_WAIT_S = 60.0  # for a word of the process that is to be killed; longer means that it hangs
 
 
@@ -61,8 +68,9 @@ def settings() -> Any:
     return Settings(embedder="none", workers=1, max_db_gb=1)
 
 
-def check_open(memory: Any, known: dict[str, Any], tell: Tell) -> None:
-    """What the process before acknowledged is there, and the graph is whole."""
+def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool = False) -> None:
+    """What the process before acknowledged is there, and the graph is whole; in full: each memory is as the journal says."""
+    from graphmem.memory import mending
     from graphmem.service import checks
 
     rows = {row.id: row for row in memory._book.index().all_rows()}
@@ -72,6 +80,8 @@ def check_open(memory: Any, known: dict[str, Any], tell: Tell) -> None:
     wrong = [one.said for one in checks.graph(memory._store) if one.level == "bad"]
     if generation < known["generation"]:
         wrong.append(f"generation {generation}, {known['generation']} was acknowledged")
+    if in_full and any(off := mending.compare(memory._book)):
+        wrong.append(f"memories missing, different, not in the journal: {off}")
     notes = [*memory._store.notes, *memory._book.notes]
     tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "generation": generation})
 
@@ -81,11 +91,8 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
     from graphmem import GraphMem
 
     chance = random.Random(seed)
-    if kind == "migrate":
-        pretend_newer_schema(4)
-        tell("begun")
     with GraphMem.open(folder, settings=settings()) as memory:
-        check_open(memory, known, tell)
+        check_open(memory, known, tell, in_full=kind == "projection")
         for i in range(100_000):
             ids = [f"{number}-{i}"]
             if i % 3 == 2:
@@ -105,6 +112,8 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
                 memory._store.rest(0)
             elif kind == "compact":
                 memory.compact()
+            elif kind == "projection":
+                memory.cool()
             elif kind == "backup":
                 made = memory.backup(portable=chance.random() < 0.3)
                 tell("backup", made.path)
@@ -121,6 +130,58 @@ def pretend_newer_schema(count: int) -> None:
         for i in range(count)
     )
     migrate.load_migrations = lambda: (*known, *more)
+
+
+def migrating(folder: Path, known: dict[str, Any], names: Sequence[str], tell: Tell) -> None:
+    """Open a copy of the index with a graphmem that has more migrations, look for what is known, and write until killed."""
+    from graphmem import GraphMem
+
+    pretend_newer_schema(MIGRATIONS)
+    tell("begun")
+    with GraphMem.open(folder, settings=settings()) as memory:
+        check_open(memory, known, tell)
+        for name in names:
+            memory.remember(f"note {name}", id=name)
+            tell("kept", [name])
+    tell("closed")
+
+
+def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], seed: int) -> dict[str, Any]:
+    """One round of migrating; see the module. What was acknowledged, what opens found, and where the kill hit."""
+    chance = random.Random(seed)
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(index, copy)
+    ids: list[str] = []
+    faults: list[str] = []
+    found: list[dict[str, Any]] = []
+
+    def state() -> dict[str, Any]:
+        return {**known, "ids": [*known["ids"], *ids]}
+
+    def took(told: dict[str, list[Any]], why: str, *, may_end: bool = False) -> None:
+        ids.extend(one for some in told.get("kept", ()) for one in some)
+        found.extend(told.get("opened", ()))
+        if why and not (may_end and why == "ended by itself"):
+            faults.append(why)
+
+    took(*one_kill(lambda tell: work("write", number, copy, copy, state(), seed, tell), lambda told: len(told.get("kept", ())) > 1, 0.0))
+    before = len(ids)
+    names = [f"{number}-after{i}" for i in range(1000)]
+    # Half of the kills hit the opening, which migrates first, the others what is written after it.
+    early = chance.random() < 0.5
+    told, why = one_kill(
+        lambda tell: migrating(copy, state(), names, tell),
+        (lambda told: "begun" in told) if early else (lambda told: len(told.get("kept", ())) > 1),
+        chance.random() * MIGRATION_S if early else chance.choice((0.0, 0.01, 0.05)),
+    )
+    hit = "after it" if "opened" in told else "in the migration" if list(copy.glob("graph.db.before-*")) else "before it"
+    took(told, why)
+    last = [f"{number}-last{i}" for i in range(3)]
+    took(*one_kill(lambda tell: migrating(copy, state(), last, tell), lambda told: len(told.get("kept", ())) > 2, 0.0), may_end=True)
+    took(*one_kill(lambda tell: migrating(copy, state(), (), tell), lambda told: "closed" in told, 0.0), may_end=True)
+    if len([one for one in ids if "-last" in one]) != len(last):
+        faults.append("the migrated copy took no writes")
+    return {"before": before, "acknowledged": len(ids), "found": found, "faults": faults, "hit": hit}
 
 
 def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]], bool], delay_s: float) -> tuple[dict[str, list[Any]], str]:
@@ -205,27 +266,28 @@ def run(
     done = 0
     while done < count and time.monotonic() - begun < seconds:
         kind = kinds[done % len(kinds)]
-        where = index
-        if kind == "migrate":
-            shutil.rmtree(migrated, ignore_errors=True)
-            shutil.copytree(index, migrated)
-            where = migrated
         number, state, least = done, dict(known), chance.randrange(4)
-        told, why = one_kill(
-            lambda tell, kind=kind, where=where, number=number, state=state: work(kind, number, where, repo, state, seed + number, tell),
-            lambda told, kind=kind, least=least: (
-                "begun" in told if kind == "migrate" else len(told.get("kept", ())) + len(told.get("opened", ())) > least
-            ),
-            chance.choice((0.0, 0.002, 0.01, 0.05, 0.2)) if kind != "migrate" else chance.random() * 0.8,
-        )
         done += 1
-        kept = [one for ids in told.get("kept", ()) for one in ids]
         row = rows[kind]
         row["kills"] += 1
-        row["acknowledged"] += len(kept) + len(told.get("generation", ())) + len(told.get("backup", ()))
-        if why:
-            faults.append(f"round {number}, {kind}: {why}")
-        for found in told.get("opened", ()):
+        if kind == "migrate":
+            moved = one_migration(index, migrated, number, state, seed + number)
+            opened, told_why = moved["found"], moved["faults"]
+            row["acknowledged"] += moved["acknowledged"]
+            row[f"killed {moved['hit']}"] += 1
+        else:
+            told, why = one_kill(
+                lambda tell, kind=kind, number=number, state=state: work(kind, number, index, repo, state, seed + number, tell),
+                lambda told, least=least: len(told.get("kept", ())) + len(told.get("opened", ())) > least,
+                chance.choice((0.0, 0.002, 0.01, 0.05, 0.2)),
+            )
+            kept = [one for ids in told.get("kept", ()) for one in ids]
+            known["ids"] += kept
+            known["generation"] = max([known["generation"], *told.get("generation", ())])
+            row["acknowledged"] += len(kept) + len(told.get("generation", ())) + len(told.get("backup", ()))
+            opened, told_why = told.get("opened", ()), [why] if why else []
+        faults += [f"round {number}, {kind}: {why}" for why in told_why]
+        for found in opened:
             row["opened"] += 1
             row["missing"] += len(found["missing"]) + len(found["halves"])
             faults += [f"round {number}, {kind}: {said}" for said in (*found["missing"], *found["halves"], *found["wrong"])]
@@ -233,20 +295,6 @@ def run(
             aside = [note for note in found["notes"] if "put aside" in note or "cut off" in note]
             if aside:
                 say(f"round {number}, {kind}, generation {found['generation']}: {'; '.join(aside)}")
-        if kind == "migrate":  # what is in the copy is in no other; it is opened once more, to the end
-            after, why = one_kill(
-                lambda tell, number=number, ids=kept, state=state: check_migrated(migrated, {**state, "ids": [*state["ids"], *ids]}, tell),
-                lambda told: "closed" in told,
-                0.0,
-            )
-            for found in after.get("opened", ()):
-                row["missing"] += len(found["missing"])
-                faults += [f"round {number}, after migrating: {said}" for said in (*found["missing"], *found["wrong"])]
-            if why and why != "ended by itself":
-                faults.append(f"round {number}, after migrating: {why}")
-        else:
-            known["ids"] += kept
-            known["generation"] = max([known["generation"], *told.get("generation", ())])
         for fault in faults[told_of:]:
             say(f"fault: {fault}")
         told_of = len(faults)
@@ -311,18 +359,9 @@ def first_index(index: Path, repo: Path, tell: Tell) -> None:
 
     with GraphMem.open(index, settings=settings()) as memory:
         made = memory.index(repo)
+        memory.remember_many([{"id": f"first{i}", "content": f"note {i} that was there before"} for i in range(FIRST)])
     tell("generation", made.generation)
     time.sleep(MAX_WAIT_S)
-
-
-def check_migrated(folder: Path, known: dict[str, Any], tell: Tell) -> None:
-    """Open a migrated copy to the end, with everything that was acknowledged."""
-    from graphmem import GraphMem
-
-    pretend_newer_schema(4)
-    with GraphMem.open(folder, settings=settings()) as memory:
-        check_open(memory, known, tell)
-    tell("closed")
 
 
 def _kind_of_note(note: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
+
+_log = logging.getLogger(__name__)
 
 FORMAT: Final = 1
 FOLDER: Final = "backups"  # in the index directory
@@ -62,6 +65,15 @@ _LEFT_OUT: Final = (
     ".backup-",
     JOURNAL,
 )
+
+
+class Content(NamedTuple):
+    """What was put into a backup, as its manifest says it."""
+
+    engine: str  # whose file it is; `PORTABLE` for tables
+    generation: int
+    memories: int
+    entries: int
 
 
 class Manifest(NamedTuple):
@@ -97,27 +109,65 @@ def make(
         DiskFullError: there is no room; nothing is left of it.
         DatabaseDamagedError: what was written could not be opened; nothing is left of it.
     """
+
+    def fill(staging: Path) -> Content:
+        generation = store.generation()
+        if portable:
+            (staging / DUMP).mkdir()
+            store.dump(staging / DUMP)
+        else:
+            store.copy_to(staging / DATABASE)
+        with book.writing():
+            memories, entries = len(book.index()), book.journal.head.number
+            _copy_tree(data_dir / JOURNAL, staging / JOURNAL)
+        return Content(PORTABLE if portable else store.engine.name, generation, memories, entries)
+
+    return _made(data_dir, settings, dest, kind, book.project(), fill)
+
+
+def before_change(
+    data_dir: Path, settings: Settings, version: str, meta: Mapping[str, str], dump: Callable[[Path], Mapping[str, int]]
+) -> None:
+    """Write a portable backup before the schema of the database changes; see `store.open_store`. One that is there already is enough.
+
+    Raises:
+        DiskFullError: there is no room; nothing is left of it, and the database stays as it is.
+    """
+    from graphmem.memory.mending import META
+    from graphmem.store.opening import GENERATION
+
+    kind = f"before-{version}"
+    here = int(meta.get(GENERATION, "0")), int(meta.get(META, "").partition(":")[0] or 0)
+    if any(f"-{kind}" in path.name and (said.generation, said.entries) == here for path, said in readable(data_dir)):
+        return  # an opening that was ended before the schema was changed has written it
+
+    def fill(staging: Path) -> Content:
+        (staging / DUMP).mkdir()
+        rows = dump(staging / DUMP)
+        _copy_tree(data_dir / JOURNAL, staging / JOURNAL)
+        return Content(PORTABLE, here[0], rows.get("Memory", 0), here[1])
+
+    try:
+        made = _made(data_dir, settings, None, kind, meta.get("project", ""), fill)
+    except DatabaseDamagedError as error:
+        _log.warning("no backup could be made before the schema changes (%s); the file is kept as it is", error)
+        return
+    _log.warning("the schema is about to change; %s is the index before it, for `graphmem restore`", made.path)
+
+
+def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, project: str, fill: Callable[[Path], Content]) -> BackupInfo:
     begun = perf_counter()
     moment = datetime.now(UTC)
-    target = _target(data_dir, dest, kind, book.project(), moment)
+    target = _target(data_dir, dest, kind, project, moment)
     scratch = target.with_name(f".backup-{target.name}.part")
     try:
         with _staging(target.parent, ".backup-") as staging:
-            generation = store.generation()
-            if portable:
-                (staging / DUMP).mkdir()
-                store.dump(staging / DUMP)
-            else:
-                store.copy_to(staging / DATABASE)
-            with book.writing():
-                memories, entries = len(book.index()), book.journal.head.number
-                _copy_tree(data_dir / JOURNAL, staging / JOURNAL)
+            content = fill(staging)
             for name, path in kept_files(data_dir):
                 _copy(path, staging / name)
             found = {name: (path.stat().st_size, _hash(path)) for name, path in _walk(staging)}
-            engine = PORTABLE if portable else store.engine.name
             made_at = moment.isoformat(timespec="seconds")
-            manifest = Manifest(FORMAT, made_at, graphmem.__version__, book.project(), engine, generation, memories, entries, found)
+            manifest = Manifest(FORMAT, made_at, graphmem.__version__, project, *content, found)
             _write(scratch, staging, manifest)
         check(scratch, settings)
         scratch.replace(target)
@@ -131,7 +181,23 @@ def make(
     finally:
         scratch.unlink(missing_ok=True)
     seconds = round(perf_counter() - begun, 3)
-    return BackupInfo(str(target), made_at, manifest.project, engine, target.stat().st_size, generation, memories, entries, seconds)
+    size = target.stat().st_size
+    return BackupInfo(str(target), made_at, project, content.engine, size, content.generation, content.memories, content.entries, seconds)
+
+
+def clear_leftovers(data_dir: Path) -> list[str]:
+    """Delete what a process that was killed while it wrote or read a backup has left; whoever calls this has the index open.
+
+    Returns:
+        Names of what is gone.
+    """
+    gone = []
+    for folder in (data_dir, data_dir / FOLDER):
+        for one in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if one.name.startswith((".backup-", ".restore-")) and not one.is_symlink():
+                shutil.rmtree(one) if one.is_dir() else one.unlink()
+                gone.append(one.name)
+    return gone
 
 
 def check(archive: Path, settings: Settings) -> Manifest:
@@ -223,6 +289,15 @@ def listed(data_dir: Path) -> list[Path]:
     folder = data_dir / FOLDER
     found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
     return sorted((one for one in found if not one.name.startswith(".")), key=lambda one: (one.stat().st_mtime, one.name))
+
+
+def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
+    """Backups in the index's own folder whose manifest can be read, newest first."""
+    for path in reversed(listed(data_dir)):
+        try:
+            yield path, read_manifest(path)
+        except BadInputError as error:
+            _log.warning("%s", error)
 
 
 def rotate(data_dir: Path, keep: int) -> list[Path]:

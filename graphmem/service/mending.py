@@ -7,11 +7,13 @@ is deleted but what was derived.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graphmem.errors import DatabaseDamagedError, MigrationError
 from graphmem.memory.book import FOLDER as JOURNAL
 from graphmem.projection.projections import GRAPH_FILE
+from graphmem.service import backup as backups
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.opening import resolve
@@ -64,4 +66,13 @@ def put_aside(path: Path, engine: str, why: str) -> list[str]:
 
 
 def _open(path: Path, settings: Settings) -> GraphStore:
-    return open_store(path, engine=settings.engine, buffer_pool_bytes=settings.buffer_pool_mb << 20, max_db_bytes=settings.max_db_gb << 30)
+    store = open_store(
+        path,
+        engine=settings.engine,
+        buffer_pool_bytes=settings.buffer_pool_mb << 20,
+        max_db_bytes=settings.max_db_gb << 30,
+        keep=partial(backups.before_change, path.parent, settings),
+    )
+    if gone := backups.clear_leftovers(path.parent):
+        _log.info("of a backup that was never finished: %s deleted", ", ".join(gone))
+    return store

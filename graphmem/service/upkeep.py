@@ -74,12 +74,7 @@ class UpkeepVerbs:
     def backups(self) -> list[BackupInfo]:
         """What lies in the index's own folder of backups, newest first."""
         found = []
-        for path in reversed(backups.listed(self._data_dir)):
-            try:
-                said = backups.read_manifest(path)
-            except BadInputError as error:
-                _log.warning("%s", error)
-                continue
+        for path, said in backups.readable(self._data_dir):
             facts = (said.made_at, said.project, said.engine, path.stat().st_size, said.generation, said.memories, said.entries, 0.0)
             found.append(BackupInfo(str(path), *facts))
         return found

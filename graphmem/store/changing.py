@@ -144,7 +144,7 @@ class StoreChanges(LiveFile):
 
     def _exchange(self, new: Path) -> int:
         files.check_header(new, self._options.engine.spec, self._options.engine.name)
-        database = open_current(new, self._options, self._catalog)
+        database = open_current(new, self._options._replace(keep=None), self._catalog)  # what it came from is kept as it is
         try:
             connection = database.connect()
             meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)

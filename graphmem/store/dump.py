@@ -2,12 +2,14 @@
 
 A dump is a folder: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. It is
 written from one read transaction and read back by the way every new file is filled (`rebuild.fill`), so what a dump becomes is what
-`compact` would have made.
+`compact` would have made. It says of which schema its rows are: they are loaded into tables of that schema, which the migrations that
+came later then bring up to date.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,24 +17,29 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from graphmem.errors import DatabaseDamagedError, DiskFullError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, SchemaTooNewError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.arrow_rows import SLICE
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Engine
 from graphmem.store.files import beside
+from graphmem.store.migrate import load_migrations, newest_of, table_names
 from graphmem.store.opening import NEXT, OpenOptions, build
 from graphmem.store.rebuild import Content
 from graphmem.store.tables import ALL_PAIRS, CARRIED_NODES, CODE_NODES, EmbeddingTable, NodeTable, Pair
+from graphmem.store.write_edges import ends
 from graphmem.store.write_nodes import CREATES
 
 if TYPE_CHECKING:
     from graphmem.store.catalog import Catalog
     from graphmem.store.engine import Connection
+    from graphmem.store.migrate import Migration
 
 FORMAT: Final = 1
 META_FILE: Final = "meta.json"
+_VERSION: Final = re.compile(r"\d{4}")
+_BEFORE_SCHEMAS: Final = "0003"  # of dumps that do not say
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
@@ -40,7 +47,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
     """Write everything a database holds into an empty folder.
 
     Args:
-        connection: in a read transaction.
+        connection: in a read transaction. The database may be of an older schema.
         catalog: the named queries.
         folder: made by the caller.
         meta: all of Meta, as of that transaction.
@@ -51,15 +58,19 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
     Raises:
         DiskFullError: the disk refused; the folder is of no use.
     """
-    content = Content(GraphDelta.empty(), connection, catalog, keep_code=True, moment=times.now())
+    names = table_names(connection)
     rows: dict[str, int] = {}
     try:
-        for name, table in _named(content):
-            rows[name] = rows.get(name, 0) + len(table)
-            _append(folder, name, table)
-        _finish(folder, rows)
-        said = {"format": FORMAT, "meta": dict(meta), "rows": rows}
+        for name, table in _named(connection, catalog, names):
+            if len(table):
+                rows[name] = len(table)
+                path = str(folder / f"{name}.00000.arrow")
+                with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema, options=_COMPRESSED) as writer:
+                    writer.write_table(table)
+        said = {"format": FORMAT, "schema": newest_of(connection), "meta": dict(meta), "rows": rows}
         (folder / META_FILE).write_text(json.dumps(said, indent=1, sort_keys=True), encoding="utf-8")
+        for file in sorted(folder.iterdir()):
+            files.sync(file)
     except OSError as error:
         raise DiskFullError(f"there is no room for a dump in {folder} ({error}); make room and try again", path=str(folder)) from error
     return rows
@@ -81,9 +92,10 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
 
     Raises:
         DatabaseDamagedError: the dump is not whole, or of a format nobody knows.
+        SchemaTooNewError: a newer graphmem wrote it.
         DiskFullError, LimitError: what the engine says.
     """
-    meta, rows = _described(folder)
+    meta, rows, schema = _described(folder)
     path = path.resolve()
     if path.exists() and not replace:
         raise DatabaseDamagedError(f"{path} is there already; name a new file", path=str(path), reason="exists")
@@ -91,7 +103,7 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
         path,
         OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only=False),
         load_catalog(),
-        _Dumped(folder, rows, moment=times.now()),
+        _Dumped(folder, rows, _migrations_to(schema, folder), moment=times.now()),
         meta,
         {},
     )
@@ -102,8 +114,9 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
 class _Dumped(Content):
     """What a dump holds, as the content of a new file."""
 
-    def __init__(self, folder: Path, rows: Mapping[str, int], moment: datetime) -> None:
+    def __init__(self, folder: Path, rows: Mapping[str, int], schema: tuple[Migration, ...] | None, moment: datetime) -> None:
         super().__init__(GraphDelta.empty(), None, load_catalog(), keep_code=False, moment=moment)
+        self.schema = schema
         self._folder = folder
         self._rows = rows
 
@@ -113,7 +126,7 @@ class _Dumped(Content):
         vectors = [table for name in self._rows if (table := EmbeddingTable.parse(name)) is not None]
         for name, label in {**labels, **{str(table): table for table in vectors}}.items():
             table = _read(self._folder, name, self._rows)
-            step = SLICE if label in CREATES else max(1, len(table))
+            step = SLICE if label in CREATES and self.schema is None else max(1, len(table))
             for at in range(0, len(table), step):
                 yield label, table.slice(at, step)
 
@@ -130,38 +143,53 @@ def pair_name(pair: Pair) -> str:
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 
-def _named(content: Content) -> Iterator[tuple[str, pa.Table]]:
-    for label, table in content.nodes():
-        yield str(label), table
-    for pair, table in content.edges():
-        yield pair_name(pair), table
+def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, pa.Table]]:
+    """Every table that is there, nodes before edges."""
+
+    def rows(query: str, **fills: object) -> pa.Table:
+        text, params = catalog[query].bind(fills)
+        table = connection.arrow(text, params)
+        return table.rename_columns([name.split(".")[-1] for name in table.column_names])
+
+    for label in (*CODE_NODES, *CARRIED_NODES):
+        if label in names:
+            yield str(label), rows("dump_nodes", label=label)
+    for name in sorted(names):
+        if (vectors := EmbeddingTable.parse(name)) is not None:
+            yield name, rows("dump_embeddings", table=vectors)
+    for pair in ALL_PAIRS:
+        if {pair.edge, pair.src, pair.dst} <= names:
+            yield pair_name(pair), rows("dump_edges", **ends(pair))
 
 
-def _append(folder: Path, name: str, table: pa.Table) -> None:
-    """One piece of a table, as a file of its own: pieces come from several queries and are joined when they are read."""
-    if len(table):
-        number = sum(1 for _ in folder.glob(f"{name}.*.arrow"))
-        path = str(folder / f"{name}.{number:05d}.arrow")
-        with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema, options=_COMPRESSED) as writer:
-            writer.write_table(table)
+def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
+    """The migrations a dump's rows are of; None when those are all."""
+    known = load_migrations()
+    if version > known[-1].version:
+        raise SchemaTooNewError(
+            f"the dump was written by a newer graphmem (schema {version}, this one knows {known[-1].version}); update graphmem, or use "
+            "the dump that was made before the update",
+            path=str(folder),
+            found=int(version),
+            known=int(known[-1].version),
+            version=version,
+        )
+    base = tuple(one for one in known if one.version <= version)
+    return base if len(base) < len(known) else None
 
 
-def _finish(folder: Path, rows: dict[str, int]) -> None:
-    for name in [name for name, count in rows.items() if not count]:
-        del rows[name]
-    for file in sorted(folder.iterdir()):
-        files.sync(file)
-
-
-def _described(folder: Path) -> tuple[dict[str, str], dict[str, int]]:
+def _described(folder: Path) -> tuple[dict[str, str], dict[str, int], str]:
     try:
         said = json.loads((folder / META_FILE).read_text(encoding="utf-8"))
         number, meta, rows = said["format"], dict(said["meta"]), {str(name): int(count) for name, count in said["rows"].items()}
+        schema = said.get("schema", _BEFORE_SCHEMAS)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _not_whole(folder, f"{META_FILE} cannot be read ({error})") from error
     if number != FORMAT:
         raise _not_whole(folder, f"it is of format {number}, this graphmem reads {FORMAT}")
-    return meta, rows
+    if not isinstance(schema, str) or not _VERSION.fullmatch(schema):
+        raise _not_whole(folder, f"{META_FILE} names no schema")
+    return meta, rows, schema
 
 
 def _read(folder: Path, name: str, rows: Mapping[str, int]) -> pa.Table:

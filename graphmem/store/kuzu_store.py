@@ -20,7 +20,7 @@ from graphmem.store.cypher_aside import CypherAside
 from graphmem.store.dump import write_dump
 from graphmem.store.engine import Engine
 from graphmem.store.lock import DatabaseLock
-from graphmem.store.opening import OpenOptions, resolve
+from graphmem.store.opening import Keep, OpenOptions, resolve
 from graphmem.store.reading import StoreReads, checked_meta
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.write_knowledge import check_delta
@@ -43,6 +43,7 @@ def open_store(
     max_db_bytes: int = MAX_DB_BYTES,
     read_only: bool = False,
     query_timeout_s: float = QUERY_S,
+    keep: Keep | None = None,
 ) -> GraphStore:
     """Open the database at a path, making it when there is none.
 
@@ -53,6 +54,7 @@ def open_store(
         max_db_bytes: address space for the file, a power of two.
         read_only: share the database with other readers; nothing is created or migrated.
         query_timeout_s: time one read may take unless its call says otherwise.
+        keep: called before the schema of a database changes, with what writes a dump of it; what it raises leaves the database as it is.
 
     Raises:
         StoreBusyError: this or another process has it open.
@@ -67,7 +69,7 @@ def open_store(
             argument="buffer_pool_bytes",
         )
     resolved = resolve(Path(path))
-    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only)
+    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only, keep)
     try:
         lock = DatabaseLock(resolved, engine, shared=read_only)
     except OSError as error:

@@ -157,6 +157,11 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     return known[len(history) :]
 
 
+def newest_of(connection: Connection) -> str:
+    """The version a database is at; "0000" when it has had none."""
+    return max((row[0] for row in connection.rows(*load_catalog()["history"].bind({})).rows), default="0000")
+
+
 def check_tables(connection: Connection, path: Path) -> None:
     """See that every table of the schema is there; a crash or another program may have left a part.
 

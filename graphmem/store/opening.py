@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,8 +25,6 @@ from graphmem.store.probe import CANNOT_SAY
 from graphmem.store.rebuild import Content, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from graphmem.store.engine import Engine, RawDatabase
     from graphmem.store.lock import Record
 
@@ -40,6 +39,11 @@ CHECKPOINT: Final = "store.checkpoint"
 KNOWLEDGE: Final = "store.knowledge"  # counter of changes of layer 3; not there before the first
 
 
+Keep = Callable[[str, Mapping[str, str], Callable[[Path], Mapping[str, int]]], None]
+"""Keeps what a database holds before its schema changes: called with the first version that is to come, Meta, and what writes a dump
+into an empty folder."""
+
+
 class OpenOptions(NamedTuple):
     """What every open of one store has in common."""
 
@@ -47,6 +51,7 @@ class OpenOptions(NamedTuple):
     buffer_pool_bytes: int
     max_db_bytes: int
     read_only: bool
+    keep: Keep | None = None
 
     @property
     def sizes(self) -> tuple[str, int, int]:
@@ -198,7 +203,7 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
                 )
         else:
             if (waiting := pending(connection, path)) and table_names(connection):
-                database = _after_keeping_it(database, path, options, waiting[0].version)
+                database = _after_keeping_it(database, path, options, catalog, waiting[0].version)
                 connection = database.connect()
             migrate(connection, catalog, path)
         check_tables(connection, path)
@@ -208,18 +213,31 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
     return database
 
 
-def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, version: str) -> RawDatabase:
-    """Before the schema changes, keep the file as it is, so that the graphmem that made it can be gone back to."""
+def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
+    """Before the schema changes, keep what is here: the file, for the graphmem that made it, and a dump, which every engine reads."""
     kept = beside(path, f".before-{version}")
     files.check_room(path, path.stat().st_size)
-    database.connect().rows("CHECKPOINT")
+    connection = database.connect()
+    connection.rows("CHECKPOINT")
+    if options.keep is not None:
+        from graphmem.store.dump import write_dump
+
+        meta = dict(connection.rows(*catalog["meta_all"].bind({})).rows)
+        options.keep(version, meta, lambda folder: write_dump(connection, catalog, folder, meta))
     database.close()
     scratch = beside(path, ".keeping")
-    shutil.copyfile(path, scratch)
+    try:
+        shutil.copyfile(path, scratch)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise DiskFullError(
+            f"there is no room to keep {path} as it is before its schema changes ({error}); make room and try again, nothing was changed",
+            path=str(path),
+        ) from error
     files.sync(scratch)
     scratch.replace(kept)
     files.sync(path.parent)
-    _log.warning("the schema is brought to %s; %s is the database as it was, for `graphmem restore` or an earlier graphmem", version, kept)
+    _log.warning("the schema is brought to %s; %s is the database as it was, for an earlier graphmem", version, kept)
     return options.open(path)
 
 

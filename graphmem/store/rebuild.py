@@ -41,6 +41,7 @@ from graphmem.store.write_nodes import CREATES
 if TYPE_CHECKING:
     from graphmem.store.catalog import Catalog
     from graphmem.store.engine import Connection, RawDatabase
+    from graphmem.store.migrate import Migration
 
 HELD_BYTES: Final = 2 << 20  # Arrow data a connection may hold before it is renewed
 _PAIRS_OF: Final = {pair: [other for other in ALL_PAIRS if other.edge is pair.edge] for pair in ALL_PAIRS}
@@ -58,7 +59,10 @@ class Content:
 
     Attributes:
         knowledge_changed: whether a link of knowledge was moved or an anchor set; known when `edges` is drained.
+        schema: the migrations its rows are of; None for all there are.
     """
+
+    schema: tuple[Migration, ...] | None = None
 
     def __init__(self, delta: GraphDelta, old: Connection | None, catalog: Catalog, *, keep_code: bool, moment: datetime) -> None:
         self._delta = delta
@@ -233,7 +237,7 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         DiskFullError, LimitError: what the engine says; the file is of no use then.
     """
     connection = _renewed(database, database.connect())
-    migrate(connection, catalog, database.path)
+    migrate(connection, catalog, database.path, content.schema)
     before: NodeTable | EmbeddingTable | None = None
     for label, table in content.nodes():
         if label != before:
@@ -241,7 +245,7 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
         before = label
         if connection.held_bytes > HELD_BYTES:
             connection = _renewed(database, connection)
-        _load_nodes(connection, catalog, label, table)
+        _load_nodes(connection, catalog, label, table, by_copy=content.schema is not None)
         del table
     for pair, table in content.edges():
         if len(table):
@@ -249,19 +253,21 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
             _copy_edges(connection, catalog, pair, table)
         del table
     connection = _renewed(database, connection)
+    if content.schema is not None:
+        migrate(connection, catalog, database.path)
     with Transaction(connection, catalog) as transaction:
         said = {**meta, **further} if content.knowledge_changed else meta
         transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(said.items())])
     connection.rows("CHECKPOINT")
 
 
-def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | EmbeddingTable, table: pa.Table) -> None:
+def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | EmbeddingTable, table: pa.Table, *, by_copy: bool) -> None:
     if not len(table):
         return
     if isinstance(label, EmbeddingTable):
         connection.rows(*catalog["create_embedding_table"].bind({"table": label, "dim": label.dim}))
         connection.rows(*catalog["copy_embeddings"].bind({"table": label, "rows": table}))
-    elif label in CREATES:
+    elif label in CREATES and not by_copy:  # its query names the columns of the newest schema
         # As fast as COPY, in a third of the memory, and pieces of it do not tear the file as pieces of COPY do.
         connection.rows(*catalog[CREATES[label]].bind({"rows": table}))
     else:
