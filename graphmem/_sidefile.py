@@ -1,7 +1,8 @@
-"""SQLite files beside the database that say themselves which format they are in, and the one way in which they are opened."""
+"""Files beside the database: that only their owner reads them, and SQLite files that say themselves which format they are in."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from dataclasses import dataclass
@@ -13,6 +14,22 @@ from graphmem.errors import GraphMemError
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
+PRIVATE: Final = 0o600  # of every file of an index: memories may be nobody else's business
+
+
+def private(path: str, flags: int) -> int:
+    """An `opener` for `open`: a file that it makes is its owner's alone, whatever the umask is."""
+    return os.open(path, flags, PRIVATE)
+
+
+def private_file(path: Path) -> Path:
+    """Make a file that is its owner's alone, if there is none, for what opens it by its name; its path.
+
+    SQLite gives its logs the rights of its file.
+    """
+    with contextlib.suppress(OSError):  # it cannot be made: whoever opens it says so
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,8 @@ class Sidefile:
             GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
         """
         address = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        if create:
+            private_file(path)
         try:
             db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
             try:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.service import owner
 from graphmem.service.backup import listed
+from graphmem.service.place import open_to_others
 from graphmem.settings import Location
 
 ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index may not fit
@@ -56,6 +57,15 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
                 "note",
                 f"{', '.join(kept)} is the database before its schema changed",
                 "delete it when you will not go back to the earlier graphmem",
+            )
+        )
+    if folder.is_dir() and open_to_others(folder):
+        found.append(
+            Trap(
+                "open to other accounts",
+                "note",
+                f"{folder} holds other things than the index, so it keeps the rights it has, and others may look into it",
+                f"`chmod 700 {folder}`, or keep the index in a folder of its own with --db",
             )
         )
     free = _free(folder)

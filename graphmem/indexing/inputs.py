@@ -15,6 +15,7 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._sidefile import private_file
 from graphmem.model import HandlesRow
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _unpacked(data: bytes) -> list[Any]:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=5, check_same_thread=False)
+    connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         # No durability is needed: what is lost is made again.
         connection.execute("PRAGMA journal_mode = WAL")

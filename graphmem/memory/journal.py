@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from graphmem._sidefile import private
 from graphmem.errors import DiskFullError, JournalError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
 
@@ -169,7 +170,7 @@ class Journal:
         for path in plain[: max(0, len(plain) - OPEN_SEGMENTS)]:
             packed = path.with_name(path.name + ".gz")
             scratch = path.with_name(path.name + ".tmp")
-            with scratch.open("wb") as out:
+            with open(scratch, "wb", opener=private) as out:
                 with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as zipped:
                     zipped.write(path.read_bytes())
                 out.flush()
@@ -248,7 +249,7 @@ class Journal:
         return min((first for one in self._segments() if (first := _first_of(one) or 0) > mine), default=None)
 
     def _begin_segment(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.close()
         self._path = self._folder / f"journal-{self.head.number + 1:010d}.jsonl"
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -273,7 +274,7 @@ class Journal:
         data = _read(path)
         aside = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
         torn = b"" if scan.torn_at is None else data[scan.torn_at :]
-        with aside.open("ab") as out:
+        with open(aside, "ab", opener=private) as out:
             for line in [*scan.bad, torn]:
                 out.write(line if not line or line.endswith(b"\n") else line + b"\n")
             out.flush()
@@ -291,7 +292,7 @@ class Journal:
             )
         kept = b"".join(line_of(data, entry) for entry in scan.entries)
         scratch = path.with_name(path.name + ".tmp")
-        with scratch.open("wb") as out:
+        with open(scratch, "wb", opener=private) as out:
             out.write(gzip.compress(kept, mtime=0) if path.suffix == ".gz" else kept)
             out.flush()
             os.fsync(out.fileno())

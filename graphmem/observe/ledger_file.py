@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._sidefile import private_file
 from graphmem.errors import LedgerError
 
 FORMAT: Final = 2
@@ -117,7 +118,7 @@ class LedgerFile:
         return self._connection
 
     def _connected(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")

@@ -52,7 +52,7 @@ class SessionFiles:
     def write(self, trail: Trail) -> None:
         """Hand to the system what the trail has."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             trail.write()
             self._fails = False
         except OSError as error:
@@ -84,7 +84,7 @@ class SessionFiles:
     def end(self, named: str, record: SessionRecord) -> bool:
         """Keep the record of a session that has ended, in place of its trail; False when the disk refuses."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             keep_record(self.folder, record)
         except OSError as error:
             self.refused(error)

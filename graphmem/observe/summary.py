@@ -119,7 +119,7 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
     Raises:
         OSError: the disk refuses.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / _name(summary)
     part = path.with_suffix(".part")
     part.write_text(markdown(summary), encoding="utf-8")

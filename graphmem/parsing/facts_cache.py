@@ -16,6 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._sidefile import private_file
 from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
@@ -178,7 +179,7 @@ class FactsCache:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=5, check_same_thread=False)
+    connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         _prepare(connection)
     except sqlite3.Error:

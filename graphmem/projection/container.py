@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from graphmem._sidefile import private
+
 _MAGIC: Final = b"GMPROJ1\n"
 _ALIGN: Final = 64
 
@@ -58,7 +60,7 @@ def write_container(path: Path, what: str, version: int, generation: int, sectio
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with temporary.open("wb") as out:
+        with open(temporary, "wb", opener=private) as out:
             out.write(_MAGIC + len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(4, "little") + header)
             for blob in blobs:
                 out.write(b"\0" * (-out.tell() % _ALIGN))

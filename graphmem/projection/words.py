@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem._deflate import deflated, inflated
+from graphmem._sidefile import private_file
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
@@ -132,7 +133,7 @@ class WordIndex:
         path = folder / f"words-{generation}-{time.time_ns():x}.sqlite"
         part = path.with_suffix(".part")
         try:
-            db = sqlite3.connect(part, isolation_level=None)
+            db = sqlite3.connect(private_file(part), isolation_level=None)
             try:
                 # Nobody else sees the file, and it only gets its name when it is whole.
                 db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import graphmem
+from graphmem._sidefile import private
 from graphmem.answers.upkeep import BackupInfo
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, SettingsError
 
@@ -321,7 +322,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     else:
         folder, file = dest.absolute() if dest is not None else data_dir / FOLDER, name + SUFFIX
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise BadInputError(
             f"{folder} cannot be made: {error.strerror or error}; name another", argument="dest", path=str(folder)
@@ -381,7 +382,7 @@ def _hash(path: Path) -> str:
 
 
 def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
-    with scratch.open("wb") as out:
+    with open(scratch, "wb", opener=private) as out:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
             zipped.writestr(MANIFEST, json.dumps(manifest._asdict(), indent=1))
             for name, path in _walk(staging):
@@ -401,7 +402,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 found = hashlib.sha256()
                 left = size
-                with zipped.open(name) as source, target.open("wb") as out:
+                with zipped.open(name) as source, open(target, "wb", opener=private) as out:
                     while piece := source.read(min(_PIECE, left + 1)):  # one more than it may have: a bomb ends here
                         left -= len(piece)
                         if left < 0:

@@ -36,7 +36,7 @@ from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
 from graphmem.service.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.service.people import PeopleVerbs
-from graphmem.service.place import prepare_data_dir, refuse_a_strangers
+from graphmem.service.place import close_to_others, prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.questions import QuestionVerbs
 from graphmem.service.runs import RunVerbs
@@ -196,6 +196,7 @@ class GraphMem(
             if kept is not None:
                 kept.close()
         self._store.close()
+        close_to_others(self._data_dir)
 
     def wait_until_ready(self, timeout_s: float | None = None) -> bool:
         """Whether all that answers are made of is there, waiting for it at most that long.

@@ -14,6 +14,7 @@ from graphmem.errors import DatabaseDamagedError, MigrationError
 from graphmem.memory.book import FOLDER as JOURNAL
 from graphmem.projection.projections import GRAPH_FILE
 from graphmem.service import backup as backups
+from graphmem.service.place import close_to_others
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.opening import resolve
@@ -75,4 +76,5 @@ def _open(path: Path, settings: Settings) -> GraphStore:
     )
     if gone := backups.clear_leftovers(path.parent):
         _log.info("of a backup that was never finished: %s deleted", ", ".join(gone))
+    close_to_others(path.parent)
     return store

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._sidefile import private_file
 from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
 from graphmem.observe.extraction import grounded
@@ -165,7 +166,7 @@ class Paragraphs:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=5.0)) as file, file:
+        with closing(sqlite3.connect(private_file(self._path), timeout=5.0)) as file, file:
             file.execute(_TABLE)
             yield file
 

@@ -2,28 +2,79 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import stat
 from pathlib import Path
+from typing import Final
 
+from graphmem._sidefile import PRIVATE
 from graphmem.errors import BadInputError, GitError
+
+NAME: Final = ".graphmem"  # of an index beside its project
+PRIVATE_FOLDER: Final = 0o700
+FOR_PEOPLE: Final = "rules"  # Markdown that may be tracked by git and read by whoever reads the project
+# What the names of graphmem's own files begin with: a folder that holds something else is somebody's for other things, too.
+_OURS: Final = (
+    *("graph.", "memories", "words-", "facts.", "inputs.", "history.", "ledger.", "paragraphs.", "evidence", "outside", "inbox"),
+    *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
+    *("backups", ".backup-", ".restore-", "aside", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
+)
+
+_log = logging.getLogger(__name__)
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the directory of an index, hidden from git.
+    """Make the directory of an index, hidden from git and closed to other accounts.
 
     Raises:
         BadInputError: the system refused.
     """
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         ignore = data_dir / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
-        raise BadInputError(
-            f"cannot make {data_dir}: {error.strerror or error}; name a directory you may write to with --db",
-            argument="db",
-            path=str(data_dir),
-        ) from error
+        there = os.path.isdir(data_dir)  # noqa: PTH112 -- says no where Path.is_dir raises
+        said = f"{data_dir} cannot be written to ({error.strerror})" if there else f"cannot make {data_dir}: {error.strerror or error}"
+        raise BadInputError(f"{said}; name a directory you may write to with --db", argument="db", path=str(data_dir)) from error
+
+
+def close_to_others(data_dir: Path) -> None:
+    """Take the rights of other accounts from an index and its files, whatever umask made them: memories may be private.
+
+    A folder that holds other things as well keeps the rights it has, and so do the folders in it; so do rules, which are for people.
+    """
+    try:
+        entries = sorted(data_dir.iterdir())
+        alone = data_dir.name == NAME or all(one.name.startswith(_OURS) for one in entries)
+        if alone:
+            _restrict(data_dir)
+        for entry in entries:
+            if entry.name.startswith(_OURS) and entry.name != FOR_PEOPLE:
+                if entry.is_file():
+                    _restrict(entry)
+                elif alone:
+                    for one in (entry, *entry.rglob("*")):
+                        _restrict(one)
+    except OSError as error:  # somebody else's, or a disk that may only be read: then nothing can be taken from it
+        _log.info("the rights of %s stay as they are: %s", data_dir, error)
+
+
+def open_to_others(data_dir: Path) -> bool:
+    """Whether other accounts may look into an index."""
+    return bool(data_dir.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def _restrict(path: Path) -> None:
+    """Leave a file or folder to its owner. Links are left alone, and so is what is somebody else's."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            path.chmod(PRIVATE_FOLDER if stat.S_ISDIR(found.st_mode) else PRIVATE)
+    except FileNotFoundError:
+        return  # it was there for a moment
 
 
 def refuse_a_strangers(data_dir: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -136,7 +135,7 @@ class StoreChanges(LiveFile):
         self._checkpoint()
         files.check_room(target, self._file.stat().st_size)
         try:
-            shutil.copyfile(self._file, target)
+            files.copy(self._file, target)
             files.sync(target)
         except OSError as error:
             target.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ process dies), so the three are checked, moved and put aside together.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import struct
@@ -14,13 +15,17 @@ import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from graphmem._sidefile import PRIVATE, private_file
 from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError, SettingsError
 from graphmem.store.engine import ENGINES, EngineSpec
+
+_log = logging.getLogger(__name__)
 
 PAGE: Final = 4096
 RESERVE: Final = 16 << 20  # bytes that stay free
 _SIDES: Final = (".wal", ".shadow", ".tmp")  # what an engine puts beside its file, with or without more suffixes
 QUARANTINE: Final = ".quarantine"
+_OTHERS: Final = 0o077
 _HEADER: Final = struct.Struct("<4sQIIII")  # magic, storage version, first page and page count of catalogue and metadata
 _NO_PAGE: Final = 0xFFFFFFFF
 
@@ -127,6 +132,22 @@ def _aside(file: Path) -> Path:
     return target
 
 
+def copy(source: Path, target: Path) -> None:
+    """Copy a file; the copy is its owner's alone from its first byte on."""
+    shutil.copyfile(source, private_file(target))
+
+
+def restrict(file: Path) -> None:
+    """Take a file that an engine has made from everybody but its owner. One that is not there, or is somebody else's, stays as it is."""
+    try:
+        if file.stat().st_mode & _OTHERS:
+            file.chmod(PRIVATE)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        _log.info("%s keeps the rights it has: %s", file, error)
+
+
 def size_of(file: Path) -> int:
     """Its bytes; 0 when it is not there."""
     return file.stat().st_size if file.exists() else 0
@@ -154,7 +175,7 @@ def cut(log: Path, whole: int) -> None:
 def put_tail_aside(log: Path, whole: int, why: str) -> list[str]:
     """Quarantine a copy of a log and leave only its first `whole` bytes; at every moment what is whole is there."""
     target = _aside(log)
-    shutil.copyfile(log, target)
+    copy(log, target)
     cut(log, whole)
     return [f"the end of {log.name} was cut off, all of it is kept as {target.name}: {why}"]
 

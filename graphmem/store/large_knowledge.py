@@ -6,7 +6,6 @@ the copy before it takes the file's place, so all pieces of it become visible in
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -104,7 +103,7 @@ def write_copy(
     target = beside(path, NEXT)
     files.remove(target)
     try:
-        shutil.copyfile(path, target)
+        files.copy(path, target)
         for piece in pieces(delta):
             _transact(target, options, catalog, partial(apply_knowledge, delta=piece, moment=moment, tables=tables))
         if vectors is not None:

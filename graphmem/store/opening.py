@@ -6,7 +6,6 @@ lock → what did the last owner leave? → header → (after a crash) try it in
 from __future__ import annotations
 
 import logging
-import shutil
 import subprocess
 import sys
 import uuid
@@ -60,9 +59,12 @@ class OpenOptions(NamedTuple):
 
     def open(self, path: Path) -> RawDatabase:
         """Open the file, or create an empty one."""
-        return self.engine.open(
+        database = self.engine.open(
             path, buffer_pool_bytes=self.buffer_pool_bytes, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
         )
+        if not self.read_only:
+            files.restrict(path)
+        return database
 
 
 def resolve(path: Path) -> Path:
@@ -177,7 +179,7 @@ def build(
 
 def _copy(path: Path, target: Path) -> None:
     try:
-        shutil.copyfile(path, target)
+        files.copy(path, target)
     except OSError as error:
         files.remove(target)
         raise DiskFullError(
@@ -227,7 +229,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
     database.close()
     scratch = beside(path, ".keeping")
     try:
-        shutil.copyfile(path, scratch)
+        files.copy(path, scratch)
     except OSError as error:
         scratch.unlink(missing_ok=True)
         raise DiskFullError(
@@ -249,7 +251,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
     copy = _probe_copy(path)
     left = files.side_files(path)
     try:
-        shutil.copyfile(path, copy)
+        files.copy(path, copy)
         alone = _probe(copy, *options.sizes)
         if not left:
             if not alone.works:
@@ -259,15 +261,15 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             return files.quarantine(left, "it belongs to another database than the one that lies here now")
         files.remove(copy)
         for file in (path, *left):
-            shutil.copyfile(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
+            files.copy(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
         together = _probe(copy, *options.sizes)
         if together.works:
             return []
         log = beside(path, ".wal")
         if previous is not None and left == [log] and 0 < previous.log < files.size_of(log):
             files.remove(copy)
-            shutil.copyfile(path, copy)
-            shutil.copyfile(log, beside(copy, ".wal"))
+            files.copy(path, copy)
+            files.copy(log, beside(copy, ".wal"))
             files.cut(beside(copy, ".wal"), previous.log)
             if _probe(copy, *options.sizes).works:
                 return files.put_tail_aside(
@@ -295,7 +297,7 @@ def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
     """Whether a file that is smaller than it was left is an older copy that somebody put back, not a torn one."""
     copy = _probe_copy(path)
     try:
-        shutil.copyfile(path, copy)
+        files.copy(path, copy)
         alone = _probe(copy, *options.sizes)
     finally:
         files.remove(copy)
