@@ -320,7 +320,9 @@ def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Re
         own = units.best[unit].text if unit in units.best else ""
         if info is not None:
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
-            text = own or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
+            # A part of a class in which every line belongs to a method has no more of the class than its signature, repeated.
+            text = "" if own.rstrip() == f"{info.signature}\n…" else own
+            text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
         else:
             entry = units.entries[unit]
             where = (entry.kind, entry.path, "", "", entry.start_line, entry.end_line, entry.title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -48,11 +49,16 @@ def maximise(window):
     return window
 '''
 
+CHEST = 'class Chest:\n    """Keeps drawers, each with a handle."""\n' + "".join(
+    f"\n    def pull_{n}(self, drawer, handles):\n        return drawer.handle_{n}(handles)\n" for n in range(150)
+)
+
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory):
     root = tmp_path_factory.mktemp("windows")
     (root / "window.py").write_text(SOURCE, encoding="utf-8")
+    (root / "chest.py").write_text(CHEST, encoding="utf-8")
     with GraphMem.open(tmp_path_factory.mktemp("index"), settings=load_settings(None)) as opened:
         opened.index(root)
         opened.wait_until_ready()
@@ -77,6 +83,16 @@ def test_what_lies_in_a_function_is_found_as_that_function(found):
     first = found("brush of a colour")[0]
     assert first.qualname == "Window.paint"
     assert "brush" in first.snippet
+
+
+def test_what_shows_a_hit_is_its_own_and_more_than_a_signature_that_is_repeated(found):
+    hits = {hit.qualname: hit for hit in found("drawers of a chest", k=100)}
+    assert "Chest.pull_149" in hits
+    assert hits["Chest"].snippet == "class Chest\nKeeps drawers, each with a handle."
+    others = {f"handle_{n}" for n in range(150)}
+    for name, hit in hits.items():
+        if name.startswith("Chest.pull_"):
+            assert others & set(re.findall(r"handle_\d+", hit.snippet)) == {f"handle_{name.removeprefix('Chest.pull_')}"}
 
 
 def test_an_inner_function_is_found_itself_when_it_is_named(found):
