@@ -79,10 +79,10 @@ _RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
             dead_code duplicates drift report export_view aliases rules prefetch step_limit context_budget trust health
             sessions commits heat_history paragraphs
         """,
-        ("read", SEEN): "memory memories timeline review_queue search",
+        ("read", SEEN): "memory memories timeline review_queue search ask",
         ("read", WHOLE): """
             audit export export_memories context context_take plan_context relay subscribe_memories subscribe_context session_detail
-            session_receipts experiment session_summary session_summaries recent_summaries ask
+            session_receipts experiment session_summary session_summaries recent_summaries
         """,
         ("remember", NAMED): "remember remember_many note_use",
         ("remember", PLAIN): "start_session observe context_update",

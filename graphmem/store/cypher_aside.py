@@ -5,7 +5,6 @@ What runs there may be ended by the engine, by its bounds or by the clock, and n
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import shutil
@@ -16,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
+from graphmem.errors import BadInputError, DeadlineError, DiskFullError, GraphMemError, LimitError, StoreBusyError
 from graphmem.store.base import AskedRows
 from graphmem.store.cypher_child import MOST_BYTES
 from graphmem.store.cypher_guard import checked
@@ -84,15 +83,25 @@ class CypherAside:
 
     def _clear(self) -> None:
         self._copied = None
-        with contextlib.suppress(OSError):
+        try:
             shutil.rmtree(self._folder)
+        except FileNotFoundError:
+            return  # there was none, or its last file went while it was being deleted
+        except OSError as error:
+            _log.warning("%s could not be deleted, and holds a copy of the graph as it was (%s); delete it by hand", self._folder, error)
 
     def _copy(self) -> Path:
         state = self._state()
         path = self._folder / "graph.db"
         if state != self._copied or not path.exists():
             self._clear()
-            self._folder.mkdir(mode=0o700)
+            try:
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise DiskFullError(
+                    f"{self._folder} cannot be made ({error}), where queries are answered on a copy; make room or make it writable",
+                    path=str(self._folder),
+                ) from error
             self._copy_to(path)
             self._copied = state
         return path

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphmem.errors import BadInputError, DeadlineError, ForbiddenError, GraphMemError, LimitError
+from graphmem.errors import BadInputError, DeadlineError, DiskFullError, ForbiddenError, GraphMemError, LimitError
 from graphmem.service.access import SCOPES, VISIBILITIES
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Limits, Settings
@@ -98,6 +98,21 @@ def test_a_query_that_wants_too_much_ends_and_the_index_goes_on(bank: Path, tmp_
         assert memory.cypher("MATCH (f:File) RETURN count(*)").rows == [[2]]
         assert not list((tmp_path / "index").glob("aside/*.wal"))
     assert not (tmp_path / "index" / "aside").exists()
+
+
+def test_a_copy_that_cannot_be_deleted_or_made_is_said_and_the_index_goes_on(bank: Path, tmp_path: Path, caplog) -> None:
+    wanted = Settings(embedder="none", workers=1, git_history=False, cypher=True)
+    with caplog.at_level("WARNING", logger="graphmem.store.cypher_aside"), GraphMem.open(tmp_path / "index", settings=wanted):
+        assert not caplog.records, "that there is none is nothing to speak of"
+    (tmp_path / "index" / "aside").write_text("in the way")
+    with caplog.at_level("WARNING", logger="graphmem.store.cypher_aside"):
+        with GraphMem.open(tmp_path / "index", repo=bank, settings=wanted) as memory:
+            memory.index(bank)
+            with pytest.raises(DiskFullError, match="aside cannot be made"):
+                memory.cypher("MATCH (f:File) RETURN count(*)")
+            assert memory.symbols("Account")[0]
+        assert "could not be deleted" in caplog.text
+    assert (tmp_path / "index" / "aside").read_text() == "in the way"
 
 
 def test_a_query_that_ends_the_engine_ends_nothing_else(service: GraphMem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,6 +261,7 @@ QUESTIONS = {
     "memories": '{ memories(filter: {visibility: "personal"}) { totalCount edges { node { content } } } }',
     "all memories": "{ memories { edges { node { content relations { title } } } } }",
     "search": '{ search(query: "zanzibar withdraw afraid", k: 50) { notes hits { snippet memory { content } memories { content } } } }',
+    "ask": '{ ask(question: "zanzibar withdraw afraid", k: 50) { evidence { notes hits { snippet memory { content } } } } }',
     "timeline": '{ timeline(id: "of-project", n: 20) { before { content } after { content } } }',
     "review": "{ reviewQueue(first: 100) { edges { node { memory { content } } } } }",
     "audit": "{ audit { entries { memory note } } }",
@@ -277,8 +278,13 @@ def test_a_personal_memory_is_nowhere_in_what_others_are_told(guarded, question:
     said = json.dumps(theirs.answer(QUESTIONS[question], **variables))
     assert "zanzibar" not in said.replace("'of-personal'", "")
     assert "afraid" not in said
-    if question in ("memory", "node", "memories", "all memories", "search", "timeline", "export"):
+    if question in ("memory", "node", "memories", "all memories", "search", "ask", "timeline", "export"):
         assert "zanzibar" in json.dumps(mine.answer(QUESTIONS[question], **variables))
+
+
+def test_who_may_search_may_ask_whatever_memories_they_see(guarded) -> None:
+    said = guarded.client("read").data('{ ask(question: "who may withdraw from an Account?") { evidence { hits { snippet } } } }')
+    assert said["ask"]["evidence"]["hits"]
 
 
 def test_whether_a_hidden_memory_exists_is_not_told_either(guarded, service) -> None:
