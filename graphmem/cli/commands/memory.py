@@ -11,6 +11,7 @@ import typer
 from graphmem.cli import options
 from graphmem.cli.door import Door, door
 from graphmem.cli.failures import REFUSED
+from graphmem.cli.output import plural
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -400,7 +401,9 @@ def rebuild(
         answer = here.service().rebuild_memories()
 
         def say() -> None:
-            here.output.line(f"{answer.memories:,} memories from the journal: {answer.restored:,} restored, {answer.removed:,} removed")
+            here.output.line(
+                f"{plural(answer.memories, 'memory', 'memories')} from the journal: {answer.restored:,} restored, {answer.removed:,} removed"
+            )
             for note in answer.notes:
                 here.output.line(("  " + note, "yellow"))
 

@@ -131,7 +131,7 @@ def rebuild(
         elif not quiet:
             here.output.line(
                 f"{answer.files:,} files, {answer.symbols:,} symbols and {answer.edges:,} edges from the tree; "
-                f"{answer.memories:,} memories from the journal"
+                f"{plural(answer.memories, 'memory', 'memories')} from the journal"
             )
             if answer.restored or answer.removed:
                 here.output.line(

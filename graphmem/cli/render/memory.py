@@ -60,17 +60,26 @@ def memory(output: Output, info: MemoryInfo) -> None:
     output.line()
     facts: list[tuple[str, Cell]] = [
         ("confidence", f"{info.confidence_in_use:.2f} in use, {info.confidence:.2f} when last confirmed"),
-        ("importance", f"{info.importance:.2f}   confirmed {plural(info.strength, 'time')}"),
+        ("importance", f"{info.importance:.2f}"),
         ("from", f"{info.source} ({info.origin}), trust {info.trust:g}"),
         ("known since", _day(info.valid_from) + (f", until {_day(info.valid_to)}" if info.valid_to else "")),
-        ("used", f"shown {info.injected_count}, used {info.used_count}, agreed with {info.confirmed_count} times"),
+        (
+            "confirmed",
+            plural(info.strength, "time") + (f", agreed with {plural(info.confirmed_count, 'time')}" if info.confirmed_count else ""),
+        ),
+        ("of use", f"shown {plural(info.injected_count, 'time')}, used {plural(info.used_count, 'time')}"),
         ("fades", f"half-life {info.half_life_days:g} days" if info.half_life_days is not None else "never"),
     ]
-    if info.tags:
-        facts.append(("tags", ", ".join(info.tags)))
-    if info.commit_sha:
-        facts.append(("learnt at", info.commit_sha[:12]))
-    facts += [(name, str(value)) for name, value in (info.details or {}).items()]
+    optional = {
+        "kept for": ", ".join(word for word, usual in ((info.scope, "global"), (info.visibility, "project")) if word != usual),
+        "tags": ", ".join(info.tags),
+        "learnt at": info.commit_sha[:12],
+        "learnt in": ", ".join(info.sessions),
+        "given as": ", ".join(info.aliases),
+        "found by": "" if info.embedded else "its words; it has no vector yet",
+        **{name.replace("_", " "): _told(value) for name, value in ((info.work_unit or {}) | (info.details or {})).items()},
+    }
+    facts += [(name, value) for name, value in optional.items() if value]
     shown: list[list[Cell]] = [[(name, common.DIM), value] for name, value in facts]
     output.rows(shown)
     for about in info.about:
@@ -109,29 +118,30 @@ def review(output: Output, queue: ReviewQueue) -> None:
         for about in item.memory.about:
             if ANCHORS.get(about.anchor):
                 output.line("    about ", (about.name, common.PATH), *_anchor(about.anchor))
+        for one in item.memory.relations:
+            if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated"):
+                output.line("    contradicts ", (f"#{one.short_id}", common.NAME), f" {one.title}")
     more = common.cut(len(queue.items), queue.total, "--limit shows more")
     if more:
         output.line((more, common.DIM))
-    output.line(("graphmem memory verify ID · dispute ID · forget ID", common.DIM))
+    output.line(("graphmem memory verify ID · dispute ID · resolve ID --over ID; graphmem forget ID", common.DIM))
 
 
 def forgotten(output: Output, answer: Forgotten) -> None:
     """What a removal took."""
-    did = (
-        ("would be taken" if answer.dry_run else "are gone")
-        if answer.hard
-        else ("would be" if answer.dry_run else "are") + " out of search"
-    )
-    output.line(f"{plural(len(answer.ids), 'memory', 'memories')} {did}")
+    count = len(answer.ids)
+    are = "would be" if answer.dry_run else "is" if count == 1 else "are"
+    output.line(f"{plural(count, 'memory', 'memories')} {are} {'gone' if answer.hard else 'out of search'}")
     if answer.kept:
-        output.line((f"{plural(len(answer.kept), 'memory', 'memories')} stay: they have another origin as well", common.DIM))
+        output.line((f"{plural(len(answer.kept), 'memory', 'memories')} with another origin as well: left as before", common.DIM))
 
 
 def pruned(output: Output, answer: PruneAnswer) -> None:
     """What pruning retires, and by which rule."""
     output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
     verb = "would be retired" if answer.dry_run else "retired"
-    output.line(f"{plural(len(answer.pruned), 'memory', 'memories')} {verb}, {answer.kept:,} stay")
+    did = "; --apply does it" if answer.dry_run and answer.pruned else ""
+    output.line(f"{plural(len(answer.pruned), 'memory', 'memories')} {verb}, {answer.kept:,} stay{did}")
 
 
 def audit(output: Output, page: AuditPage) -> None:
@@ -143,7 +153,7 @@ def audit(output: Output, page: AuditPage) -> None:
         ]
     )
     sound = ("the record is whole", common.GOOD) if page.sound else ("THE RECORD WAS CHANGED", common.BAD)
-    output.line(f"{page.total:,} entries, ", sound)
+    output.line(f"{plural(page.total, 'entry', 'entries')}, ", sound)
     for note in page.notes:
         output.line(("  " + note, common.UNSURE))
 
@@ -152,23 +162,33 @@ def scanned(output: Output, answer: ScanAnswer) -> None:
     """Where secrets were found."""
     output.rows([((f"#{one.short_id}", common.NAME), ", ".join(one.kinds), (", ".join(one.fields), common.DIM)) for one in answer.found])
     did = "; --apply takes them out" if answer.dry_run and answer.found else ""
-    output.line(f"{answer.scanned:,} memories read, secrets in {len(answer.found):,}{did}")
+    output.line(f"{plural(answer.scanned, 'memory', 'memories')} read, secrets in {len(answer.found):,}{did}")
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
     """What searches also look for."""
-    output.rows([((one.term, common.NAME), "→", ", ".join(one.means)) for one in found])
+    rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "itself alone"] for one in found]
+    if not rows:
+        output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))
+    output.rows(rows)
 
 
 def _title(info: MemoryInfo) -> list[Cell]:
     flags = [
-        word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
+        word
+        for word, on in (
+            ("disputed", info.disputed),
+            ("needs review", info.needs_review),
+            ("words of a stranger", info.contaminated),
+            ("unused for long", bool(info.stale_at)),
+        )
+        if on
     ]
     return [
         (f"#{info.short_id}", common.NAME),
         (f"  {info.type}", common.PATH),
         f"  {info.title}",
-        (f"  {info.status}", common.DIM),
+        (f"  {info.status}{', verified' if info.user_verified else ''}", common.DIM),
         (f"  {', '.join(flags)}", common.UNSURE) if flags else "",
     ]
 
@@ -186,6 +206,15 @@ def _row(info: MemoryInfo) -> list[Cell]:
 def _anchor(anchor: str) -> list[Cell]:
     said = ANCHORS.get(anchor, anchor)
     return [(f"  {said}", common.UNSURE)] if said else []
+
+
+def _told(value: object) -> str:
+    """A value of a memory's details as people write it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_told, value))
+    return "" if value is None else str(value)
 
 
 def _day(time: str) -> str:
