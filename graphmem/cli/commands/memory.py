@@ -402,7 +402,8 @@ def rebuild(
 
         def say() -> None:
             here.output.line(
-                f"{plural(answer.memories, 'memory', 'memories')} from the journal: {answer.restored:,} restored, {answer.removed:,} removed"
+                f"{plural(answer.memories, 'memory', 'memories')} from the journal: "
+                f"{answer.restored:,} restored, {answer.removed:,} removed"
             )
             for note in answer.notes:
                 here.output.line(("  " + note, "yellow"))
