@@ -7,6 +7,7 @@ understands. Fields that are missing or of another type are taken as not said.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -43,7 +44,28 @@ class HookCall(NamedTuple):
     args: Mapping[str, Any] = MappingProxyType({})
     result: str = ""
     ok: bool | None = None
+    exit_code: int | None = None  # of a command, where it is told
+    duration_ms: float | None = None  # of the tool, where it is told
 
+
+class Result(NamedTuple):
+    """What a tool's result says."""
+
+    text: str
+    ok: bool | None = None  # None: it does not say
+    exit_code: int | None = None
+
+
+# Gemini CLI puts what a hook answered at the start before the person's first words, and hands both to the next hook.
+_OWN_WORDS: Final = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_WRAPPING: Final = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
+# What its shell tool says of a command, in this order, and each part only when there is something to say.
+_GEMINI_COMMAND: Final = re.compile(
+    r"\AOutput: (?P<output>.*?)(?:\nError: (?P<error>.*?))?(?:\nExit Code: (?P<code>-?\d{1,10}))?(?:\nSignal: (?P<signal>[^\n]+))?"
+    r"(?:\nBackground PIDs: [\d, ]+)?\nProcess Group PGID: \d+\Z",
+    re.DOTALL,
+)
+_CLAUDE_FAILURE: Final = re.compile(r"\AExit code (?P<code>\d{1,3})(?:\n|\Z)")
 
 _CLAUDE: Final = {
     "SessionStart": START,
@@ -121,6 +143,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                     "session.created": START,
                     "chat.message": PROMPT,
                     "tool.execute.after": TOOL,
+                    "text.complete": WORDS,
                     "session.compacted": COMPACT,
                     "session.deleted": END,
                 },
@@ -148,6 +171,8 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     """What an agent says."""
     event = _text(payload.get(agent.event))
     moment = agent.moments.get(event, "")
+    if event == "PreCompress" and payload.get("trigger") == "auto":
+        moment = ""  # Gemini CLI tells it before every turn, whether anything is compressed or not
     session = next((found for key in agent.session if (found := _text(payload.get(key)))), "")
     folder = _text(payload.get("cwd")) or _text(payload.get("directory")) or _first(payload.get("workspace_roots"))
     call = HookCall(agent.name, event, moment, session, folder)
@@ -156,19 +181,28 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
         return call._replace(fresh=source != "resume")
     if moment == COMPACT:
         return call._replace(fresh=True)
-    if moment in (PROMPT, WORDS):
-        said = ("prompt_response", "last_assistant_message", "text") if moment == WORDS else ("prompt", "text")
-        return call._replace(text=next((found for key in said if (found := _text(payload.get(key)))), ""))
-    if moment in (TOOL, FAILURE):
-        given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
-        result, ok = told(given)
-        return call._replace(
-            tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
-            args=_mapping(payload.get("tool_input", payload.get("args"))),
-            result=result,
-            ok=False if moment == FAILURE else ok,
-        )
-    return call
+    if moment == PROMPT:
+        return call._replace(text=_OWN_WORDS.sub("", _said(payload, ("prompt", "text"))))
+    if moment == WORDS:
+        return call._replace(text=_said(payload, ("prompt_response", "last_assistant_message", "text")))
+    return _of_tool(call, payload) if moment in (TOOL, FAILURE) else call
+
+
+def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
+    given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
+    text, ok, code = told(given)
+    if call.moment == FAILURE:
+        ok = None if payload.get("is_interrupt") is True else False  # what a person broke off might have succeeded
+        if code is None and (found := _CLAUDE_FAILURE.match(text)):
+            code = int(found["code"])
+    return call._replace(
+        tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
+        args=_mapping(payload.get("tool_input", payload.get("args"))),
+        result=text,
+        ok=ok,
+        exit_code=code,
+        duration_ms=next((found for key in ("duration_ms", "duration") if (found := _milliseconds(payload.get(key))) is not None), None),
+    )
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
@@ -181,41 +215,54 @@ def answer(agent: Agent, event: str, text: str) -> str:
     return json.dumps({name: text}, ensure_ascii=False)
 
 
-def told(value: Any) -> tuple[str, bool | None]:
-    """The text of a tool's result and whether it succeeded; None when it does not say."""
+def told(value: Any) -> Result:
+    """What a tool's result says, in whatever form the agent hands it on."""
     if isinstance(value, str):
         if value.startswith("{"):
             try:
                 inner = json.loads(value)
             except (ValueError, RecursionError):
-                return _both_ends(value), None
-            return told(inner) if isinstance(inner, dict) else (_both_ends(value), None)
-        return _both_ends(value), None
+                return Result(_both_ends(value))
+            return told(inner) if isinstance(inner, dict) else Result(_both_ends(value))
+        return Result(_both_ends(value))
     if isinstance(value, Mapping):
-        ok = _succeeded(value)
+        ok, code = _succeeded(value)
+        if isinstance(value.get("llmContent"), str):
+            return _of_gemini(value["llmContent"], ok, code)
         parts = [_as_text(value[key]) for key in ("stdout", "stderr", "error") if value.get(key)]
         if not parts:
             wanted = ("llmContent", "output", "content", "text", "message", "returnDisplay", "file", "result")
             parts = [next((_as_text(value[key]) for key in wanted if value.get(key)), "")]
-        return _both_ends("\n".join(filter(None, parts))), ok
+        return Result(_both_ends("\n".join(filter(None, parts))), ok, code)
     if isinstance(value, list):
-        return _both_ends("\n".join(_as_text(one) for one in value)), None
-    return "", None
+        return Result(_both_ends("\n".join(_as_text(one) for one in value)))
+    return Result("")
 
 
-def _succeeded(value: Mapping[str, Any]) -> bool | None:
+def _of_gemini(text: str, ok: bool | None, code: int | None) -> Result:
+    wrapped = _WRAPPING.match(text)
+    text = wrapped[1] if wrapped else text
+    command = _GEMINI_COMMAND.match(text)
+    if command is None:
+        return Result(_both_ends(text), ok, code)
+    went_wrong = bool(command["error"] or command["code"] or command["signal"])
+    said = "\n".join(filter(None, (command["output"], command["error"])))
+    return Result(_both_ends(said), not went_wrong, int(command["code"]) if command["code"] else None if went_wrong else 0)
+
+
+def _succeeded(value: Mapping[str, Any]) -> tuple[bool | None, int | None]:
     metadata = value.get("metadata")
     places = (value, metadata) if isinstance(metadata, Mapping) else (value,)
     for place in places:
         for key in ("exitCode", "exit_code", "exit"):
             code = place.get(key)
             if isinstance(code, int) and not isinstance(code, bool):
-                return code == 0
+                return code == 0, code
         if place.get("error") or place.get("is_error") is True or place.get("isError") is True or place.get("interrupted") is True:
-            return False
+            return False, None
         if isinstance(place.get("success"), bool):
-            return bool(place["success"])
-    return None
+            return bool(place["success"]), None
+    return None, None
 
 
 def _as_text(value: Any) -> str:
@@ -236,6 +283,14 @@ def _both_ends(text: str) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _said(payload: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next((found for key in keys if (found := _text(payload.get(key)))), "")
+
+
+def _milliseconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e9 else None
 
 
 def _first(value: Any) -> str:

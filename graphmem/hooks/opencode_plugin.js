@@ -30,24 +30,54 @@ const texts = () => {
   const waiting = new Map() // session -> text for its system prompts
   return {
     add: (sessionID, text) => text && waiting.set(sessionID, [waiting.get(sessionID), text].filter(Boolean).join("\n")),
+    set: (sessionID, text) => (text ? waiting.set(sessionID, text) : waiting.delete(sessionID)),
     of: (sessionID) => waiting.get(sessionID),
     forget: (sessionID) => waiting.delete(sessionID),
+  }
+}
+
+// Calls nobody waits for; the host does when it goes down.
+const background = () => {
+  const running = new Set()
+  return {
+    start: (work) => {
+      running.add(work)
+      work.finally(() => running.delete(work))
+    },
+    done: () => Promise.all(running),
   }
 }
 
 const server = async ({ directory, worktree }) => {
   const ask = asks(worktree || directory)
   const waiting = texts()
+  const behind = background()
+  const begun = new Map() // session -> when it was told what it starts with
+  const since = new Map() // call of a tool -> when it began
+  const begin = (sessionID) => {
+    if (!begun.has(sessionID)) begun.set(sessionID, ask("session.created", sessionID).then((text) => waiting.add(sessionID, text)))
+    return begun.get(sessionID)
+  }
+  const compacted = async (sessionID) => {
+    await ask("session.compacted", sessionID)
+    waiting.set(sessionID, await ask("session.created", sessionID)) // as after a start, instead of all that was said since
+  }
   return {
     event: async ({ event }) => {
-      const info = event.properties?.info
-      const sessionID = event.properties?.sessionID || info?.id
-      if (!sessionID || !["session.created", "session.compacted", "session.deleted"].includes(event.type)) return
-      const text = await ask(event.type, sessionID)
-      if (event.type === "session.deleted") waiting.forget(sessionID)
-      else waiting.add(sessionID, text)
+      const sessionID = event.properties?.sessionID || event.properties?.info?.id
+      if (!sessionID) return
+      if (event.type === "session.created") {
+        await begin(sessionID)
+      } else if (event.type === "session.compacted") {
+        await compacted(sessionID)
+      } else if (event.type === "session.deleted") {
+        begun.delete(sessionID)
+        waiting.forget(sessionID)
+        await ask(event.type, sessionID)
+      }
     },
     "chat.message": async (input, output) => {
+      await begin(input.sessionID) // the host does not wait for events; a session that goes on has none
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
       waiting.add(input.sessionID, await ask("chat.message", input.sessionID, { prompt: said.join("\n") }))
     },
@@ -55,10 +85,24 @@ const server = async ({ directory, worktree }) => {
       const text = waiting.of(input.sessionID)
       if (text) output.system.push(text)
     },
+    "experimental.text.complete": async (input, output) => {
+      if (output.text) behind.start(ask("text.complete", input.sessionID, { text: output.text }))
+    },
+    "tool.execute.before": async (input) => {
+      since.set(input.callID, Date.now())
+    },
     "tool.execute.after": async (input, output) => {
+      const began = since.get(input.callID)
+      since.delete(input.callID)
+      const more = began === undefined ? {} : { duration_ms: Date.now() - began }
       const result = { output: output.output, metadata: output.metadata }
-      const text = await ask("tool.execute.after", input.sessionID, { tool: input.tool, args: input.args, tool_response: result })
+      const text = await ask("tool.execute.after", input.sessionID, { tool: input.tool, args: input.args, tool_response: result, ...more })
       if (text) output.output = `${output.output}\n\n${text}`
+    },
+    dispose: async () => {
+      await behind.done()
+      await Promise.all([...begun.keys()].map((sessionID) => ask("session.deleted", sessionID)))
+      begun.clear()
     },
   }
 }
@@ -83,7 +127,8 @@ const setup = async (ctx) => {
     if (text) event.system.push({ type: "text", text })
   })
   await ctx.session.hook("compaction", async (event) => {
-    waiting.add(event.sessionID, await ask("session.compacted", event.sessionID))
+    await ask("session.compacted", event.sessionID)
+    waiting.set(event.sessionID, await ask("session.created", event.sessionID))
   })
   await ctx.tool.hook("execute.after", async (event) => {
     const { content, output, metadata } = event.result || {}
@@ -105,7 +150,10 @@ const setup = async (ctx) => {
     }
   }
   listen()
-  return () => stop.abort()
+  return async () => {
+    stop.abort()
+    await Promise.all([...begun].map(end))
+  }
 }
 
 export default { id: "graphmem", server, setup }

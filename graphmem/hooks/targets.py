@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
@@ -16,6 +17,18 @@ SCOPES: Final = ("project", "user")
 SERVER: Final = "graphmem"  # name of the MCP server entry
 HOOK_SECONDS: Final = 5  # after which an agent may give up on a hook; graphmem itself gives up long before
 PLUGIN: Final = "opencode_plugin.js"
+
+# What an agent asks of a person before it calls what was installed: (agent, scope) -> a sentence. Until then it is silent about it.
+TO_CONFIRM: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("claude-code", "project"): "Claude Code asks once whether it may use the project's hooks and MCP server: say yes",
+        ("codex", "project"): "Codex calls nothing of this before you trust the project (it asks, or `codex exec --trust`) "
+        "and review its hooks (/hooks)",
+        ("codex", "user"): "Codex calls no new hook before you have reviewed it (/hooks)",
+        ("gemini", "project"): "Gemini CLI calls nothing of this before you trust the folder (it asks, or /permissions)",
+        ("cursor", "project"): "Cursor asks before it calls a project's hooks and MCP server: say yes",
+    }
+)
 
 _OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAMES)})\b")
 
@@ -125,10 +138,12 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
             "matcher": "*",
             "hooks": [{"name": "graphmem", "type": "command", "command": hook, "timeout": HOOK_SECONDS * 1000}],
         }
-        events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd")
+        events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
+        # "auto" comes before every turn, whether anything is compressed or not, and would be a process each time.
+        compression = _elements(("PreCompress",), {**group, "matcher": "manual"})
         entries = (Entry(("mcpServers",), SERVER, server),)
         file = base / ".gemini" / "settings.json"
-        return [Target(agent, "json", file, comments=True, elements=_elements(events, group), entries=entries)]
+        return [Target(agent, "json", file, comments=True, elements=(*_elements(events, group), *compression), entries=entries)]
     if agent == "opencode":
         folder = home / ".config" / "opencode" if scope == "user" else root
         plugins = folder / "plugins" if scope == "user" else root / ".opencode" / "plugins"

@@ -107,7 +107,8 @@ class _Promotion:
         ledger, record = self.means.ledger, self.record
         findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
         heard = [one for one in findings if not self._is_echo(one)]
-        summary = redact_all(summarised(record), [])
+        # The id is the agent's name for the session, not words: some agents' look like secrets.
+        summary = {**redact_all(summarised(record), []), "session": record.info.id}
         ledger.take(record, summary, [one for one in [*record.findings, *dead_ends(record)] if one not in findings or one in heard])
         seen = ledger.seen({one.key for one in heard})
         cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]

@@ -181,6 +181,8 @@ def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
         role = "user" if call.moment == PROMPT else "assistant"
         return [{**base, "kind": "message", "text": call.text, "args": {"role": role}}] if call.text else []
     if call.moment in (TOOL, FAILURE):
-        said = {**base, "kind": "tool_call", "tool": call.tool, "args": dict(call.args)}
-        return [said, {**base, "kind": "tool_result", "tool": call.tool, "ok": call.ok, "text": call.result}]
+        # One event for call and result: they come together, and the time between them is what the agent says or nothing.
+        told = {"exit_code": call.exit_code, "duration_ms": call.duration_ms}
+        args = {**call.args, **{name: value for name, value in told.items() if value is not None}}
+        return [{**base, "kind": "tool_result", "tool": call.tool, "args": args, "ok": call.ok, "text": call.result}]
     return [{**base, "kind": "session_end"}] if call.moment == END else []

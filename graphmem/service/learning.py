@@ -68,7 +68,10 @@ class LearningVerbs:
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
                 raise BadInputError(f"record is of type {type(record).__name__}; give what `as_json` made of one", argument="record")
+            name = record["info"].get("id") if isinstance(record.get("info"), Mapping) else None
             record = session_record(redact_all(record, []))  # from outside: nothing has looked for secrets in it yet
+            if isinstance(name, str):
+                record = record._replace(info=record.info._replace(id=name))  # which is no word of anybody's
         ledger = self._ledger()
         means = Means(self._book, ledger, self._settings.promotion, self._language_model, self._settings.extraction)
         receipt = promote(means, record, unit)

@@ -19,7 +19,7 @@ MOMENTS = {
     "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "beforeSubmitPrompt": "prompt", "chat.message": "prompt",
     "PostToolUse": "tool", "AfterTool": "tool", "postToolUse": "tool", "tool.execute.after": "tool",
     "PostToolUseFailure": "failure", "postToolUseFailure": "failure",
-    "Stop": "words", "AfterAgent": "words", "afterAgentResponse": "words",
+    "Stop": "words", "AfterAgent": "words", "afterAgentResponse": "words", "text.complete": "words",
     "PreCompact": "compact", "PreCompress": "compact", "preCompact": "compact", "session.compacted": "compact",
     "SessionEnd": "end", "sessionEnd": "end", "session.deleted": "end",
 }  # fmt: skip
@@ -66,11 +66,55 @@ def test_a_documented_payload_is_understood(agent, event, payload):
         ("cursor", "postToolUse-Shell", True),
         ("cursor", "postToolUseFailure", False),
         ("gemini", "AfterTool-error", False),
+        ("gemini", "AfterTool-command", True),
+        ("gemini", "AfterTool-failed", False),
         ("opencode", "tool.execute.after-bash", False),
     ],
 )
 def test_success_and_failure_are_told_apart_and_silence_is_neither(agent, event, ok, payload):
     assert agents.read(agents.agent_named(agent), payload(agent, event, "/shop")).ok is ok
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "code", "duration"),
+    [
+        ("claude-code", "PostToolUse-Bash", None, 15),
+        ("claude-code", "PostToolUseFailure", 2, 66),
+        ("cursor", "postToolUse-Shell", 0, 5432),
+        ("gemini", "AfterTool-command", 0, None),
+        ("gemini", "AfterTool-failed", 2, None),
+        ("opencode", "tool.execute.after-bash", 2, 290),
+    ],
+)
+def test_exit_codes_and_durations_are_read_where_they_are_told(agent, event, code, duration, payload):
+    call = agents.read(agents.agent_named(agent), payload(agent, event, "/shop"))
+    assert (call.exit_code, call.duration_ms) == (code, duration)
+
+
+def test_what_a_command_of_gemini_printed_is_told_without_what_was_put_around_it(payload):
+    gemini = agents.agent_named("gemini")
+    assert agents.read(gemini, payload("gemini", "AfterTool-failed", "/shop")).result == (
+        "ls: cannot access 'nothing-here': No such file or directory"
+    )
+    printed = {"llmContent": "Output: Exit Code: 7\nProcess Group PGID: 12", "returnDisplay": ""}
+    call = agents.read(gemini, payload("gemini", "AfterTool-command", "/shop", tool_response=printed))
+    assert (call.result, call.ok, call.exit_code) == ("Exit Code: 7", True, 0)
+
+
+def test_what_a_person_broke_off_is_no_failure(payload):
+    one = payload("claude-code", "PostToolUseFailure", "/shop", is_interrupt=True, error="The user doesn't want to proceed")
+    assert agents.read(agents.agent_named("claude-code"), one).ok is None
+
+
+def test_a_person_did_not_say_what_memory_put_before_the_words(payload):
+    call = agents.read(agents.agent_named("gemini"), payload("gemini", "BeforeAgent-after-start", "/shop"))
+    assert call.text == "why does reading the stream twice raise"
+
+
+def test_gemini_announces_a_compression_before_every_turn_and_only_one_that_was_asked_for_is_believed(payload):
+    gemini = agents.agent_named("gemini")
+    assert agents.read(gemini, payload("gemini", "PreCompress", "/shop", trigger="auto")).moment == ""
+    assert agents.read(gemini, payload("gemini", "PreCompress", "/shop")).moment == "compact"
 
 
 def unused(service, agent: str) -> str:

@@ -34,6 +34,20 @@ def test_a_dry_run_shows_a_diff_and_writes_nothing_and_the_rest_writes_and_remov
     assert sorted(path.name for path in root.iterdir()) == [".git"]
 
 
+def test_what_an_agent_still_asks_of_a_person_is_said_once_something_was_written(tmp_path):
+    first = run("install", "codex", "gemini", "--command", "graphmem", cwd=tmp_path, home=tmp_path)
+    assert first.stderr.count("Codex calls nothing of this before you trust the project") == 1
+    assert "Gemini CLI calls nothing of this before you trust the folder" in first.stderr
+    again = run("install", "codex", "--command", "graphmem", cwd=tmp_path, home=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_taking_out_what_was_never_written_says_so(tmp_path):
+    removed = run("uninstall", cwd=tmp_path, home=tmp_path)
+    assert (removed.returncode, removed.stdout) == (0, "")
+    assert "written into none of these agents' settings" in removed.stderr
+
+
 def test_a_wrong_agent_is_refused_with_those_there_are(tmp_path):
     for args in (("install", "emacs"), ("install",)):
         refused = run(*args, cwd=tmp_path, home=tmp_path)

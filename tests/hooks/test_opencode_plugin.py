@@ -32,9 +32,35 @@ await hooks["chat.message"]({ sessionID: "s" }, { parts })
 const system = []
 await hooks["experimental.chat.system.transform"]({ sessionID: "s" }, { system })
 const output = { output: "read", metadata: { exit: 0 } }
-await hooks["tool.execute.after"]({ sessionID: "s", tool: "bash", args: { command: "ls" } }, output)
+await hooks["tool.execute.before"]({ sessionID: "s", callID: "c", tool: "bash" }, { args: { command: "ls" } })
+await hooks["tool.execute.after"]({ sessionID: "s", callID: "c", tool: "bash", args: { command: "ls" } }, output)
 await hooks.event({ event: { type: "session.deleted", properties: { info: { id: "s" } } } })
 console.log(JSON.stringify({ system, output: output.output }))
+"""
+NOT_AWAITED = """\
+const hooks = await plugin.server({ directory: "/shop", worktree: "/shop" })
+hooks.event({ event: { type: "session.created", properties: { info: { id: "s" } } } })
+await hooks["chat.message"]({ sessionID: "s" }, { parts: [{ type: "text", text: "why" }] })
+const system = []
+await hooks["experimental.chat.system.transform"]({ sessionID: "s" }, { system })
+console.log(JSON.stringify({ system }))
+"""
+GOING_DOWN = """\
+const hooks = await plugin.server({ directory: "/shop", worktree: "/shop" })
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "s" } } } })
+await hooks["chat.message"]({ sessionID: "resumed" }, { parts: [{ type: "text", text: "on" }] })
+await hooks["experimental.text.complete"]({ sessionID: "s", messageID: "m", partID: "p" }, { text: "I was wrong." })
+await hooks.dispose()
+console.log(JSON.stringify({}))
+"""
+COMPACTED = """\
+const hooks = await plugin.server({ directory: "/shop", worktree: "/shop" })
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "s" } } } })
+await hooks["chat.message"]({ sessionID: "s" }, { parts: [{ type: "text", text: "why" }] })
+await hooks.event({ event: { type: "session.compacted", properties: { sessionID: "s" } } })
+const system = []
+await hooks["experimental.chat.system.transform"]({ sessionID: "s" }, { system })
+console.log(JSON.stringify({ system }))
 """
 V2 = """\
 const hooks = {}
@@ -105,6 +131,26 @@ def test_in_version_1_it_tells_what_happens_and_shows_what_is_known(play):
     assert all((one["sessionID"], one["directory"]) == ("s", "/shop") for one in calls)
     assert calls[1]["prompt"] == "why"
     assert calls[2]["tool_response"] == {"output": "read", "metadata": {"exit": 0}}
+    assert calls[2]["duration_ms"] >= 0
+
+
+def test_a_host_that_goes_down_ends_its_sessions_after_the_last_words_were_told(play):
+    _, calls = play(GOING_DOWN)
+    told = [(one["event"], one["sessionID"]) for one in calls]
+    assert told[:4] == [("session.created", "s"), ("session.created", "resumed"), ("chat.message", "resumed"), ("text.complete", "s")]
+    assert sorted(told[4:]) == [("session.deleted", "resumed"), ("session.deleted", "s")]
+    assert calls[3]["text"] == "I was wrong."
+
+
+def test_a_first_message_waits_for_what_a_session_starts_with(play):
+    said, _ = play(NOT_AWAITED)
+    assert said == {"system": ["known: session.created\nknown: chat.message"]}
+
+
+def test_after_a_compaction_a_session_is_told_what_one_that_starts_is_told(play):
+    said, calls = play(COMPACTED)
+    assert said == {"system": ["known: session.created"]}
+    assert [one["event"] for one in calls] == ["session.created", "chat.message", "session.compacted", "session.created"]
 
 
 def test_in_version_2_it_does_the_same(play):
@@ -113,7 +159,7 @@ def test_in_version_2_it_does_the_same(play):
     assert said["text"] == {"content": "read\n\nknown: tool.execute.after", "metadata": {"exit": 0}}
     assert said["parts"] == [{"type": "text", "text": "read"}, {"type": "text", "text": "known: tool.execute.after"}]
     assert said["failed"] is None  # a failed call has no result; what is known of it comes with the next request
-    events = ["session.created", "chat.message", *["tool.execute.after"] * 3, "session.compacted", "session.deleted"]
+    events = ["session.created", "chat.message", *["tool.execute.after"] * 3, "session.compacted", "session.created", "session.deleted"]
     assert [one["event"] for one in calls] == events
     assert calls[2]["tool"] == "shell"
     assert calls[4]["tool_response"] == {"error": "no such file"}

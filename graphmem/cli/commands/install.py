@@ -53,6 +53,9 @@ def install(
         if not command and not user and shutil.which("graphmem") is None:
             here.output.note(f"graphmem is not on PATH: these files, which may be shared, will name {sys.executable}; see --command")
         _finish(here, changes, vault, installing=True, dry_run=dry_run)
+        if not dry_run:
+            for sentence in _to_confirm(changes, user=user):
+                here.output.note(sentence)
 
 
 def uninstall(
@@ -99,6 +102,15 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
     return found, Vault(models_dir(os.environ).parent / "install")
 
 
+def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
+    """What each agent still asks of a person, once an agent and only where something was written."""
+    from graphmem.hooks.targets import TO_CONFIRM
+
+    scope = "user" if user else "project"
+    agents = dict.fromkeys(one.agent for one in changes if one.changes)
+    return [TO_CONFIRM[agent, scope] for agent in agents if (agent, scope) in TO_CONFIRM]
+
+
 def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool, dry_run: bool) -> None:
     from graphmem.hooks.install import apply
 
@@ -119,7 +131,10 @@ def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool
             ]
         )
         return
-    for one in changes:
+    told = [one for one in changes if one.changes or one.before is not None]
+    if not told:
+        here.output.note("graphmem is written into none of these agents' settings")
+    for one in told:
         if dry_run and one.changes:
             here.output.line(one.diff().rstrip("\n"))
         elif not here.output.quiet:

@@ -1,0 +1,470 @@
+"""Agents as people run them, with a model that is played on this machine: what they tell the hooks, and what of memory their model reads.
+
+Each agent is started once, without a person, in a project into whose settings `graphmem install` has written. The played model asks for
+four calls of tools (a file is read, a command fails, the file is edited, memory is asked) and ends. An agent that is not on PATH is
+skipped; docs/hooks.md says how to get them. Nothing leaves the machine: no agent has an account, and each is told to report nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from graphmem.hooks import agents
+from graphmem.injection.experiment import FULL, group_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+READ = "starlette/background.py"
+QUESTION = "why does reading the stream twice raise"
+LAST_WORDS = "The stream is read once. Done."
+FAILING = f"{sys.executable} -c 'raise SystemExit(3)'"
+EDIT = ("class BackgroundTask:", "class BackgroundTask:  # once")
+PATCH = f"*** Begin Patch\n*** Update File: {READ}\n@@\n-{EDIT[0]}\n+{EDIT[1]}\n*** End Patch\n"
+SECONDS = 150  # for one run of an agent
+TRIES = 3  # on a busy machine a deadline may pass, and one session in seven is of a group that is told less
+
+# ---- the model
+
+# What the model wants -> names of the tool in these agents, and how its parameters may be called.
+TOOLS = {
+    "read": ("Read", "read_file", "read"),
+    "run": ("Bash", "run_shell_command", "bash", "exec_command"),
+    "edit": ("Edit", "replace", "edit"),
+    "ask": ("mcp__graphmem__search", "mcp_graphmem_search", "graphmem_search"),
+}
+PARAMETERS = {
+    "path": ("file_path", "filePath"),
+    "command": ("command", "cmd"),
+    "old": ("old_string", "oldString"),
+    "new": ("new_string", "newString"),
+    "query": ("query",),
+}
+Call = tuple[str, dict[str, Any]]
+Wanted = tuple[str, dict[str, str]]
+
+
+def called(wanted: Wanted, offered: dict[str, dict[str, Any]]) -> Call | None:
+    """The call of a tool that does what is wanted, of those an agent offers (name -> JSON schema); None when there is none."""
+    kind, values = wanted
+    if kind == "read" and "exec_command" in offered:  # an agent that reads in a shell
+        kind, values = "run", {"command": f"cat {values['path']}"}
+    if kind == "edit" and "apply_patch" in offered:
+        return "apply_patch", {"input": PATCH}
+    name = next((one for one in TOOLS[kind] if one in offered), None)
+    if name is None:
+        return None
+    known = offered[name].get("properties", {})
+    args = {next(one for one in PARAMETERS[key] if one in known): value for key, value in values.items()}
+    return name, {**{one: "as asked" for one in offered[name].get("required", ()) if one not in args}, **args}
+
+
+def events(chunks: list[dict[str, Any]]) -> bytes:
+    return b"".join(b"event: %s\ndata: %s\n\n" % (one["type"].encode(), json.dumps(one).encode()) for one in chunks)
+
+
+class Anthropic:
+    """`/v1/messages`."""
+
+    @staticmethod
+    def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        return {one["name"]: one["input_schema"] for one in body.get("tools", ()) if "input_schema" in one}
+
+    @staticmethod
+    def results(body: dict[str, Any]) -> int:
+        parts = [part for one in body["messages"] if isinstance(one["content"], list) for part in one["content"]]
+        return sum(part["type"] == "tool_result" for part in parts)
+
+    @staticmethod
+    def answer(call: Call | None, place: int, body: dict[str, Any]) -> bytes:
+        message = {"id": f"msg_{place}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+        usage = {"input_tokens": 10, "output_tokens": 5}
+        block = {"type": "tool_use", "id": f"toolu_{place}", "name": call[0], "input": {}} if call else {"type": "text", "text": ""}
+        text = {"type": "input_json_delta", "partial_json": json.dumps(call[1])} if call else {"type": "text_delta", "text": LAST_WORDS}
+        end = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
+        return events(
+            [
+                {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}},
+                {"type": "content_block_start", "index": 0, "content_block": block},
+                {"type": "content_block_delta", "index": 0, "delta": text},
+                {"type": "content_block_stop", "index": 0},
+                {"type": "message_delta", "delta": end, "usage": usage},
+                {"type": "message_stop"},
+            ]
+        )
+
+
+class OpenAIResponses:
+    """`/v1/responses`."""
+
+    @staticmethod
+    def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        return {one["name"]: one.get("parameters", {}) for one in body.get("tools", ()) if one["type"] in ("function", "custom")}
+
+    @staticmethod
+    def results(body: dict[str, Any]) -> int:
+        return sum(str(one.get("type")).endswith("_call_output") for one in body["input"])
+
+    @staticmethod
+    def answer(call: Call | None, place: int, body: dict[str, Any]) -> bytes:
+        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        item: dict[str, Any] = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": LAST_WORDS}]}
+        if call:
+            item = {
+                "type": "function_call",
+                "id": f"f{place}",
+                "call_id": f"call_{place}",
+                "name": call[0],
+                "arguments": json.dumps(call[1]),
+            }
+        if call and call[0] == "apply_patch":  # takes its text as it is
+            item = {"type": "custom_tool_call", "id": f"f{place}", "call_id": f"call_{place}", "name": call[0], **call[1]}
+        response = {"id": f"r{place}", "object": "response"}
+        return events(
+            [
+                {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}},
+                {"type": "response.output_item.done", "output_index": 0, "item": {**item, "status": "completed"}},
+                {"type": "response.completed", "response": {**response, "status": "completed", "output": [item], "usage": usage}},
+            ]
+        )
+
+
+class OpenAIChat:
+    """`/v1/chat/completions`."""
+
+    @staticmethod
+    def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        return {one["function"]["name"]: one["function"]["parameters"] for one in body.get("tools", ())}
+
+    @staticmethod
+    def results(body: dict[str, Any]) -> int:
+        return sum(one["role"] == "tool" for one in body["messages"])
+
+    @staticmethod
+    def answer(call: Call | None, place: int, body: dict[str, Any]) -> bytes:
+        said: dict[str, Any] = {"role": "assistant", "content": LAST_WORDS}
+        if call:
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            said = {"role": "assistant", "tool_calls": [{"index": 0, "id": f"call_{place}", "type": "function", "function": function}]}
+        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+        parts = [
+            {**chunk, "choices": [{"index": 0, "delta": said, "finish_reason": None}]},
+            {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if call else "stop"}]},
+        ]
+        return b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in parts) + b"data: [DONE]\n\n"
+
+
+class Google:
+    """`/v1beta/models/…:streamGenerateContent`."""
+
+    @staticmethod
+    def offered(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        declared = [one for tool in body.get("tools", ()) for one in tool.get("functionDeclarations", ())]
+        return {one["name"]: one.get("parametersJsonSchema") or one.get("parameters") or {} for one in declared}
+
+    @staticmethod
+    def results(body: dict[str, Any]) -> int:
+        return sum("functionResponse" in part for one in body["contents"] for part in one["parts"])
+
+    @staticmethod
+    def answer(call: Call | None, place: int, body: dict[str, Any]) -> bytes:
+        part = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": LAST_WORDS}
+        found = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+        usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+        return b"data: %s\r\n\r\n" % json.dumps({"candidates": [found], "usageMetadata": usage}).encode()
+
+
+SPEAKS = {"/v1/messages": Anthropic, "/v1/responses": OpenAIResponses, "/v1/chat/completions": OpenAIChat, ":streamGenerateContent": Google}
+
+
+class PlayedModel:
+    """A model on loopback that wants one thing after the other, and then ends.
+
+    Args:
+        wanted: things, in order; one the agent offers no tool for is passed over.
+        at_first: called before the first answer to a request that offers tools.
+    """
+
+    def __init__(self, wanted: list[Wanted], at_first: Callable[[], None]) -> None:
+        self.read: list[str] = []  # requests that offered tools, as they came
+        played = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: Any) -> None:
+                return
+
+            def do_HEAD(self) -> None:
+                self._send(b"", "text/plain")
+
+            def do_GET(self) -> None:
+                self._send(b'{"object": "list", "data": [], "models": []}', "application/json")
+
+            def do_POST(self) -> None:
+                raw = self.rfile.read(int(self.headers["Content-Length"]))
+                path = self.path.partition("?")[0]
+                language = next((one for end, one in SPEAKS.items() if path.endswith(end)), None)
+                if language is None:
+                    return self._send(b'{"input_tokens": 1, "totalTokens": 1}', "application/json")
+                body = json.loads(raw)
+                offered, place = language.offered(body), language.results(body)
+                if offered:
+                    if not played.read:
+                        at_first()
+                    played.read.append(raw.decode())
+                call = next((found for one in wanted[place:] if (found := called(one, offered))), None) if offered else None
+                return self._send(language.answer(call, place, body), "text/event-stream")
+
+            def _send(self, data: bytes, kind: str) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(data)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(10)
+
+
+# ---- the agents
+
+SILENT = {
+    "DO_NOT_TRACK": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "GEMINI_TELEMETRY_ENABLED": "false",
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+}
+
+
+def claude_code(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    allowed = "Read,Bash,Edit,mcp__graphmem"
+    return ["claude", "-p", QUESTION, "--allowedTools", allowed], {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none"}
+
+
+def codex(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    provider = f'{{name = "played", base_url = "{url}/v1", env_key = "PLAYED", wire_api = "responses"}}'
+    told = ["-c", 'model_provider="played"', "-c", 'model="gpt-5.5"', "-c", f"model_providers.played={provider}"]
+    told += ["-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false", "--sandbox", "danger-full-access"]
+    return ["codex", "exec", *told, "--trust", "--dangerously-bypass-hook-trust", QUESTION], {"PLAYED": "none"}
+
+
+def gemini(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    (home / ".gemini").mkdir(exist_ok=True)
+    (home / ".gemini" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    trusted = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
+    return ["gemini", "-m", "gemini-2.5-flash", "--yolo", "-p", QUESTION], trusted
+
+
+def opencode(url: str, home: Path) -> tuple[list[str], dict[str, str]]:
+    model = {"name": "One", "limit": {"context": 100_000, "output": 4_000}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{url}/v1", "apiKey": "none"}, "models": {"one": model}}
+    config = {
+        "model": "played/one",
+        "share": "disabled",
+        "autoupdate": False,
+        "permission": {"*": "allow"},
+        "provider": {"played": provider},
+    }
+    return ["opencode", "run", QUESTION], {"OPENCODE_CONFIG_CONTENT": json.dumps(config)}
+
+
+class Real(NamedTuple):
+    """How one agent is run, and what it tells."""
+
+    started: Callable[[str, Path], tuple[list[str], dict[str, str]]]
+    moments: list[str]
+    tells_failures: bool = True
+    asks: bool = True  # the model sees the MCP server's tools as functions of their own
+
+
+TOLD = ["start", "prompt", "tool", "tool", "tool", "tool", "words", "end"]
+REAL = {
+    "claude-code": Real(claude_code, ["start", "prompt", "tool", "failure", "tool", "tool", "words", "end"]),
+    "codex": Real(codex, ["start", "prompt", "tool", "tool", "tool", "words"], tells_failures=False, asks=False),
+    "gemini": Real(gemini, TOLD),
+    "opencode": Real(opencode, TOLD),
+}
+# `graphmem` as it stands on PATH, which notes what a hook is told, and what comes of it.
+WRAPPER = """#!{python} -P
+import json, os, subprocess, sys
+real = [{python!r}, "-P", "-m", "graphmem", *sys.argv[1:]]
+if sys.argv[1:2] != ["hook"]:
+    os.execv(real[0], real)
+given = sys.stdin.buffer.read()
+done = subprocess.run(real, input=given, capture_output=True)
+with open({log!r}, "a", encoding="utf-8") as file:
+    told = [given, done.stdout, done.stderr]
+    file.write(json.dumps([sys.argv[2], done.returncode, *(one.decode() for one in told)]) + "\\n")
+sys.stdout.buffer.write(done.stdout)
+raise SystemExit(done.returncode)
+"""
+
+
+class Hook(NamedTuple):
+    """One run of a hook."""
+
+    agent: str
+    code: int
+    given: str
+    printed: str
+    complained: str
+
+
+class Ran(NamedTuple):
+    """One run of an agent."""
+
+    name: str
+    code: int
+    printed: str
+    complained: str
+    hooks: list[Hook]
+    requests: list[str]  # what the model read, of requests that offered tools
+    trap: str  # what came to be known of the file while the session ran
+
+    @property
+    def calls(self) -> list[agents.HookCall]:
+        return [agents.read(agents.agent_named(self.name), json.loads(one.given)) for one in self.hooks]
+
+    @property
+    def session(self) -> str:
+        return next((one.session for one in self.calls), "")
+
+
+def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
+    home, log = folder / "home", folder / "hooks.jsonl"
+    programs = folder / "bin"
+    for one in (home, programs):
+        one.mkdir(parents=True)
+    (programs / "graphmem").write_text(WRAPPER.format(python=sys.executable, log=str(log)), encoding="utf-8")
+    (programs / "graphmem").chmod(0o755)
+    environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home), "TERM": "dumb", "LANG": "C.UTF-8", "CI": "1", **SILENT}
+    subprocess.run(["graphmem", "install", name], cwd=root, env=environ, check=True, capture_output=True, timeout=60)
+    trap = f"A background task of {folder.name} runs after the answer was sent."
+    wanted: list[Wanted] = [
+        ("read", {"path": str(root / READ)}),
+        ("run", {"command": FAILING}),
+        ("edit", {"path": str(root / READ), "old": EDIT[0], "new": EDIT[1]}),
+        ("ask", {"query": "stream"}),
+    ]
+    known: list[str] = []
+    model = PlayedModel(wanted, lambda: known.append(service.remember(trap, "gotcha", related_files=[READ]).memory.id))
+    before = (root / READ).read_bytes()
+    try:
+        command, more = REAL[name].started(model.url, home)
+        process = subprocess.Popen(
+            command, cwd=root, env=environ | more, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            printed, complained = process.communicate(timeout=SECONDS)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+        assert EDIT[1] in (root / READ).read_text(encoding="utf-8"), printed[-2_000:] + complained[-2_000:]
+    finally:
+        model.close()
+        (root / READ).write_bytes(before)
+        for one in known:
+            service.forget(one)
+        subprocess.run(["graphmem", "uninstall", name], cwd=root, env=environ, check=True, capture_output=True, timeout=60)
+    hooks = [Hook(*json.loads(line)) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    return Ran(name, process.returncode, printed, complained, hooks, model.read, trap)
+
+
+@pytest.fixture(scope="module", params=REAL)
+def ran(request, served, service, tmp_path_factory) -> Iterator[Ran]:
+    name = request.param
+    command = REAL[name].started("", tmp_path_factory.mktemp("unused"))[0][0]
+    if shutil.which(command) is None:
+        pytest.skip(f"{command} is not on PATH")
+    if not (served / ".git").exists():
+        subprocess.run(["git", "init", "--quiet"], cwd=served, check=True)
+    for n in range(TRIES):
+        found = run_once(name, served, service, tmp_path_factory.mktemp(f"{name}-{n}-"))
+        if found.code == 0 and group_of(found.session, service.project().name) == FULL and any(found.trap in one for one in found.requests):
+            break
+    return found
+
+
+def test_the_agent_does_its_work_and_ends_well(ran):
+    assert ran.code == 0, ran.complained[-2_000:]
+    assert LAST_WORDS in ran.printed
+
+
+def test_every_hook_is_called_in_its_order_with_one_session_and_the_projects_folder(ran, served):
+    assert [one.moment for one in ran.calls] == REAL[ran.name].moments
+    assert len({one.session for one in ran.calls}) == 1
+    assert {one.folder for one in ran.calls} == {str(served)}
+    assert [one.text.strip('"') for one in ran.calls if one.moment == "prompt"] == [QUESTION]
+    assert [one.text for one in ran.calls if one.moment == "words"] == [LAST_WORDS]
+
+
+def test_no_hook_fails_or_complains(ran):
+    assert {(one.agent, one.code, one.complained) for one in ran.hooks} == {(ran.name, 0, "")}
+
+
+def test_the_model_reads_what_is_known_at_the_start_and_what_is_known_of_a_file_once_it_was_read(ran, service):
+    if group_of(ran.session, service.project().name) != FULL:
+        pytest.skip("none of the sessions was of the group that is told everything")
+    assert "may be read once" in ran.requests[0]
+    assert ran.trap not in ran.requests[0]
+    assert ran.trap in ran.requests[1]
+
+
+def test_what_was_shown_is_not_shown_again(ran):
+    assert sum("may be read once" in one.printed for one in ran.hooks) <= 1
+    assert sum(ran.trap in one.printed for one in ran.hooks) <= 1
+
+
+def test_the_session_is_known_with_what_was_read_edited_and_failed(ran, service):
+    assert service._injector.settle(30)
+    detail = service.session_detail(ran.session)
+    assert (detail.session.agent, detail.session.state) == (ran.name, "ended" if "end" in REAL[ran.name].moments else "running")
+    (file,) = [one for one in detail.files if one.path == READ]
+    assert (file.reads, file.edits, file.lines_added, file.lines_removed) == (1, 1, 1, 1)
+    (command,) = [one for one in detail.commands if "SystemExit(3)" in one.command]
+    assert (command.runs, command.failures, command.last_exit) == ((1, 1, 3) if REAL[ran.name].tells_failures else (1, 0, None))
+
+
+def test_an_ended_session_is_found_under_the_agents_own_name_for_it(ran, service):
+    if "end" not in REAL[ran.name].moments:
+        pytest.skip(f"{ran.name} tells no end of a session")
+    service.wait_for_learning()
+    assert service.session_summary(ran.session).session == ran.session
+
+
+def test_the_agent_reaches_the_running_server_through_mcp(ran):
+    if not REAL[ran.name].asks:
+        pytest.skip(f"{ran.name} offers the model tools of MCP servers in a way this model does not speak")
+    assert "may be read once" in ran.requests[4].replace(ran.requests[3][:-200], "")
