@@ -8,6 +8,7 @@ installed. It does not say what the sources looked like, so files that were chan
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".coverage"
+MAX_S: Final = 120.0  # for reading one file
+_STEPS: Final = 100_000  # of the database engine, between two looks at the clock
 _FUNCTIONS: Final = ("function", "method")
 _SAMPLE: Final = 3
 
@@ -60,12 +63,17 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     try:
         with closing(_open(path)) as data:
             return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, ValueError, TypeError, ArithmeticError) as error:  # the file has no types: anything may stand anywhere
         raise EvidenceError(f"{path} is damaged ({error}); record it again", path=str(path), reason="damaged") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    """The file, for as long as reading it may take: it may hold views that have no end in place of tables."""
+    data = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    data.execute("PRAGMA trusted_schema = OFF")
+    until = time.monotonic() + MAX_S
+    data.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    return data
 
 
 class _Reading:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".scip"
+MAX_BYTES: Final = 1 << 30
 MATCHING: Final = 0.9
 """Share of the names a document defines that must stand where it says; indexers name some things differently than the source."""
 
@@ -37,8 +38,9 @@ _KINDS: Final = {
     "write": EdgeKind.REFERENCES,
 }
 _FUNCTIONS: Final = ("function", "method")
-_LAST: Final = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:!])$")
+_LAST: Final = re.compile(r"(?:(?<!`)`((?:[^`]|``)++)`|(?<![\w$+-])([\w$+-]++))(?:\([^()]*+\)\.|[#.:!])$")
 """The last descriptor of a symbol that is a method, type, term, meta or macro; parameters and namespaces are none of these."""
+_LONGEST: Final = 1_000  # characters of a symbol's end in which its last descriptor is looked for; a longer one is no name of a program
 _SPECIAL: Final = re.compile(r"^<(\w+)>(.*)$")  # `<constructor>`, `<get>area`: in the source it stands without the brackets
 
 
@@ -51,9 +53,16 @@ def parse(path: Path) -> Any:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     try:
-        data = path.read_bytes()
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
     except OSError as error:
         raise EvidenceError(f"{path} cannot be read: {error.strerror}; name the file again", path=str(path), reason="unreadable") from error
+    if size > MAX_BYTES:
+        raise EvidenceError(
+            f"{path} has {size >> 20:,} MB, an index may have {MAX_BYTES >> 20:,}; make one for each part of the project",
+            path=str(path),
+            reason="too large",
+        )
     index = scip_format.message_class("Index")()
     try:
         index.ParseFromString(data)
@@ -114,7 +123,10 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 
 def _folder(project_root: str, root: Path) -> str:
     """Where the index was made, from the root with a "/" behind; "" for the root itself and for places elsewhere."""
-    made_in = Path(unquote(urlsplit(project_root).path) or "/")
+    try:
+        made_in = Path(unquote(urlsplit(project_root).path) or "/")
+    except ValueError:  # it is no address
+        return ""
     resolved = root.resolve()
     if made_in == resolved or resolved not in made_in.parents:
         return ""
@@ -207,7 +219,7 @@ class _Document:
             span = occurrence.range
             if occurrence.symbol.startswith("local ") or len(span) not in (3, 4) or (len(span) == 4 and span[2] != span[0]):
                 continue
-            match = _LAST.search(occurrence.symbol)
+            match = _LAST.search(occurrence.symbol[-_LONGEST:])
             line, start, end = span[0], span[1], span[-1]
             if match is None or not 0 <= line < len(self._lines) or start >= end:
                 continue

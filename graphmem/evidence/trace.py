@@ -66,7 +66,7 @@ def read(path: Path) -> Reading:
         ends = [End(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]
         origin = {str(key): str(value) for key, value in said["origin"].items()}
-    except (zlib.error, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except (zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise EvidenceError(
             f"{path} is damaged ({error}); record it again with `pytest --graphmem`", path=str(path), reason="damaged"
         ) from error

@@ -26,6 +26,9 @@ EXTRACTION_RULES: Final = "2"
 PARSE_TIMEOUT_MICROS: Final = 5_000_000
 """A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""
 
+HASTE_MICROS: Final = 250_000
+"""After which a file is given to a process of its own: some sources of a few kilobytes make a parser ask for gigabytes within seconds."""
+
 QUERY_FILES: Final = ("definitions.scm", "imports.scm", "types.scm", "references.scm")
 """In this order, so that for one node a definition is met before the bindings and references inside it."""
 
@@ -64,14 +67,16 @@ class Grammar:
         self.query = query
         self.helper = helper
         self.extraction_version = version_text
-        self._parser = _parser(language)
+        self._parser = _parser(language, PARSE_TIMEOUT_MICROS)
+        self._hasty = _parser(language, HASTE_MICROS)
 
-    def parse(self, source: bytes) -> Tree | None:
-        """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`."""
+    def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
+        """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`, hasty than `HASTE_MICROS`."""
+        parser = self._hasty if hasty else self._parser
         try:
-            return self._parser.parse(source)
+            return parser.parse(source)
         except ValueError:  # the timeout; the parser would otherwise go on where it stopped
-            self._parser.reset()
+            parser.reset()
             return None
 
     def kind_ids(self, node_type: str) -> list[int]:
@@ -81,12 +86,12 @@ class Grammar:
         return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]
 
 
-def _parser(language: Language) -> Parser:
+def _parser(language: Language, timeout_micros: int) -> Parser:
     parser = Parser(language)
     with warnings.catch_warnings():
         # The replacement, a progress callback that cancels, crashes the pinned core.
         warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = PARSE_TIMEOUT_MICROS  # type: ignore[misc]  # the stubs forget the setter
+        parser.timeout_micros = timeout_micros  # type: ignore[misc]  # the stubs forget the setter
     return parser
 
 

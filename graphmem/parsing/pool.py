@@ -85,7 +85,9 @@ def parse_files(
     tell = on_progress or (lambda _: None)
     is_small = len(files) < SMALL_SET and sum(file.size_bytes for file in files) < SMALL_SET_BYTES
     found = (
-        _here(files, project) if is_small else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
+        _here(files, project, time_limit_s, niceness, ask)
+        if is_small
+        else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
     )
     for done, parsed in enumerate(found, 1):
         tell(IndexProgress("parse", done, len(files), parsed.facts.path))
@@ -94,9 +96,14 @@ def parse_files(
             raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
 
 
-def _here(files: Sequence[FoundFile], project: str) -> Iterator[ParsedFile]:
+def _here(files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool]) -> Iterator[ParsedFile]:
+    """In this process; but a file that does not parse at once could take its memory, so it is left to a worker, whose memory is bounded."""
     for file in files:
-        yield parse_file(file, project)
+        parsed = parse_file(file, project, hasty=True)
+        if any(code == "timeout" for _, code, *_ in parsed.facts.diagnostics):
+            yield from _Pool([file], project, 1, time_limit_s, niceness, ask).results()
+        else:
+            yield parsed
 
 
 class _Worker:

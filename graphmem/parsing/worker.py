@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import marshal
 import os
+import resource
 import signal
 import struct
 import sys
@@ -30,13 +31,19 @@ READY: Final = b"ready"
 _LENGTH: Final = struct.Struct("<I")
 
 
-def parse_file(file: FoundFile, project: str) -> ParsedFile:
+MEMORY_BYTES: Final = 3 << 30
+"""Address space of a worker. A parser that wants more ends it, and with it the look at this one file."""
+
+
+def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
     """Read a file and say everything about it; never raises for what is in the file.
+
+    Hasty, a file that does not parse at once has a diagnostic of the code "timeout": it is one for a process of its own.
 
     The facts carry the hash of the bytes that were read now, in case the file changed since discovery.
     """
     try:
-        return _parsed(file, Path(file.absolute).read_bytes(), project)
+        return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
     except OSError as error:
         # Its hash stays unknown, so that the next look takes whatever is there then for a change.
         return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
@@ -46,7 +53,7 @@ def parse_file(file: FoundFile, project: str) -> ParsedFile:
         return without_facts(file, "crashed", f"extraction failed on it: {type(error).__name__}: {error}")
 
 
-def _parsed(file: FoundFile, data: bytes, project: str) -> ParsedFile:
+def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFile:
     text = to_utf8(data, file.language)
     hashed = content_hash(data)
     tree = None
@@ -54,7 +61,7 @@ def _parsed(file: FoundFile, data: bytes, project: str) -> ParsedFile:
         facts = _text_facts(file, hashed, text.source)
     else:
         grammar = load_grammar(file.language)
-        tree = grammar.parse(text.source)
+        tree = grammar.parse(text.source, hasty=hasty)
         facts = extract_parsed(file.path, text.source, grammar, tree, hashed)
     chunks = chunk(facts, text.source, project, tree=tree)
     diagnostics = facts.diagnostics
@@ -107,6 +114,8 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     """Serve batches until the input ends."""
     os.nice(niceness)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)  # whatever a library prints must not end up between the messages
     gc.freeze()
