@@ -15,11 +15,12 @@ export function flags(memory) {
     memory.userVerified ? chip(w.userVerified, "certain") : null,
     memory.disputed ? chip(w.disputed, "likely") : null,
     memory.contaminated ? chip(w.contaminated, "likely") : null,
+    rival(memory) ? chip(w.conflict, "likely") : null,
     memory.staleAt ? chip(w.staleAt, "possible") : null,
   ];
 }
 
-/** Where it comes from, the code it is about, its relations, the audit. */
+/** Where it comes from, how sure it is, what its type adds, the audit. */
 export function provenance(memory, signal) {
   const w = words.memories;
   const value = (key) => {
@@ -27,23 +28,39 @@ export function provenance(memory, signal) {
     if (Array.isArray(given)) return given.join(", ");
     if (["createdAt", "updatedAt", "validFrom", "validTo"].includes(key)) return given ? day(given) : "";
     if (["injectedCount", "usedCount", "confirmedCount"].includes(key)) return w.times(given);
+    if (key === "halfLifeDays") return given === null ? w.never : w.days(given);
     return typeof given === "number" ? String(Math.round(given * 100) / 100) : (given ?? "");
   };
   const facts = Object.entries(w.rows)
     .map(([key, name]) => [name, value(key)])
+    .concat(Object.entries({ ...memory.workUnit, ...memory.details }).map(([key, one]) => [key.replaceAll("_", " "), told(one)]))
     .filter(([, one]) => one !== "");
   const audit = h("div");
   into(audit, ask("Audit", { memory: memory.id, first: 20 }, signal), ({ audit: page }) =>
     details(w.audit, page.total, false, listing(page.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action}`, one.note ? ` (${one.note})` : ""]), 10)));
   return [
     h("dl.facts", null, facts.map(([name, one]) => [h("dt", null, name), h("dd", null, one)])),
+    audit,
+  ];
+}
+
+/** A value of a memory's details in words. */
+function told(given) {
+  if (Array.isArray(given)) return given.map(told).join(", ");
+  if (given && typeof given === "object") return Object.entries(given).map(([key, one]) => `${key} ${told(one)}`).join(", ");
+  return given === null || given === undefined ? "" : String(given);
+}
+
+/** The code it is about and the memories it stands beside: what one has to see to judge it. */
+export function bearings(memory) {
+  const w = words.memories;
+  return [
     memory.about.length
       ? details(w.about, memory.about.length, true, listing(memory.about.map((one) => [one.label === "Symbol" || one.label === "File" ? link(to("graph", { focus: one.name }), one.name) : one.name, " ", chip(w.anchors[one.anchor] ?? one.anchor, one.anchor === "valid" ? "" : "possible"), one.role === "about" ? null : chip(one.role)]), 10))
       : null,
     memory.relations.length
-      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", chip(one.status)]), 10))
+      ? details(w.relations, memory.relations.length, true, listing(memory.relations.map((one) => [h("span.quiet-text", null, `${(w.relation[one.kind] ?? [one.kind, one.kind])[one.outgoing ? 0 : 1]} `), link(to("memories", { id: one.shortId }), one.title), " ", one.status === "confirmed" ? null : chip(one.status)]), 10))
       : null,
-    audit,
   ];
 }
 
@@ -86,25 +103,24 @@ export function actions(memory, done) {
     (input ?? form.querySelector("button")).focus();
   };
   const other = rival(memory);
-  const element = h(
-    "div.actions",
-    { role: "group", "aria-label": w.actions },
-    button(w.verify, () => act("verify"), ".primary"),
-    button(w.dispute, () => asking(w.reason, w.dispute, (reason) => act("dispute", reason), h("input", { name: "reason" }))),
-    button(w.edit, () => fill(place, editor(memory, (changes) => act("edit", changes), () => fill(place)))),
-    button(memory.status === "pinned" ? w.unpin : w.pin, () => act(memory.status === "pinned" ? "unpin" : "pin")),
-    button(w.merge_with, () => asking(w.merge_hint, w.merge, (loser) => act("merge", loser), h("input", { name: "loser", value: other?.shortId ?? "", required: true }))),
-    button(w.forget, () => asking(w.forget_sure, w.yes_forget, () => act("forget"))),
-    place,
-  );
+  const replace = (loser) => act("merge", loser);
+  const buttons = {
+    verify: button(w.verify, () => act("verify"), other ? "" : ".primary"),
+    dispute: button(w.dispute, () => asking(w.reason, w.dispute, (reason) => act("dispute", reason), h("input", { name: "reason" }))),
+    edit: button(w.edit, () => fill(place, editor(memory, (changes) => act("edit", changes), () => fill(place)))),
+    pin: button(memory.status === "pinned" ? w.unpin : w.pin, () => act(memory.status === "pinned" ? "unpin" : "pin")),
+    merge: other
+      ? button(w.holds, () => asking(w.holds_sure(other.title), w.holds, () => replace(other.shortId)), ".primary")
+      : button(w.merge_with, () => asking(w.merge_hint, w.merge, replace, h("input", { name: "loser", required: true }))),
+    forget: button(w.forget, () => asking(w.forget_sure, w.yes_forget, () => act("forget"))),
+  };
+  const shown = other ? ["merge", "verify", "dispute", "edit", "pin", "forget"] : Object.keys(buttons);
+  const element = h("div.actions", { role: "group", "aria-label": w.actions }, shown.map((name) => buttons[name]), place);
   element.run = (name) => {
-    if (name === "edit") element.children[2].click();
-    else if (name === "dispute") element.children[1].click();
-    else if (name === "forget") element.children[5].click();
-    else if (name === "merge") {
-      if (other) act("merge", other.shortId);
+    if (name === "merge") {
+      if (other) replace(other.shortId);
       else announce(words.review.no_conflict);
-    } else act(name);
+    } else buttons[name].click();
   };
   return element;
 }

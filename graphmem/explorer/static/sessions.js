@@ -21,7 +21,7 @@ export async function show(page, parameters, signal) {
         w.title,
         [w.columns.title, w.columns.agent, w.columns.state, w.columns.started, w.columns.lasted, w.columns.edited, w.columns.learnt],
         found.sessions.map((one) => [
-          link(to("sessions", { id: one.id }), one.title || one.id),
+          link(to("sessions", { id: one.id }), named(one)),
           one.agent,
           [chip(one.state.toLowerCase()), one.outcome ? chip(one.outcome.toLowerCase()) : null],
           day(one.startedAt),
@@ -43,11 +43,11 @@ async function showOne(page, id, signal) {
     const { session } = record;
     return [
       h("p", null, link(to("sessions"), `← ${w.title}`)),
-      h("h1", null, session.title || session.id),
-      h("p.meta", null, chip(session.agent), chip(session.state.toLowerCase()), session.outcome ? chip(session.outcome.toLowerCase()) : null, day(session.startedAt), h("span.where", null, w.lasted(session.durationS))),
+      h("h1", null, named(session)),
+      h("p.meta", null, chip(session.kind), chip(session.agent), chip(session.state.toLowerCase()), session.outcome ? chip(session.outcome.toLowerCase()) : null, day(session.startedAt), h("span.where", null, w.lasted(session.durationS)), named(session) === session.id ? null : h("span.where", null, session.id)),
       card(w.learnt, w.learnt_hint, lessons),
       h("div.grid", null,
-        record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(one.signal), ` ${one.value || one.key}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
+        record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(plain(one.signal)), ` ${subject(one)}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
         record.files.length ? card(w.files, null, table(w.files, [words.map.columns.file, w.reads, w.edits], record.files.map((one) => [link(to("graph", { focus: one.path }), one.path), words.number(one.reads), words.number(one.edits)]), { numeric: [1, 2], first: 12 })) : null,
         record.commands.length ? card(w.commands, null, table(w.commands, [w.command, w.runs, w.failures], record.commands.map((one) => [h("code", null, one.command), words.number(one.runs), words.number(one.failures)]), { numeric: [1, 2], first: 12 })) : null,
         record.errors.length ? card(w.errors, null, listing(record.errors.map((one) => [one.message, " ", chip(one.fixed ? w.fixed : w.open, one.fixed ? "certain" : "possible")]), 8)) : null,
@@ -73,6 +73,21 @@ async function showOne(page, id, signal) {
   if (lessons.querySelector(".actions")) lessons.append(undo);
 }
 
+/** What a person calls a session by. */
+function named(session) {
+  return session.title || session.workUnit || session.id;
+}
+
+/** A name of a table as words. */
+function plain(name) {
+  return name.replaceAll("_", " ");
+}
+
+/** What a finding is about: its key without its signal, which is shown beside it. */
+function subject({ key, signal }) {
+  return key.startsWith(`${signal}:`) ? key.slice(signal.length + 1) : key;
+}
+
 function lesson(one) {
   const w = words.sessions;
   const said = h("span", { role: "status" });
@@ -88,8 +103,8 @@ function lesson(one) {
   return h(
     "div.memory",
     null,
-    h("p", null, one.text || one.key),
-    h("p.meta", null, chip(one.signal), chip(one.outcome), h("span.where", null, one.why), said),
+    h("p", null, one.text || subject(one)),
+    h("p.meta", null, chip(plain(one.signal)), chip(plain(one.outcome)), h("span.where", null, one.why), said),
     one.shortId
       ? h("div.actions", null, link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
       : null,
