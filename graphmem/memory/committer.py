@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.errors import StoreClosedError
+from graphmem.errors import GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 
 if TYPE_CHECKING:
@@ -79,6 +79,10 @@ class Committer:
                     self._commit(*job)
             except StoreClosedError as error:
                 self._stuck = True
+                self._failed(error)
+            except GraphMemError as error:  # a full disk, say: the sentence tells all there is to know
+                self._stuck = True
+                _log.error("an accepted memory could not be brought into the graph yet; it is in the journal: %s", error)
                 self._failed(error)
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the book's notes and the log say what happened
                 self._stuck = True

@@ -154,7 +154,7 @@ class Engine:
             )
         if "Cannot write to file" in said or "Cannot truncate file" in said or "No space left" in said:
             return DiskFullError(
-                f"the disk refused a write to {path} ({said}); make room and try again, the previous index is intact", path=str(path)
+                f"the disk refused a write to {path}; make room and try again, the previous index is intact", path=str(path), reason=said
             )
         if said.startswith("Unable to cast Python instance"):
             return BadInputError(
