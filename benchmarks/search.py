@@ -3,9 +3,11 @@
     python benchmarks/search.py INDEX [--queries 300] [--chunks 30000] [--vectors hashed|real] [--seed 1]
 
 INDEX is the directory of an index. Queries are drawn from the indexed texts themselves: one to twelve words as often as they are
-written, so that common words are common, and names of symbols. --chunks cuts the index to that many chunks (0: all of it). Vectors are
-hashed features unless "real" asks for those of the installed model, which takes a second for about 30 chunks; the query is embedded by
-the same embedder, and its time is part of the figures. The scan is what `grep -c` would do: count the words in every text.
+written, so that common words are common, and names of symbols. --chunks cuts the index to that many chunks (0: all of it), or adds
+copies until there are as many: in a copy every name has an ending of its own while its words stay, so that lists of words and vectors
+are as long as they would be; its lines are divided among the symbols it was copied from. Vectors are hashed features unless "real" asks
+for those of the installed model, which takes a second for about 30 chunks; the query is embedded by the same embedder, and its time is
+part of the figures. The scan is what `grep -c` would do: count the words in every text.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import report
 from search_quality import PlainBM25
 
-from graphmem._deflate import inflated
+from graphmem._deflate import deflated, inflated
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import embedded_text
 from graphmem.embedding.hashed import HashedEmbedder
@@ -59,6 +62,28 @@ def drawn(texts: Sequence[str], names: Sequence[str], count: int, seed: int) -> 
     }
 
 
+NAME = re.compile(r"\b(?=\w*(?:_|[a-z][A-Z]))[A-Za-z_]\w{5,}\b")
+
+
+def copied(rows: pa.Table, copy: int) -> pa.Table:
+    """The rows once more, under ids of their own and with other names in their texts."""
+    made = rows.to_pylist()
+    for row in made:
+        first, last = row["start_line"], row["end_line"]
+        prefix, text = (NAME.sub(rf"\g<0>_v{copy}", one) for one in inflated(row["packed"], first, last))
+        row |= {"id": f"{row['id']}~{copy}", "text_hash": f"{row['text_hash']}~{copy}", "packed": deflated(prefix, text, first, last)}
+    return pa.Table.from_pylist(made, schema=rows.schema)
+
+
+def sized(rows: pa.Table, count: int, seed: int) -> pa.Table:
+    """As many of the rows, drawn by chance, or all of them and copies."""
+    kept, copy = rows, 0
+    while kept.num_rows < count:
+        copy += 1
+        kept = pa.concat_tables([kept, copied(rows, copy)])
+    return kept.take(sorted(random.Random(seed).sample(range(kept.num_rows), count)))
+
+
 def main() -> int:
     options = report.parser(__doc__)
     options.add_argument("index", type=Path)
@@ -71,18 +96,19 @@ def main() -> int:
         memory._projections.wait()
         view, state = memory._view(), memory.state()
         rows = memory._store.packed_chunks()
-        if arguments.chunks and rows.num_rows > arguments.chunks:
-            rows = rows.take(sorted(random.Random(arguments.seed).sample(range(rows.num_rows), arguments.chunks)))
+        if arguments.chunks:
+            rows = sized(rows, arguments.chunks, arguments.seed)
+        copies = sum("~" in key for key in rows["id"].to_pylist())
         begun = time.process_time()
         words = WordIndex.build(Path(folder), view.generation, rows)
         build_s = time.process_time() - begun
         embedder: Any = HashedEmbedder() if arguments.vectors == "hashed" else choose("sentence-transformers").embedder
         both = list(map(inflated, *(rows[name].to_pylist() for name in ("packed", "start_line", "end_line"))))
         hashes = rows["text_hash"].to_pylist()
-        embedded = [embedded_text(prefix, text) for prefix, text in both]
         vectors = VectorIndex(embedder.model_id, embedder.dim)
-        for at in range(0, len(embedded), 8):
-            vectors.add(hashes[at : at + 8], embedder.encode(embedded[at : at + 8]))
+        for at in range(0, len(both), 8):
+            texts = [embedded_text(prefix, text) for prefix, text in both[at : at + 8]]
+            vectors.add(hashes[at : at + 8], embedder.encode(texts))
         shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), None, "", lambda damaged: None)
         bare = shot._replace(vectors=None, vectors_note="switched off")
         names = [info.qualname for info in view.infos(np.flatnonzero(view.label == 1)[:20_000]) if info.qualname != "<module>"]
@@ -114,7 +140,8 @@ def main() -> int:
                 result[f"{kind}: {name}"] = dict(zip(("p50", "p95", "p99", "cpu_p50", "cpu_p95"), row, strict=True))
         size = words.path.stat().st_size / 1e6
         print(
-            f"{rows.num_rows:,} chunks, {view.counts['symbols']:,} symbols; words built in {build_s:.1f} s of processor time, {size:.0f} MB"
+            f"{rows.num_rows:,} chunks ({copies:,} of them copies), {view.counts['symbols']:,} symbols; "
+            f"words built in {build_s:.1f} s of processor time, {size:.0f} MB"
         )
         print(f"embedder: {embedder.model_id}\n")
         report.table(["query", "way", "n", "p50 ms", "p95 ms", "p99 ms", "cpu p50", "cpu p95"], shown)
@@ -122,6 +149,7 @@ def main() -> int:
             "search",
             {
                 "chunks": rows.num_rows,
+                "copies": copies,
                 "words_build_cpu_s": build_s,
                 "words_mb": size,
                 "embedder": embedder.model_id,
