@@ -14,7 +14,7 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     output.line()
     output.rows([_row(hit) for hit in answer.hits])
     if not answer.hits:
-        output.line(("nothing is known to", common.UNSURE))
+        output.line(("nothing is known to move with it", common.UNSURE))
     if answer.notes:
         output.line()
         for note in answer.notes:
