@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from typing import Final
@@ -15,6 +16,8 @@ looking at modules and classes again and again, none of which is garbage."""
 def run() -> None:
     """Entry point of the command. Ctrl-C is answered by one sentence from the first import to the last thread."""
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+    # A process of ours multiplies one vector with a matrix at most; the threads numpy would start for that are a third of its loading.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _run()
     except KeyboardInterrupt:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from graphmem.answers import to_json
 
@@ -18,9 +19,16 @@ if TYPE_CHECKING:
     Cell = str | int | float | tuple[str, str] | Text  # plain, (text, style), or styled
 
 
+_AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the environment; rich reads them
+_CONTROL: Final = dict.fromkeys((7, 8, 11, 12, 13))  # what rich leaves out of texts, too
+
+
 @dataclass
 class Output:
-    """How this command was asked to speak. Lines are never cut or folded; colours are for terminals only."""
+    """How this command was asked to speak. Lines are never cut or folded; colours are for terminals only.
+
+    What is no terminal gets its lines without rich, which takes longer to load than most answers to be found.
+    """
 
     as_json: bool = False
     quiet: bool = False
@@ -32,6 +40,17 @@ class Output:
         from rich.console import Console
 
         return Console(stderr=self.on_stderr, highlight=False, markup=False, emoji=False)
+
+    @property
+    def _plain(self) -> TextIO | None:
+        """The stream, when it is neither a terminal nor said to be treated like one."""
+        stream = sys.stderr if self.on_stderr else sys.stdout
+        return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at it, or wants it to be as if one did."""
+        return self._plain is None and self.console.is_terminal
 
     @cached_property
     def stderr(self) -> Output:
@@ -45,10 +64,16 @@ class Output:
 
     def line(self, *cells: Cell) -> None:
         """One line, its cells side by side; no cell gives an empty line."""
+        if (stream := self._plain) is not None:
+            stream.write("".join(map(_bare, cells)) + "\n")
+            return
         self.console.print(joined(cells), soft_wrap=True)
 
     def rows(self, rows: Iterable[Sequence[Cell]], indent: int = 2, gap: int = 2, right: Sequence[int] = ()) -> None:
         """Lines whose cells start in common columns, as wide as they need to be; columns in `right` end there instead."""
+        if (stream := self._plain) is not None:
+            stream.writelines(_bare_rows(rows, indent, gap, right))
+            return
         from rich.text import Text
 
         table = [[styled(cell) for cell in row] for row in rows]
@@ -66,6 +91,26 @@ class Output:
         """One line on stderr for a person who did not ask for quiet."""
         if not self.quiet and not self.as_json:
             self.stderr.line(*cells)
+
+
+def _bare(cell: Cell) -> str:
+    """A cell as text without any style."""
+    if isinstance(cell, tuple):
+        cell = cell[0]
+    return (f"{cell:,}" if isinstance(cell, int) else str(cell)).translate(_CONTROL)
+
+
+def _bare_rows(rows: Iterable[Sequence[Cell]], indent: int, gap: int, right: Sequence[int]) -> Iterator[str]:
+    from rich.cells import cell_len
+
+    table = [[_bare(cell) for cell in row] for row in rows]
+    widths = [max((cell_len(row[i]) for row in table if len(row) > i), default=0) for i in range(max(map(len, table), default=0))]
+    for row in table:
+        line = " " * indent
+        for i, cell in enumerate(row):
+            pad = " " * (widths[i] - cell_len(cell))
+            line += (pad + cell if i in right else cell + pad) + (" " * gap if widths[i] else "")
+        yield line.rstrip() + "\n"
 
 
 def styled(cell: Cell) -> Text:

@@ -35,7 +35,7 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
     """A function to hand steps to, from any thread, while the block runs."""
     if output.quiet or output.as_json:
         yield lambda step: None
-    elif output.stderr.console.is_terminal:
+    elif output.stderr.is_terminal:
         with _bars(output) as bars:
             yield _Bars(bars)
     else:

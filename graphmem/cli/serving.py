@@ -9,6 +9,9 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import graphmem
@@ -54,18 +57,17 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
-    # A thread that answers waits so long for one that indexes to let it in, several times a question; Python's own 5 ms are 30 ms then.
-    sys.setswitchinterval(SWITCH_S)
     # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem._heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
-    from graphmem.api.app import ServerOptions, build_app
-    from graphmem.api.limits import ServerLimits
-    from graphmem.api.serve import Server, Tls
-    from graphmem.mcp_server.mount import McpApp
+    with _opening(here) as opening:
+        from graphmem.api.app import ServerOptions, build_app
+        from graphmem.api.limits import ServerLimits
+        from graphmem.api.serve import Server, Tls
+        from graphmem.mcp_server.mount import McpApp
 
-    tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
-    service = _open(here)
+        tls = Tls.load(settings.tls_cert, settings.tls_key) if settings.tls_cert or settings.tls_key else None
+        service = opening.result()
     limits = settings.limits
     own_token = secrets.token_urlsafe(32)
     options = ServerOptions(
@@ -84,6 +86,8 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
             per_minute=limits.per_minute,
         ),
     )
+    # A thread that answers waits so long for one that indexes to let it in, several times a question; Python's own 5 ms are 30 ms then.
+    sys.setswitchinterval(SWITCH_S)
     gc.freeze()
     gc.enable()
     with service:
@@ -95,6 +99,26 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
                 raise
             server = Server(app, settings.host, 0, tls)  # nobody asked for that port: another project has it
         _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
+
+
+@contextmanager
+def _opening(here: Door) -> Iterator[Future[GraphMem]]:
+    """The index, opened beside what happens in the block: reading the database and loading the doors take about as long.
+
+    Nothing stays open when the block fails.
+    """
+    # Loaded before: two threads that load the same modules can meet one that is half there.
+    import graphmem.service.graphmem
+    import graphmem.store.engine  # noqa: F401
+
+    with ThreadPoolExecutor(1, "graphmem-open") as beside:
+        opening = beside.submit(_open, here)
+        try:
+            yield opening
+        except BaseException:
+            if opening.exception() is None:
+                opening.result().close()
+            raise
 
 
 class _Run:

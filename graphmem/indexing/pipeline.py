@@ -137,6 +137,9 @@ class Indexer:
                 on_changed([*(file.path for file in look.changed), *look.removed])
         if mode == "unchanged":
             self._indexed = known
+            view = self._projections.graph_if_ready()
+            if view is not None and view.generation != self._store.generation():  # the disk refused what followed the last commit
+                self._projections.refresh(self._store.generation(), None)
             return self._done(mode, meter, look, [], on_progress)
         parsed = self._parse(meter, look.changed, on_progress, cancelled)
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
@@ -220,9 +223,14 @@ class Indexer:
 
     def _known(self) -> dict[str, str]:
         """Content hashes of the indexed files by path."""
-        if self._indexed is None:
-            return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
-        return self._indexed
+        if self._indexed is not None:
+            return self._indexed
+        view = self._projections.graph()
+        if view.generation == self._store.generation():  # nobody has to open the database for it
+            paths = view.arrays.paths
+            rows = zip(paths.path.to_pylist(), paths.content_hash.to_pylist(), paths.node.tolist(), strict=True)
+            return {path: content_hash for path, content_hash, node in rows if node >= 0}
+        return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
 
     def _parse(
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]

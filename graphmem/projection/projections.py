@@ -14,7 +14,8 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem._heap import give_back
-from graphmem.errors import GraphMemError, StoreClosedError
+from graphmem.errors import DiskFullError, GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
@@ -39,10 +40,22 @@ GRAPH_FILE: Final = "graph.projection"
 JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.mending` writes: up to where the store has the journal
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
-_WORTH_SAVING: Final = 500  # memories
 _RETRIES: Final = 5  # of reading a snapshot while commits go on
 
 _log = logging.getLogger(__name__)
+
+
+@contextmanager
+def _refusal_named(folder: Path) -> Iterator[None]:
+    """The disk's refusal to follow a commit, as one of ours."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        raise DiskFullError(
+            f"the graph was written, but {folder} took no new word index of it ({error}); questions are answered as before it. "
+            "Make room, or the folder writable, and index again",
+            path=str(folder),
+        ) from error
 
 
 class Snapshot(NamedTuple):
@@ -212,10 +225,10 @@ class Projections:
             delta: what the commit changed since the generation before it; None for a whole new graph.
 
         Raises:
-            OSError, sqlite3.Error: the disk refused; readers keep what they had.
+            DiskFullError: the disk refused; readers keep what they had, and the next index run tries again.
         """
         self._settled.wait()
-        with self._writing:
+        with self._writing, _refusal_named(self._dir):
             graph, words = self._graph, self._words
             if graph is not None and words is not None and graph.generation == words.generation == generation:
                 return
@@ -439,8 +452,8 @@ class Projections:
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 
     def _save_memories(self, index: MemoryIndex) -> bool:
-        """Whether the file has what the index has; small ones are made again as fast as they are read, and are not saved."""
-        if len(index) < _WORTH_SAVING or index.generation != self._store.knowledge_generation():
+        """Whether the file has what the index has."""
+        if not len(index) or index.generation != self._store.knowledge_generation():
             return False
         key = self._memories_key()
         if key != self._memories_saved:

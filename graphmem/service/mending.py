@@ -1,7 +1,8 @@
 """A database that cannot be used any more is put aside, and a new one takes its place: it can be made again.
 
 The memories come back from their journal when the index is opened, the code with the next index run, the projections from both. Nothing
-is deleted but what was derived.
+is deleted but what was derived. After a change of the engine's storage format, which no engine reads across, the newest portable backup
+of the index comes first: it has code, vectors and modules at once, and the journal adds what was remembered since.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from graphmem.errors import DatabaseDamagedError, MigrationError
+from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
 from graphmem.memory.book import FOLDER as JOURNAL
 from graphmem.projection.projections import GRAPH_FILE
 from graphmem.service import backup as backups
@@ -42,25 +43,59 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     except DatabaseDamagedError as error:
         said = put_aside(path, settings.engine, str(error.facts.get("reason", error.message)))
     except MigrationError as error:
-        if error.facts.get("found", 0) >= error.facts.get("known", 0) or not any((path.parent / JOURNAL).glob("journal-*")):
-            raise  # newer, or not the storage format, or the memories are in this file and nowhere else
+        if error.facts.get("found", 0) >= error.facts.get("known", 0):
+            raise  # newer, or not the storage format
         form = error.facts["found"]
-        said = put_aside(path, settings.engine, f"it is in storage format {form}, which the graphmem that made it opens under its old name")
-    store = _open(path, settings)
-    store.notes[:0] = [*said, "the memories were made again from their journal; index again to have the code back"]
+        why = f"it is in storage format {form}, which the graphmem that made it opens under its old name"
+        if (store := _from_dump(path, settings, why)) is not None:
+            return store
+        if not any((path.parent / JOURNAL).glob("journal-*")):
+            raise  # the memories are in this file and nowhere else
+        said = put_aside(path, settings.engine, why)
+    return _told(_open(path, settings), [*said, "the memories were made again from their journal; index again to have the code back"])
+
+
+def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
+    """Put a database aside and the newest portable backup that is whole in its place; None, and nothing is changed, when there is none."""
+    for dump, known in backups.readable(path.parent):
+        if known.engine != backups.PORTABLE:
+            continue
+        try:
+            with backups.opened(dump, settings, beside=path.parent) as (manifest, staging):
+                said = put_aside(path, settings.engine, why, instead=staging / backups.DATABASE)
+        except (BadInputError, DatabaseDamagedError) as error:
+            _log.warning("%s", error)
+            continue
+        made = f"it was made again from {dump.name} of {manifest.made_at} and the memories' journal; index again to follow the files"
+        return _told(_open(path, settings), [*said, made])
+    return None
+
+
+def _told(store: GraphStore, said: list[str]) -> GraphStore:
+    store.notes[:0] = said
     for note in store.notes:
         _log.info("%s", note)  # the answers say it: a refusal, the summary of the next index run, health
     return store
 
 
-def put_aside(path: Path, engine: str, why: str) -> list[str]:
-    """Rename a database with all that belongs to it, and delete what was derived from it; one sentence for each file renamed."""
+def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) -> list[str]:
+    """Rename a database with all that belongs to it, and delete what was derived from it; one sentence for each file renamed.
+
+    Args:
+        path: of the database.
+        engine: of whoever opens it next.
+        why: for people.
+        instead: a closed file on the same disk that takes its place.
+    """
     resolved = resolve(path)
     lock = DatabaseLock(resolved, engine, shared=False)
     try:
         said = files.quarantine([one for one in (resolved, *files.side_files(resolved)) if one.exists()], why)
         for derived in (resolved.parent / GRAPH_FILE, *resolved.parent.glob("words-*")):
             derived.unlink(missing_ok=True)  # of a generation number that the new database will have again
+        if instead is not None:
+            files.put_in_place(instead, resolved)
+            lock.write(clean=False, database="", checkpoint=0, log=0)  # what it said was of the other file
     finally:
         lock.release()
     return said
@@ -73,6 +108,7 @@ def _open(path: Path, settings: Settings) -> GraphStore:
         buffer_pool_bytes=settings.buffer_pool_mb << 20,
         max_db_bytes=settings.max_db_gb << 30,
         keep=partial(backups.before_change, path.parent, settings),
+        at_rest=True,
     )
     if gone := backups.clear_leftovers(path.parent):
         _log.info("of a backup that was never finished: %s deleted", ", ".join(gone))

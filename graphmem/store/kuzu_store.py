@@ -44,6 +44,7 @@ def open_store(
     read_only: bool = False,
     query_timeout_s: float = QUERY_S,
     keep: Keep | None = None,
+    at_rest: bool = False,
 ) -> GraphStore:
     """Open the database at a path, making it when there is none.
 
@@ -54,6 +55,7 @@ def open_store(
         max_db_bytes: address space for the file, a power of two.
         read_only: share the database with other readers; nothing is created or migrated.
         query_timeout_s: time one read may take unless its call says otherwise.
+        at_rest: leave a file that was closed properly closed until somebody needs the engine; see `store.resting`.
         keep: called before the schema of a database changes, with what writes a dump of it; what it raises leaves the database as it is.
 
     Raises:
@@ -69,7 +71,7 @@ def open_store(
             argument="buffer_pool_bytes",
         )
     resolved = resolve(Path(path))
-    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only, keep)
+    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only, keep, at_rest)
     try:
         lock = DatabaseLock(resolved, engine, shared=read_only)
     except OSError as error:

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from graphmem._heap import give_back
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
-from graphmem.store import files
+from graphmem.store import files, resting
 from graphmem.store.base import EngineInfo
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Connection, RawDatabase
@@ -62,10 +62,15 @@ class LiveFile:
         self._pid = os.getpid()
         self._failure: BaseException | None = None
         self._closed = False
-        self._at_rest = False
         self._used = time.monotonic()  # when somebody last needed the engine
-        self.notes = prepare(path, options, self._catalog, lock.previous)
-        self._attach(open_current(path, options, self._catalog))
+        self.notes: list[str] = []
+        known = resting.known(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
+        self._at_rest = known is not None
+        if known is not None:
+            self._meta, self._vector_tables = known
+        else:
+            self.notes = prepare(path, options, self._catalog, lock.previous)
+            self._attach(open_current(path, options, self._catalog))
         lock.note_file()
         # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
         self._checkpointed = int(self._meta[CHECKPOINT])
@@ -73,7 +78,10 @@ class LiveFile:
             self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
         remembered = lock.previous.compact if lock.previous is not None else 0
         self._compact_bytes = min(remembered, files.size_of(path)) or files.size_of(path)
-        self._say_open()
+        if known is not None and lock.previous is not None:
+            self._say_closed(lock.previous.checksum)
+        else:
+            self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
     def _attach(self, database: RawDatabase) -> None:
@@ -123,7 +131,7 @@ class LiveFile:
                         self._connection.rows("CHECKPOINT")
                         self._database.close()
                 if not self._options.read_only:
-                    self._say(clean=True, log=0, checksum=files.checksum(self._file))
+                    self._say_closed(files.checksum(self._file))
         except DiskFullError as error:
             self._database.abandon()
             raise DiskFullError(
@@ -184,6 +192,7 @@ class LiveFile:
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
         """One transaction of a change, of Meta and of what the change adds to Meta; the generation of the code graph."""
         log = beside(self._file, ".wal")
+        files.check_room(self._file, 0)  # kuzu may end the process when a commit finds no room
         with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:
             meta = {**meta, **(change(transaction) or {})}
             transaction.each("meta_put", {}, [{"name": name, "value": value} for name, value in sorted(meta.items())])
@@ -227,7 +236,7 @@ class LiveFile:
                     self._checkpointed += 1
                 self._database.close()
             self._at_rest = True
-        self._say(clean=True, log=0, checksum=files.checksum(self._file))
+        self._say_closed(files.checksum(self._file))
         give_back()
         return True
 
@@ -296,10 +305,15 @@ class LiveFile:
             self.notes = [*self.notes, sentence]
 
     def _say_open(self) -> None:
-        log = files.size_of(beside(self._file, ".wal"))
-        self._say(clean=False, log=log)
+        log = beside(self._file, ".wal")
+        files.restrict(log)
+        self._say(clean=False, log=files.size_of(log))
 
-    def _say(self, *, clean: bool, log: int, checksum: int = 0) -> None:
+    def _say_closed(self, checksum: int) -> None:
+        known = resting.told(self._options.engine, self._meta, self._vector_tables)
+        self._say(clean=True, log=0, checksum=checksum, known=known)
+
+    def _say(self, *, clean: bool, log: int, checksum: int = 0, known: str = "") -> None:
         self._lock.write(
             clean=clean,
             database=self._meta[DATABASE],
@@ -307,4 +321,5 @@ class LiveFile:
             log=log,
             compact=self._compact_bytes,
             checksum=checksum,
+            known=known,
         )

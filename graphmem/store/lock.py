@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem import __version__
+from graphmem._sidefile import PRIVATE
 from graphmem.errors import StoreBusyError
 from graphmem.store.files import beside
 
@@ -42,6 +43,7 @@ class Record(NamedTuple):
     log: int  # bytes of the write-ahead log that are whole transactions; what follows them was being written
     compact: int = 0  # bytes of the file when it was last written as a whole; 0: not known
     checksum: int = 0  # of the whole file, when it is clean; 0: not known
+    known: str = ""  # what is in it, when it is clean, see `store.resting`; empty: not known
 
     @property
     def owner(self) -> dict[str, Any]:
@@ -91,13 +93,13 @@ class DatabaseLock:
             for key in self._keys:
                 _register[key] = self.path
 
-    def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0) -> None:
+    def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0, known: str = "") -> None:
         """Say how the database is left from here on: one write, so that a process that is killed leaves this or the one before."""
         if self._descriptor is None or self._shared:
             return
         size = self.path.stat().st_size if self.path.exists() else 0
         who = (os.getpid(), socket.gethostname(), self._since, __version__, self._engine)
-        record = Record(*who, clean, size, database, checkpoint, log, compact, checksum)
+        record = Record(*who, clean, size, database, checkpoint, log, compact, checksum, known)
         data = json.dumps(record._asdict(), indent=1).encode().ljust(RECORD_BYTES)
         os.pwrite(self._descriptor, data, 0)
         os.ftruncate(self._descriptor, len(data))
@@ -117,7 +119,7 @@ class DatabaseLock:
         file = beside(self.path, ".lock")
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
-            descriptor = os.open(file, flags, 0o644)
+            descriptor = os.open(file, flags, PRIVATE)
         except (PermissionError, OSError):
             if not self._shared:
                 raise
@@ -156,12 +158,12 @@ def read_record(path: Path) -> Record | None:
 def _parse(descriptor: int) -> Record | None:
     try:
         found = json.loads(os.pread(descriptor, 65_536, 0))
-        return Record(**{name: kind(found.get(name, 0) if name in _LATER else found[name]) for name, kind in _TYPES.items()})
+        return Record(**{name: kind(found.get(name, kind()) if name in _LATER else found[name]) for name, kind in _TYPES.items()})
     except (ValueError, KeyError, TypeError):
         return None
 
 
-_LATER: Final = ("log", "compact", "checksum")  # records of older versions are without these
+_LATER: Final = ("log", "compact", "checksum", "known")  # records of older versions are without these
 _TYPES: dict[str, Any] = {
     "pid": int,
     "host": str,
@@ -175,6 +177,7 @@ _TYPES: dict[str, Any] = {
     "log": int,
     "compact": int,
     "checksum": int,
+    "known": str,
 }
 
 

@@ -51,6 +51,7 @@ class OpenOptions(NamedTuple):
     max_db_bytes: int
     read_only: bool
     keep: Keep | None = None
+    at_rest: bool = False
 
     @property
     def sizes(self) -> tuple[str, int, int]:

@@ -93,6 +93,8 @@ class StoreReads(LiveFile):
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Everything of layer 3, or what belongs to these memories."""
+        if not self.knowledge_generation():
+            return Knowledge(0, [], [], [], [], [])  # nothing was ever written, and nobody has to open the file to see it
         with self._snapshot() as (ask, meta):
             return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
 

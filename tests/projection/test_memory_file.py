@@ -98,7 +98,6 @@ def test_a_file_of_another_state_or_a_damaged_one_is_not_taken(root, tmp_path):
 
 
 def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(projections, "_WORTH_SAVING", 1)
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)
@@ -119,7 +118,6 @@ def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path,
 
 
 def test_an_index_that_is_opened_again_reads_them_from_the_file_and_a_write_makes_the_file_old(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(projections, "_WORTH_SAVING", 1)
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)

@@ -104,7 +104,7 @@ def _sites(output: Output, title: str, sites: list[Site], top: int, here: str) -
 
 
 def _source(output: Output, one: SymbolInfo, text: str) -> None:
-    if output.console.is_terminal:
+    if output.is_terminal:
         from rich.syntax import Syntax
 
         lexer = Syntax.guess_lexer(one.path, code=text)

@@ -1,0 +1,115 @@
+"""A store that is opened at rest: closed until somebody needs it, and never when it is not what was left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from graphmem.errors import DatabaseDamagedError
+from graphmem.store.lock import read_record
+
+
+@pytest.fixture
+def left(open_at, path, world):
+    """Path of a database with `world` in it that was closed properly."""
+    store = open_at(path)
+    store.replace(world.full())
+    store.close()
+    return path
+
+
+def awake(store) -> bool:
+    return not store._at_rest
+
+
+def test_what_is_known_is_answered_without_opening_it(left, open_at):
+    before = open_at(left)
+    said = before.meta(), before.generation(), before.knowledge_generation()
+    before.close()
+    store = open_at(left, at_rest=True)
+    assert (store.meta(), store.generation(), store.knowledge_generation()) == said
+    assert not awake(store)
+    store.close()
+    assert read_record(left).clean
+
+
+def test_the_first_who_needs_it_opens_it_and_finds_everything(left, open_at, world, equal):
+    store = open_at(left, at_rest=True)
+    equal(store, world)
+    assert awake(store)
+    store.set_meta({"a": "b"})
+    store.close()
+    again = open_at(left, at_rest=True)
+    assert not awake(again)
+    assert again.meta()["a"] == "b"
+    again.set_meta({"a": "c"})
+    assert awake(again)
+    assert again.meta()["a"] == "c"
+
+
+def test_a_store_that_rests_can_be_opened_by_nobody_else(left, open_at, child):
+    store = open_at(left, at_rest=True)
+    process = child("""
+        try:
+            reopen()
+        except StoreBusyError as error:
+            say("busy")
+    """)
+    assert process.line() == "busy"
+    assert not awake(store)
+
+
+def test_bytes_that_are_not_those_that_were_left_are_found_at_once(left, open_at):
+    with left.open("r+b") as file:
+        file.seek(left.stat().st_size // 2)
+        byte = file.read(1)
+        file.seek(-1, 1)
+        file.write(bytes([byte[0] ^ 0xFF]))
+    with pytest.raises(DatabaseDamagedError):
+        open_at(left, at_rest=True)
+
+
+@pytest.mark.parametrize("change", ["form", "nothing", "no meta", "other", "half"])
+def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, change):
+    lock = left.with_name(left.name + ".lock")
+    record = json.loads(lock.read_text())
+    known = json.loads(record["known"])
+    changed = {
+        "form": json.dumps({**known, "form": "of another graphmem"}),
+        "nothing": "",
+        "no meta": json.dumps({name: value for name, value in known.items() if name != "meta"}),
+        "other": "[]",
+        "half": record["known"][:-5],
+    }
+    lock.write_text(json.dumps({**record, "known": changed[change]}))
+    store = open_at(left, at_rest=True)
+    assert awake(store)
+    equal(store, world)
+
+
+def test_a_log_beside_it_opens_it(left, open_at, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "graph.db"
+    shutil.copy(left, other)
+    shutil.copy(left.with_name(left.name + ".lock"), other.with_name(other.name + ".lock"))
+    other.with_name(other.name + ".wal").write_bytes(b"a log of somebody else")
+    store = open_at(other, at_rest=True)
+    assert awake(store)
+    assert any("put aside" in note for note in store.notes)
+
+
+def test_it_is_killed_at_rest_and_nothing_has_to_be_examined(left, open_at, child, world, equal):
+    process = child("""
+        store = reopen(at_rest=True)
+        say("resting")
+        import time
+        time.sleep(60)
+    """)
+    assert process.line() == "resting"
+    process.kill()
+    assert read_record(left).clean
+    store = open_at(left, at_rest=True)
+    assert not awake(store)
+    equal(store, world)
