@@ -5,7 +5,6 @@ import random
 import pytest
 
 from graphmem import GraphMem
-from graphmem.projection import projections
 from graphmem.projection.memory_file import FILE, load_memories, save_memories
 from graphmem.settings import Settings
 
