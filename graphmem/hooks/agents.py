@@ -193,8 +193,8 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
     text, ok, code = told(given)
     if call.moment == FAILURE:
         ok = None if payload.get("is_interrupt") is True else False  # what a person broke off might have succeeded
-        if code is None and (found := _CLAUDE_FAILURE.match(text)):
-            code = int(found["code"])
+        if code is None and (failure := _CLAUDE_FAILURE.match(text)):
+            code = int(failure["code"])
     return call._replace(
         tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
         args=_mapping(payload.get("tool_input", payload.get("args"))),

@@ -29,6 +29,10 @@ PATIENCE_S = {
     "BeforeAgent": 2.3,
     "beforeSubmitPrompt": 0.4,
     "chat.message": 2.3,
+    # An end that is not heard leaves its session open for hours, and nobody waits for anything else by then.
+    "SessionEnd": 1.0,
+    "sessionEnd": 1.0,
+    "session.deleted": 1.0,
 }
 USUAL_S = 0.3
 FOLDER_KEYS = ("cwd", "directory", "worktree")
@@ -175,6 +179,7 @@ def _cut(value: Any, depth: int) -> Any:
 
 def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
     """The server's answer in time, or b""; the whole exchange takes at most `patience` seconds."""
+    import http.client  # noqa: F401 -- on a busy machine this takes longer than the server may
     import threading
 
     answers: list[bytes] = []
