@@ -32,6 +32,7 @@ FILES = 12  # of the small repository
 FIRST = 600  # memories before the first kill: a projection of fewer than 500 is not saved
 MIGRATIONS = 4  # that the newer graphmem has more
 MIGRATION_S = 2.5  # about as long as opening with them takes, with the backup before them
+CHANGE_S = 0.3  # about as long as the migrations themselves take
 MAX_WAIT_S = 60.0  # for a word of the process that is to be killed; longer means that it hangs
 
 
@@ -167,13 +168,15 @@ def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], s
     took(*one_kill(lambda tell: work("write", number, copy, copy, state(), seed, tell), lambda told: len(told.get("kept", ())) > 1, 0.0))
     before = len(ids)
     names = [f"{number}-after{i}" for i in range(1000)]
-    # Half of the kills hit the opening, which migrates first, the others what is written after it.
-    early = chance.random() < 0.5
-    told, why = one_kill(
-        lambda tell: migrating(copy, state(), names, tell),
-        (lambda told: "begun" in told) if early else (lambda told: len(told.get("kept", ())) > 1),
-        chance.random() * MIGRATION_S if early else chance.choice((0.0, 0.01, 0.05)),
+    # Where the kill hits: anywhere on the way to the open index, where a backup is written first; while tables are made; what is written then.
+    delay, wait = chance.choice(
+        (
+            (chance.random() * MIGRATION_S, lambda told: "begun" in told),
+            (chance.random() * CHANGE_S, lambda told: bool(list(copy.glob("graph.db.before-*")))),
+            (chance.choice((0.0, 0.01, 0.05)), lambda told: len(told.get("kept", ())) > 1),
+        )
     )
+    told, why = one_kill(lambda tell: migrating(copy, state(), names, tell), wait, delay)
     hit = "after it" if "opened" in told else "in the migration" if list(copy.glob("graph.db.before-*")) else "before it"
     took(told, why)
     last = [f"{number}-last{i}" for i in range(3)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.service import owner
-from graphmem.service.backup import listed
+from graphmem.service.backup import PORTABLE, listed, readable
 from graphmem.service.place import open_to_others
 from graphmem.settings import Location
 
@@ -122,6 +122,15 @@ def filesystem_of(folder: Path) -> str:
 
 def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
     newest = listed(folder)[-1:]
+    if newest and not any(known.engine == PORTABLE for _, known in readable(folder)):
+        return [
+            Trap(
+                "no portable backup",
+                "note",
+                "the backups here are files of this engine; after a change of its storage format the code would have to be indexed again",
+                "run `graphmem backup --portable`; a server makes one every day",
+            )
+        ]
     memories = (said.get("memories") or {}).get("memories", 0)
     if memories and not newest:
         return [

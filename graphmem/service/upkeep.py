@@ -229,7 +229,7 @@ class UpkeepVerbs:
             self._turn.release()
 
     def backup_when_due(self) -> BackupInfo | None:
-        """A backup, if the setting wants one by now and something has changed since the last; older ones beyond `backup_keep` go."""
+        """A portable backup, if the setting wants one by now and something has changed since the last; older ones than `backup_keep` go."""
         hours = self._settings.backup_hours
         newest = backups.listed(self._data_dir)[-1:]
         if not hours or (newest and time.time() - newest[0].stat().st_mtime < hours * 3600):
@@ -242,7 +242,7 @@ class UpkeepVerbs:
             if (said.generation, said.entries) == here:
                 os.utime(newest[0])  # as good as new
                 return None
-        made = self.backup(kind=backups.AUTO)
+        made = self.backup(portable=True, kind=backups.AUTO)  # the one that is there when the engine's storage format has changed
         for gone in backups.rotate(self._data_dir, self._settings.backup_keep):
             _log.info("the backup %s gave way to a newer one", gone.name)
         return made

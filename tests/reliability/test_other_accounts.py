@@ -141,6 +141,52 @@ def test_a_database_in_an_older_storage_format_is_kept_and_made_again(index, ope
     assert again.verify_index(deep=True).sound
 
 
+def as_an_older_engine_left_it(file: Path) -> int:
+    """Let a database say that it is in the storage format before this one; the number of that format."""
+    data = bytearray(file.read_bytes())
+    form = int.from_bytes(data[ENGINE_VERSION], "little") - 1
+    data[ENGINE_VERSION] = form.to_bytes(8, "little")
+    file.write_bytes(data)
+    return form
+
+
+def test_after_a_change_of_the_storage_format_the_newest_dump_and_the_journal_bring_everything_back(index, open_index, repo, tmp_path):
+    index.set_alias("circle", ["ring"])
+    index.backup(portable=True)
+    broken = Path(index.backup(portable=True).path)
+    os.truncate(broken, broken.stat().st_size - 40)  # a newer one that cannot be used is passed over
+    index.remember("remembered after the dump", id="later")
+    index.forget("memory-0", hard=True)
+    known, generation = list(index.export()), index.state().generation
+    index.close()
+    file = tmp_path / "index" / "graph.db"
+    form = as_an_older_engine_left_it(file)
+    again = open_index()
+    assert {one.id for one in again.memories().memories} == {"memory-1", "memory-2", "later"}
+    assert again.state().generation == generation, "the code is there before the next index run"
+    assert list(again.export()) == known
+    assert again.impact("f1").hits
+    assert any(f"storage format {form}" in note for note in again._store.notes)
+    assert any("made again from" in note for note in again._store.notes)
+    assert len(list((tmp_path / "index").glob("graph.db.*.quarantine"))) == 1
+    assert again.index(repo).mode in ("unchanged", "incremental")
+    again.remember("and on it goes", id="new")
+    broken.unlink()
+    assert again.verify_index(deep=True).sound
+    again.close()
+    assert open_index().memories().total == 4
+
+
+def test_a_database_in_an_older_format_without_a_journal_comes_back_from_its_dump(index, open_index, tmp_path):
+    index.backup(portable=True)
+    index.close()
+    (tmp_path / "index" / "memories").rename(tmp_path / "elsewhere")
+    as_an_older_engine_left_it(tmp_path / "index" / "graph.db")
+    again = open_index()
+    assert {one.id for one in again.memories().memories} == {"memory-0", "memory-1", "memory-2"}
+    assert again.verify_index().sound
+
+
 def test_a_database_in_a_newer_storage_format_is_refused_and_left_alone(index, tmp_path, settings):
     index.close()
     file = tmp_path / "index" / "graph.db"
