@@ -168,7 +168,7 @@ def one_migration(index: Path, copy: Path, number: int, known: dict[str, Any], s
     took(*one_kill(lambda tell: work("write", number, copy, copy, state(), seed, tell), lambda told: len(told.get("kept", ())) > 1, 0.0))
     before = len(ids)
     names = [f"{number}-after{i}" for i in range(1000)]
-    # Where the kill hits: anywhere on the way to the open index, where a backup is written first; while tables are made; what is written then.
+    # Where the kill hits: on the way to the open index, where a backup is written first; while tables are made; what is written then.
     delay, wait = chance.choice(
         (
             (chance.random() * MIGRATION_S, lambda told: "begun" in told),
