@@ -24,7 +24,8 @@ GENERAL: Final = "General"
 SECTION_TYPES: Final[dict[str, str]] = {"Architecture": "decision", "Stack": "fact", "Conventions": "pattern", "Patterns": "pattern"}
 
 _LINE: Final = re.compile(
-    r"^[ \t]{0,3}[-*+][ \t]+(?:\[id:(?P<id>[^\]\n]*)\][ \t]*)?(?P<text>.*?)[ \t]*(?:<!--[ \t]*(?P<facts>[^\n]*?)[ \t]*-->)?[ \t]*$"
+    r"^[ \t]{0,3}[-*+][ \t]+(?:\[id:(?P<id>[^\]\n]*)\][ \t]*|\[id:(?P<torn>[^\]\s]*)(?:[ \t]+|$))?"  # torn: its bracket is gone
+    r"(?P<text>.*?)[ \t]*(?:<!--[ \t]*(?P<facts>[^\n]*?)[ \t]*-->)?[ \t]*$"
 )
 _HEADING: Final = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})")
@@ -112,9 +113,9 @@ def items(text: str) -> list[Item]:
             continue
         if at := _HEADING.match(line):
             heading = at[2]
-        elif (at := _LINE.match(line)) and (at["text"] or at["id"]):
+        elif (at := _LINE.match(line)) and (at["text"] or at["id"] or at["torn"]):
             facts = {one["name"]: one["value"].strip() for one in _FACT.finditer(at["facts"] or "")}
-            found.append(Item((at["id"] or "").strip().lower(), at["text"].strip(), heading, facts, number))
+            found.append(Item((at["id"] or at["torn"] or "").strip().lower(), at["text"].strip(), heading, facts, number))
         elif found and line.startswith(("  ", "\t")) and line.strip() and found[-1].line == number - 1:
             more = line.strip().lstrip("-*+ ")
             found[-1] = found[-1]._replace(text=f"{found[-1].text} {more}".strip(), line=number)

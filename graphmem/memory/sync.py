@@ -105,16 +105,16 @@ def planned(book: MemoryBook, found: list[Item], base: Mapping[str, str], shown:
     plan = Plan([], {}, [], [], [])
     seen: set[str] = set()
     by_text = {fingerprint(one.content): short for short, one in shown.items()}
+    lines = _lines_of(found, base, shown)
     for item in found:
         short = item.id
-        if short and (short in seen or (short not in shown and short not in base)):
-            plan.notes.append(
-                f"line {item.line}: [id:{short}] is {'there twice' if short in seen else 'no memory'}; the line counts as new"
-            )
+        if short and lines.get(short) != item.line:
+            why = f"there twice and belongs to line {lines[short]}" if short in lines else "no memory"
+            plan.notes.append(f"line {item.line}: [id:{short}] is {why}; the line is known by its words, or new")
             short = ""
         if not short:  # the same words without their id, or with a mangled one, are the same memory
             known = by_text.get(fingerprint(unfolded(item.text)), "")
-            short = known if known and known not in seen and not any(other.id == known for other in found) else ""
+            short = known if known and known not in seen and known not in lines else ""
         if not short:
             plan.new.append(item)
             continue
@@ -131,6 +131,21 @@ def planned(book: MemoryBook, found: list[Item], base: Mapping[str, str], shown:
                 f"the line of #{short} was deleted, but the memory has changed since: it stays, delete it again if it should go"
             )
     return plan
+
+
+def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryInfo]) -> dict[str, int]:
+    """The line of each id there is: where it stands twice, the first with the memory's words, else the first."""
+    lines: dict[str, int] = {}
+    exact: set[str] = set()
+    for item in found:
+        if item.id not in shown and item.id not in base:
+            continue
+        has_words = item.text == base.get(item.id) or (item.id in shown and item.text == one_line(shown[item.id].content))
+        if item.id not in lines or (has_words and item.id not in exact):
+            lines[item.id] = item.line
+        if has_words:
+            exact.add(item.id)
+    return lines
 
 
 def _compare(book: MemoryBook, plan: Plan, item: Item, before: str | None, here: MemoryInfo | None, short: str) -> None:

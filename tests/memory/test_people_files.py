@@ -126,6 +126,32 @@ def test_mangled_ids_lose_nothing(project):
         assert memory.memory(one.id).short_id in lines(root)[0]
 
 
+def test_an_id_whose_bracket_is_gone_is_no_part_of_the_words(project):
+    root, memory = project
+    one = memory.remember("Orders are final after payment.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    for torn in (f"[id:{one.short_id} ", "[id: ", "[id:zzzz "):
+        path.write_text(path.read_text().replace(f"[id:{one.short_id}] ", torn))
+        assert memory.sync_file().forgotten == []
+        assert contents(memory) == [one.content]
+        assert lines(root) == [f"- [id:{one.short_id}] {one.content}"]
+
+
+def test_an_id_put_before_other_words_as_well_stays_with_its_own(project):
+    root, memory = project
+    first = memory.remember("Orders are final after payment.", type="fact").memory
+    second = memory.remember("Refunds take ten days.", type="fact").memory
+    memory.sync_file()
+    path = root / "MEMORY.md"
+    ahead, behind = (one for line in lines(root) for one in (first, second) if one.short_id in line)
+    path.write_text(path.read_text().replace(f"[id:{ahead.short_id}]", f"[id:{behind.short_id}]"))
+    answer = memory.sync_file()
+    assert (answer.added, answer.changed, answer.forgotten) == ([], [], [])
+    assert any("there twice" in note for note in answer.notes)
+    assert {one.id: one.content for one in memory.memories().memories} == {first.id: first.content, second.id: second.content}
+
+
 def test_a_line_changed_to_what_another_says_leaves_one_of_them(project):
     root, memory = project
     one = memory.remember("Orders are final after payment.", type="fact").memory
