@@ -15,6 +15,7 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._deflate import deflate
 from graphmem._sidefile import private_file
 from graphmem.model import HandlesRow
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 # Read by the same version of Python only, as `marshal` has it.
 FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
-_LEVEL: Final = 1  # of zlib
 _NUMBERS: Final = "I"  # unsigned, 4 bytes
 
 
@@ -132,7 +132,7 @@ class Inputs:
     ) -> None:
         if self._connection is None:
             return
-        rows = ((path, zlib.compress(array(_NUMBERS, sorted(numbers)).tobytes(), _LEVEL)) for path, numbers in inputs.items())
+        rows = ((path, deflate(array(_NUMBERS, sorted(numbers)).tobytes())) for path, numbers in inputs.items())
         try:
             with self._connection as transaction:
                 if removed is None:
@@ -144,9 +144,9 @@ class Inputs:
                     transaction.executemany("DELETE FROM inputs WHERE path = ?", gone)
                     transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in inputs)])
                 if keys:
-                    transaction.execute("INSERT INTO keys VALUES (?, ?)", (first, zlib.compress(marshal.dumps(list(keys)), _LEVEL)))
+                    transaction.execute("INSERT INTO keys VALUES (?, ?)", (first, deflate(marshal.dumps(list(keys)))))
                 transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", rows)
-                said = ((path, zlib.compress(marshal.dumps(list(map(tuple, some))), _LEVEL)) for path, some in handles.items() if some)
+                said = ((path, deflate(marshal.dumps(list(map(tuple, some))))) for path, some in handles.items() if some)
                 transaction.executemany("INSERT OR REPLACE INTO handles VALUES (?, ?)", said)
                 transaction.execute("DELETE FROM state")
                 transaction.execute("INSERT INTO state VALUES (?, ?)", (run, layout))

@@ -8,7 +8,7 @@ from functools import cache
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Term
-from graphmem.parsing.language import LanguageSpec, language_spec
+from graphmem.parsing.language import EntryPointRule, LanguageSpec, language_spec
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry
 
 
@@ -71,12 +71,19 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns)))
 
 
+@cache
+def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
+    """The rules that ask for no decorator, and what a decorator has to look like for any of the others to be looked at."""
+    rules = language_spec(language).entry_points
+    decorators = tuple(dict.fromkeys(rule.decorator for rule in rules if rule.decorator))
+    return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators or ("[!\\s\\S]",))
+
+
 def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition, decorators: tuple[str, ...]) -> str:
     if not decorators and not definition.modifiers and definition.kind == "variable":
         return ""
-    for rule in spec.entry_points:
-        if rule.decorator and not decorators:
-            continue
+    undecorated, decorator = _entry_rules(spec.name)
+    for rule in spec.entry_points if any(map(decorator.match, decorators)) else undecorated:
         if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers):
             return rule.kind
     return ""
