@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,10 @@ from graphmem.cli.commands.memory import ACTOR, show_answer
 from graphmem.cli.door import door
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from graphmem.answers import ImportAnswer
+    from graphmem.client import Service
 
 
 def rules(
@@ -72,14 +76,19 @@ def import_(
 
         texts = [(path, _text(path)) for path in files]  # all are read before anything is kept
         service = here.service(create=True)
-        answers = [
-            (str(path), service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR))
-            for path, text in texts
-        ]
+        answers = [(str(path), _imported(service, path, text, form)) for path, text in texts]
         ids = [one for _, answer in answers for one in answer.ids]
         show_answer(
             here, [{"file": name, "answer": answer} for name, answer in answers], lambda: render.imported(here.output, answers), *ids
         )
+
+
+def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswer:
+    """What came of one file; a refusal names it."""
+    try:
+        return service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR)
+    except BadInputError as error:
+        raise type(error)(f"{path}: {error.message}", **error.facts) from error
 
 
 def _text(path: Path) -> str:
