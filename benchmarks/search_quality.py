@@ -4,8 +4,9 @@
 
 WORK keeps the indexes, so that a second run is quick. Two kinds of questions, both with a known answer:
 
-* changes: descriptions of real commits (`localize_*.jsonl.gz` in DATA) against the tree before them; the files and functions
-  the commit changed should be found. "raw" is the message as written, "stripped" without the names of what was changed.
+* changes: descriptions of real commits (`localize_*.jsonl.gz` in DATA; `benchmarks/changes.py` mines more of them) against the tree
+  before them; the files and functions the commit changed should be found. "raw" is the message as written, "stripped" without the
+  names of what was changed.
   DIR holds `<owner>+<name>/repo` bare git directories.
 * docstrings: first paragraphs of docstrings of TREE as questions, for the functions whose docstring was taken out ("described");
   and the bare names of the same functions ("named").
@@ -13,7 +14,8 @@ WORK keeps the indexes, so that a second run is quick. Two kinds of questions, b
 Every way is measured on the same questions in the same run; the baseline is BM25 in plain Python over words as they are written.
 Figures are macro averages over repositories; the last columns are the paired differences to the default in function recall@10 and
 function MRR, over all questions, with their 95 % bootstrap intervals. The neighbourhood of code is what stands in the same file
-("votes") and, for questions about relations, the graph around the names in the query.
+("votes"), what is like the best hits or joined with them by edges and, for questions about relations, the graph around the names in
+the query. A way in one repository says little of the next: choose by some, look at others only at the end.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import report
+from changes import REPOSITORIES, of_package
 
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import fill
@@ -44,7 +47,6 @@ from graphmem.search.request import Fields
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
-REPOSITORIES = {"flask": ("pallets+flask", ("src/flask/", "flask/")), "click": ("pallets+click", ("src/click/", "click/"))}
 CODE = frozenset({"code"})
 DEPTH = 50
 
@@ -63,6 +65,8 @@ class Case(NamedTuple):
 def changes(data: Path, mirrors: Path, work: Path) -> Iterator[Case]:
     """Commit messages; writes the trees before them to WORK."""
     for name, (folder, roots) in REPOSITORIES.items():
+        if not (data / f"localize_{name}.jsonl.gz").exists():
+            continue
         with gzip.open(data / f"localize_{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for row in map(json.loads, lines):
                 place = f"{name}-{row['snapshot'][:12]}"
@@ -81,12 +85,7 @@ def export(repo: Path, revision: str, roots: tuple[str, ...], tree: Path) -> Non
     packed = subprocess.run(["git", "--git-dir", str(repo), "archive", "--format=tar", revision], capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         for member in archive:
-            if (
-                member.isfile()
-                and member.name.endswith(".py")
-                and member.name.startswith(roots)
-                and not re.search(r"/test|_vendor", member.name)
-            ):
+            if member.isfile() and of_package(member.name, roots):
                 archive.extract(member, tree, filter="data")
 
 
@@ -140,7 +139,7 @@ def documented(tree: ast.AST) -> tuple[set[int], list[tuple[str, str]]]:
 
 
 class Remembered:
-    """An embedder that works out each query once."""
+    """An embedder that works out each text once: trees of one repository share most of theirs."""
 
     def __init__(self, embedder: Any) -> None:
         self._embedder, self._known = embedder, {}
@@ -148,9 +147,9 @@ class Remembered:
 
     def encode(self, texts: list[str]) -> Any:
         """Vectors of the texts."""
-        for text in texts:
-            if text not in self._known:
-                self._known[text] = self._embedder.encode([text])[0]
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            self._known.update(zip(missing, self._embedder.encode(missing), strict=True))
         return np.stack([self._known[text] for text in texts])
 
 
@@ -226,7 +225,7 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
 
     def all_types(normaliser: str = MINMAX, **weights: float) -> Tuning:
         one = Weights(**{"words": 0, "dense": 0, "exact": 0, "graph": 0, "votes": 0} | weights)
-        return default._replace(normaliser=normaliser, weights=dict.fromkeys(default.weights, one), exact_alone=0)
+        return default._replace(normaliser=normaliser, weights=dict.fromkeys(default.weights, one), exact_alone=0, inner=1)
 
     def changed(**weights: float) -> Tuning:
         return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
@@ -247,7 +246,15 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
             named[f"{normaliser}, words {share}"] = all_types(normaliser, words=share, dense=round(1 - share, 2)), True
     named["default"] = default, True
     named["default without a model"] = default, False
-    named["default without the neighbourhood"] = changed(votes=0, graph=0), True
+    named["default without the neighbourhood"] = changed(votes=0, graph=0, alike=0, joined=0), True
+    named["default without code like the best"] = changed(alike=0), True
+    named["default without what edges join"] = changed(joined=0), True
+    named["default, inner functions like any"] = default._replace(inner=1), True
+    by_type = {
+        IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0, votes=0.2),
+        SEMANTIC: Weights(words=0.5, dense=0.5, exact=0, graph=0, votes=0.2),
+    }
+    named["one look, as it was"] = default._replace(weights={**default.weights, **by_type}, inner=1), True
     named["default, text alone"] = default._replace(fields=default.fields._replace(name=0, outer=0, path=0)), True
     named["default, length counts in full"] = default._replace(fields=default.fields._replace(b=0.75)), True
     named["default without names"] = changed(exact=0)._replace(exact_alone=0), True
@@ -272,9 +279,12 @@ def main() -> int:
     options.add_argument("--mirrors", type=Path)
     options.add_argument("--docstrings", type=Path)
     options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
+    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
     options.add_argument("--ways", default="", help="regular expression: only the ways whose name it finds, and the default")
     arguments = options.parse_args()
     cases = list(changes(arguments.changes, arguments.mirrors, arguments.work)) if arguments.changes else []
+    if arguments.only:
+        cases = [case for case in cases if case.group in arguments.only.split(",")]
     cases += list(docstrings(arguments.docstrings, arguments.work)) if arguments.docstrings else []
     if not cases:
         options.error("give --changes with --mirrors, or --docstrings")
@@ -282,7 +292,7 @@ def main() -> int:
     if chosen.embedder is None:
         options.error(chosen.reason)
     embedder = Remembered(chosen.embedder)
-    opened = {place: indexed(arguments.work, place, chosen.embedder) for place in sorted({case.place for case in cases})}
+    opened = {place: indexed(arguments.work, place, embedder) for place in sorted({case.place for case in cases})}
     there = {place: existing(shot.graph) for place, (_, shot) in opened.items()}
     cases = [case._replace(functions=case.functions & there[case.place]) for case in cases]
     plain = {place: PlainBM25(shot) for place, (_, shot) in opened.items()}
@@ -295,7 +305,7 @@ def main() -> int:
             score(
                 case,
                 [
-                    (hit.path, hit.id if hit.qualname else "")
+                    (hit.path, hit.id if hit.qualname and hit.symbol_kind != "module" else "")
                     for hit in search(opened[case.place][1], embedder if with_model else None, request, state, tuning).hits
                 ],
             )

@@ -14,7 +14,7 @@ from graphmem.answers.memory import MemoryInfo
 class PathScore:
     """What one candidate path said of a hit."""
 
-    path: str  # words | names | dense | graph | exact
+    path: str  # words | dense | exact | graph | time | files | alike | joined
     rank: int  # 1-based in that path
     raw: float  # BM25, cosine, …
     normalised: float  # 0..1 within the path's candidates

@@ -114,6 +114,12 @@ class VectorIndex:
         rows = np.arange(n) if mask is None else np.flatnonzero(mask[:n])
         return rows, products(self._matrix, query, rows, n)
 
+    def mean(self, hashes: Sequence[str]) -> F32 | None:
+        """Mean of the vectors of these hashes, float32 (dim,); None when none of them has one."""
+        row_of = self._row_of
+        rows = [row_of[key] for key in dict.fromkeys(hashes) if key in row_of]
+        return np.asarray(self._matrix[rows].mean(axis=0), np.float32) if rows else None
+
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
         """Cosine of a query with the texts of these hashes; those without a vector are left out."""
         row_of = self._row_of

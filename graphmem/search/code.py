@@ -12,8 +12,9 @@ from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.request import Request, Tuning, Weights
+from graphmem.search.surroundings import joined_by_edges, like_the_best
 from graphmem.search.unit_words import unit_words
-from graphmem.search.units import Units, Voted, divided
+from graphmem.search.units import SURE, Units, Voted, divided, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 
@@ -117,25 +118,41 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     """
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
+    if weights.alike or weights.joined:
+        fused = fuse(_second_look(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in shot.graph.index_of]
     voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
-    if tuning.tests != 1 and not _OF_TESTS.search(request.query):
-        voted = _behind_code(shot.graph, voted, found.units, tuning.tests)
-    return voted[: request.k]
+    named = next(one.scores for one in found.lists if one.name == "exact")
+    asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
+    return _lowered(shot.graph, voted, found.units, named, 1.0 if asks_for_tests else tuning.tests, tuning.inner)[: request.k]
 
 
-def _behind_code(view: GraphView, voted: Sequence[Voted], units: Units, factor: float) -> list[Voted]:
-    """Code of tests lowered: it repeats the words of what it tests."""
+def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
+    """What the best hits say of the others."""
+    by_cosine = next(one for one in found.lists if one.name == "dense")
+    chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if by_cosine.scores and shot.vectors is not None else {}
+    return [
+        Ranked("alike", _cosines(shot.graph, found.units, chunks), weights.alike * bool(by_cosine.weight), None),
+        Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}), weights.joined, full=1.0),
+    ]
 
-    def is_test(unit: str) -> bool:
+
+def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tests: float, inner: float) -> list[Voted]:
+    """Code of tests, which repeats the words of what it tests, and what is written inside functions, whose function is found as well."""
+
+    def factor(unit: str) -> float:
         node = view.index_of.get(unit)
         if node is None:
             node = view.file_node(units.entries[unit].path)
-        return node is not None and bool(view.is_test[node])
+            return tests if node is not None and view.is_test[node] else 1.0
+        is_meant = named.get(unit, 0.0) > SURE
+        return (tests if view.is_test[node] else 1.0) * (inner if not is_meant and is_inner(view, node) else 1.0)
 
     lowered = [
-        one._replace(score=one.score * factor, boost=one.boost - one.score * (1 - factor)) if one.score > 0 and is_test(one.hit.id) else one
+        one._replace(score=one.score * by, boost=one.boost - one.score * (1 - by))
+        if one.score > 0 and (by := factor(one.hit.id)) != 1
+        else one
         for one in voted
     ]
     return sorted(lowered, key=lambda one: (-one.score, one.hit.id))

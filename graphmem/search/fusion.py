@@ -55,7 +55,7 @@ class Fused(NamedTuple):
     parts: list[Part]  # of the paths that found it, in the order of the lists
 
 
-def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60) -> list[Fused]:
+def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
     """Weighted sum of what the lists say, best first, ties by id. The order of the lists does not change the order of the hits.
 
     Args:
@@ -63,6 +63,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60) -> 
         normaliser: what makes scores comparable: "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
             forgets scores and keeps ranks.
         rrf_k: of "rrf": how slowly a rank loses.
+        before: candidates that other lists have been joined to already: these are added to them.
 
     Raises:
         BadInputError: another normaliser, or a negative weight.
@@ -72,9 +73,12 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60) -> 
     lists = [one for one in lists if one.scores and one.weight]
     if any(one.weight < 0 for one in lists):
         raise BadInputError("weights of paths must not be negative", argument="weight")
-    ids = sorted(set().union(*(one.scores for one in lists)))
+    ids = sorted(set().union((hit.id for hit in before), *(one.scores for one in lists)))
     terms: dict[str, list[float]] = {key: [] for key in ids}
     parts: dict[str, list[Part]] = {key: [] for key in ids}
+    for hit in before:
+        terms[hit.id].append(hit.score)
+        parts[hit.id] += hit.parts
     for one in lists:
         normal, otherwise = _normalised(one, ids, normaliser, rrf_k)
         for rank, key in enumerate(sorted(one.scores, key=lambda key: (-one.scores[key], key)), 1):

@@ -198,6 +198,7 @@ class _Run:
         self._answers(*(name for name, there in (("words", words), ("dense", dense)) if there is not None))
         if want_symbols:
             self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
+        self._answers(*(["alike"] if weights.alike and dense is not None else []), *(["joined"] if weights.joined else []))
         if active:
             self._answers("files")
         self.notes += _word_notes(words)

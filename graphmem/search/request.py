@@ -46,6 +46,8 @@ class Weights(NamedTuple):
     exact: float  # symbols the query names
     graph: float  # their neighbours
     votes: float  # of other hits in the same file
+    alike: float = 0.0  # cosine with the best hits
+    joined: float = 0.0  # of other hits that an edge joins it with; of what they score, not of the best of the list
     files: float = 0.15  # nearness to the active files
 
 
@@ -91,11 +93,13 @@ class Tuning(NamedTuple):
     divide: bool = True  # chunks among the symbols in them
     fields: Fields = Fields()
     voters: int = 10  # of a file, the hits that vote for it
+    judged_right: int = 5  # of the best hits, those that others are compared with
+    inner: float = 0.6  # factor for what is written inside a function and not named in the query: its function is what is meant
     tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {
-            IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0.0, votes=0.2),
-            SEMANTIC: Weights(words=0.5, dense=0.5, exact=0.0, graph=0.0, votes=0.2),
+            IDENTIFIER: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.25, joined=0.15),
+            SEMANTIC: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.25, joined=0.15),
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
         }
     )

@@ -20,7 +20,7 @@ from graphmem.search.fusion import Fused
 
 _BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _FOUND: Final = _BODIES | {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE}
-_SURE: Final = 0.3  # a name that is surer than that is meant as one: then a variable or an inner function is a unit as well
+SURE: Final = 0.3  # a name that is surer than that is meant as one: then a variable or an inner function is a unit as well
 
 
 class Segment(NamedTuple):
@@ -95,7 +95,7 @@ def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[i
     inside = [
         (view.ids[node], first, last)
         for node, first, last in symbols.inside(entry.start_line, entry.end_line)
-        if named.get(node, 0.0) > _SURE or _stands_alone(view, node, entry)
+        if named.get(node, 0.0) > SURE or _stands_alone(view, node, entry)
     ]
     if not inside:
         return [Segment(own, entry.text)]
@@ -134,6 +134,12 @@ def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
         return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
     # A parameter of a type is a type as well, in the first line of what it belongs to.
     return kind != SymbolKind.TYPE or around == SymbolKind.MODULE
+
+
+def is_inner(view: GraphView, node: int) -> bool:
+    """True of what is written inside a function."""
+    parent = int(view.parent[node])
+    return parent >= 0 and _kind(view, parent) in _BODIES
 
 
 def _kind(view: GraphView, node: int) -> str:
