@@ -12,6 +12,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Final, NamedTuple
 
 import uvicorn
@@ -166,6 +167,10 @@ class _Uvicorn(uvicorn.Server):
         self._door.context_news.close()
         self._door.progress.close()  # or uvicorn would wait for streams that never end by themselves
         await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end. A second signal changes nothing: uvicorn would leave its tasks behind, and they end with a traceback."""
+        self.should_exit = True
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -129,6 +129,17 @@ def test_a_server_that_is_ended_leaves_the_index_to_the_next(graphmem, serve, sh
     assert graphmem("impact", "rounded", "-q", cwd=shop).code == 0
 
 
+def test_a_second_signal_while_it_ends_changes_nothing(graphmem, serve, shop: Path) -> None:
+    server = serve(shop).wait_until_it_answers()
+    server.process.send_signal(signal.SIGINT)
+    server.process.send_signal(signal.SIGTERM)
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(30) == 0
+    assert server.process.stderr is not None
+    assert "Traceback" not in server.process.stderr.read()
+    assert graphmem("impact", "rounded", "-q", cwd=shop).code == 0
+
+
 def test_a_server_that_crashed_is_noticed_and_replaced(graphmem, serve, shop: Path) -> None:
     server = serve(shop).wait_until_it_answers()
     assert server.stop(signal.SIGKILL) == -signal.SIGKILL
