@@ -7,6 +7,7 @@ done. A commit of more than 30 files says nothing of which belong together; its 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -58,6 +59,9 @@ def read(
     """
     here, notes = _repository(root)
     known = log.meta()
+    told = {"notes": json.dumps(notes)}  # for processes that answer and have not read git themselves
+    if told["notes"] != known.get("notes", "[]"):
+        log.exchange(GIT, [], (), told)
     if here is None or not here.head:
         return Reading(0, False, [], notes)
     edge = hashlib.blake2b("\n".join(sorted(here.boundary)).encode(), digest_size=8).hexdigest()
@@ -93,6 +97,16 @@ def read(
     written = log.exchange(GIT, gone, changes(), {"git_head": here.head, "git_way": way, "salt": salt})
     on_progress(IndexProgress("history", total, total, ""))
     return Reading(written, gone is None or bool(gone), lessons, notes)
+
+
+def notes_of(log: HistoryLog) -> list[str]:
+    """What was missing when git was read last.
+
+    Raises:
+        HistoryError: the log is damaged.
+    """
+    found: list[str] = json.loads(log.meta().get("notes", "[]"))
+    return found
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOG: Final = "history.sqlite"
+OFF: Final = "the setting git_history is off: there is no history but that of sessions"
 MAX_SESSION_FILES: Final = 1_000
 MAX_KEY: Final = 200
 ALSO_MOVES: Final = 5  # files an impact answer names
@@ -55,11 +56,12 @@ class HistoryVerbs:
     _history_log: HistoryLog | None = None
     _history: History | None = None
     _history_turn = threading.Lock()
-    _history_notes: Sequence[str] = ()
+    _history_notes: Sequence[str] | None = None  # of this process's own reading; None: it has not read
     _history_mark: tuple[git_mark.Mark, Path, str] | None = None  # where git and the log stood when commits were last read
     _book: MemoryBook
     _injector: Injector
     _projections: Projections
+    _settings: Settings
 
     def record_co_access(
         self,
@@ -129,7 +131,7 @@ class HistoryVerbs:
             seen = coaccess.evidence(history, paths, [one.node for one in ranked])
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)
-            notes = [*self._history_notes, *(f"history does not know {path}" for path in paths if history.known(path) is None)]
+            notes = [*self._what_history_lacks(), *(f"history does not know {path}" for path in paths if history.known(path) is None)]
             return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
 
     def _with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
@@ -198,7 +200,7 @@ class HistoryVerbs:
             IndexCancelledError: `cancelled` said yes.
         """
         if not settings.git_history:
-            self._history_notes = ["the setting git_history is off: there is no history but that of sessions"]
+            self._history_notes = [OFF]
             return None
         most = git_lessons.MOST_ASKED if settings.git_lessons else 0
         mark = git_mark.mark(root)
@@ -223,7 +225,7 @@ class HistoryVerbs:
         try:
             messages = git_log.bodies(root, [one.sha for one in reading.lessons])
         except GitError as error:
-            self._history_notes = [*self._history_notes, f"the messages of commits were not read: {error.message}"]
+            self._history_notes = [*self._what_history_lacks(), f"the messages of commits were not read: {error.message}"]
             return
         with history.lock:
             living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
@@ -266,7 +268,12 @@ class HistoryVerbs:
     def _history_report(self) -> dict[str, Any]:
         """For `doctor`: what the history is made of."""
         log = self._log()
-        return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": list(self._history_notes)}
+        return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self._what_history_lacks()}
+
+    def _what_history_lacks(self) -> list[str]:
+        if self._history_notes is not None:
+            return list(self._history_notes)
+        return git_history.notes_of(self._log()) if self._settings.git_history else [OFF]
 
     def _log(self) -> HistoryLog:
         with self._history_turn:

@@ -209,6 +209,7 @@ def test_shapes_of_repositories_are_notes_and_no_failures(repo, log, tmp_path):
     )
     reading = git_history.read(tmp_path / "shallow", log)
     assert "shallow" in reading.notes[0]
+    assert git_history.notes_of(HistoryLog(log.path)) == reading.notes  # another process says it too
     assert reading.commits == 1  # what lies at the edge looks as if it had made every file
     subprocess.run(["git", "fetch", "-q", "--unshallow"], cwd=tmp_path / "shallow", check=True, capture_output=True)
     git_history.read(tmp_path / "shallow", log)
