@@ -123,14 +123,14 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
 
 def pretend_newer_schema(count: int) -> None:
     """As if this graphmem had more files in queries/schema, so that opening migrates."""
-    from graphmem.store import migrate
+    from graphmem.store import dump, migrate
 
     known = migrate.load_migrations()
     more = tuple(
         migrate.Migration(f"{len(known) + i + 1:04}", f"extra-{i}", f"{i:064x}", (f"CREATE NODE TABLE Extra{i}(id STRING PRIMARY KEY)",))
         for i in range(count)
     )
-    migrate.load_migrations = lambda: (*known, *more)
+    migrate.load_migrations = dump.load_migrations = lambda: (*known, *more)
 
 
 def migrating(folder: Path, known: dict[str, Any], names: Sequence[str], tell: Tell) -> None:
@@ -235,7 +235,9 @@ def one_kill(job: Callable[[Tell], None], wait: Callable[[dict[str, list[Any]]],
             break
         time.sleep(0.0005)
     os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)
+    if ended and os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
+        ended = f"died of signal {os.WTERMSIG(status)}"
     os.set_blocking(read, True)
     while take():
         pass

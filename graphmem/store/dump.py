@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from graphmem.errors import DatabaseDamagedError, DiskFullError, SchemaTooNewError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, SchemaTooNewError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.arrow_rows import SLICE
@@ -99,14 +99,14 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
     path = path.resolve()
     if path.exists() and not replace:
         raise DatabaseDamagedError(f"{path} is there already; name a new file", path=str(path), reason="exists")
-    build(
-        path,
-        OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only=False),
-        load_catalog(),
-        _Dumped(folder, rows, _migrations_to(schema, folder), moment=times.now()),
-        meta,
-        {},
-    )
+    options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only=False)
+    content = _Dumped(folder, rows, _migrations_to(schema, folder), moment=times.now())
+    try:
+        build(path, options, load_catalog(), content, meta, {})
+    except (DiskFullError, LimitError, DatabaseDamagedError):
+        raise
+    except GraphMemError as error:  # its columns are others than the schema's, or an edge has no ends
+        raise _not_whole(folder, str(error.facts.get("reason", error.message))) from error
     files.put_in_place(beside(path, NEXT), path)
     return meta
 
@@ -175,6 +175,8 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
             version=version,
         )
     base = tuple(one for one in known if one.version <= version)
+    if not base:
+        raise _not_whole(folder, f"{META_FILE} names schema {version}, which there never was")
     return base if len(base) < len(known) else None
 
 

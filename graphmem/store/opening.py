@@ -170,8 +170,9 @@ def build(
     except BaseException as error:
         database.abandon()
         files.remove(target)
-        # kuzu does not notice every refused write; in a file that is being made, a failed read means one was lost.
-        if isinstance(error, (DiskFullError, DatabaseDamagedError)):
+        # kuzu does not notice every refused write; in a file that is being made, a failed read of it means one was lost.
+        lost = isinstance(error, DatabaseDamagedError) and error.facts.get("path") == str(target)
+        if lost or isinstance(error, DiskFullError):
             raise DiskFullError(
                 f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
             ) from error

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from graphmem import GraphMem
-from graphmem.errors import DiskFullError, SchemaTooNewError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, SchemaTooNewError
 from graphmem.service import backup as backups
 from graphmem.store import dump, files, migrate, open_store, times
 from graphmem.store.catalog import load_catalog
@@ -140,3 +142,43 @@ def test_what_a_backup_that_was_killed_has_left_is_deleted_when_the_index_is_ope
     open_index()
     assert not [one for one in (tmp_path / "index").rglob("*") if one.name.startswith((".backup-", ".restore-"))]
     assert Path(made.path).exists()
+
+
+def without_a_column(folder: Path) -> None:
+    path = str(next(folder.glob("Symbol.*.arrow")))
+    with pa.OSFile(path) as source, pa.ipc.open_file(source) as reader:
+        table = reader.read_all()
+    with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema.remove(3)) as writer:
+        writer.write_table(table.remove_column(3))
+
+
+def with_meta(**changes: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        said = json.loads((folder / META_FILE).read_text())
+        (folder / META_FILE).write_text(json.dumps({**said, **changes}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without_a_column,
+        lambda folder: next(folder.glob("File.*.arrow")).unlink(),
+        lambda folder: next(folder.glob("CALLS*.arrow")).write_bytes(b"ARROW1 and nothing else"),
+        with_meta(schema="0000"),
+        with_meta(schema="../../etc"),
+        with_meta(schema=None),
+        with_meta(format=99),
+        with_meta(rows={"Symbol": -1}),
+    ],
+    ids=["column", "table", "bytes", "no schema", "a path", "nothing", "format", "rows"],
+)
+def test_a_dump_that_is_not_what_it_says_is_refused_and_leaves_nothing(index, tmp_path, change):
+    folder = tmp_path / "dumped"
+    folder.mkdir()
+    index._store.dump(folder)
+    change(folder)
+    with pytest.raises(DatabaseDamagedError, match="not whole"):
+        read_dump(folder, tmp_path / "new.db", "kuzu", *SIZES)
+    assert not list(tmp_path.glob("new.db*"))
