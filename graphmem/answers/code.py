@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from graphmem.answers.plain import answer
 
-@dataclass(frozen=True, slots=True)
+
+@answer
 class SymbolInfo:
     """A symbol, as short as it can be shown."""
 
@@ -27,7 +29,7 @@ class SymbolInfo:
         return f"{self.path}:{self.qualname}" if self.path else self.qualname
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Site:
     """An edge seen from one end: the symbol at the other end and the evidence."""
 
@@ -39,7 +41,7 @@ class Site:
     lines: list[int]  # sites in the file of the edge's source
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SymbolDetail:
     """A symbol with what stands around it. Lists are sorted by confidence, then path and line."""
 
@@ -60,7 +62,7 @@ class SymbolDetail:
     source: str = ""  # the text, when asked for
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FileInfo:
     """A file of the index."""
 
@@ -75,7 +77,7 @@ class FileInfo:
     diagnostic: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class IndexState:
     """How far the answer can be trusted to be of today."""
 
@@ -95,7 +97,7 @@ class IndexState:
     stale: list[str] = field(default_factory=list)  # the first 20 of them, by path
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Project:
     """The project a database belongs to."""
 
@@ -107,7 +109,7 @@ class Project:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class IndexSummary:
     """What one run did."""
 
@@ -132,7 +134,7 @@ class IndexSummary:
     peak_memory_mb: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PathStep:
     """One edge of a path, as it stands in the graph: `src` depends on `dst`."""
 
@@ -145,7 +147,7 @@ class PathStep:
     line: int  # of the first site, in the file of src
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PathAnswer:
     """The most confident dependency path between two symbols, if there is one."""
 
@@ -158,7 +160,7 @@ class PathAnswer:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Subgraph:
     """A piece of the graph: nodes by id, edges by id pairs; columnar for large answers."""
 
@@ -168,7 +170,7 @@ class Subgraph:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Picture:
     """A piece of the graph with a place for everything in it, in columns: equally long lists by name."""
 

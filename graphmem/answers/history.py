@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from graphmem.answers.plain import answer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CoAccessHit:
     """A file that moves with the files that were asked about."""
 
@@ -26,7 +27,7 @@ class CoAccessHit:
     parts: dict[str, float]  # what the score adds up
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CoAccessAnswer:
     """Files that move with these, best first, ties by path. Iterates over the hits."""
 
@@ -43,7 +44,7 @@ class CoAccessAnswer:
         return self.hits[place]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FileHistory:
     """What history knows of a file under all its names."""
 

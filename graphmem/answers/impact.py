@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphmem.answers.code import IndexState, PathStep, SymbolInfo
 from graphmem.answers.history import CoAccessHit
+from graphmem.answers.plain import answer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ImpactHit:
     """Somebody who could behave differently."""
 
@@ -20,7 +21,7 @@ class ImpactHit:
     target: str  # id of the target the path ends at
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ImpactGroup:
     """Hits of one file or one module (directory), strongest first."""
 
@@ -30,7 +31,7 @@ class ImpactGroup:
     min_depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Cause:
     """Why an answer may be incomplete."""
 
@@ -40,7 +41,7 @@ class Cause:
     examples: list[str] = field(default_factory=list)  # "path:line"
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Possible:
     """A call site that names a target but could not be resolved: kept apart from the hits."""
 
@@ -50,7 +51,7 @@ class Possible:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Risk:
     """How careful to be, with the numbers that went in (docs/impact.md has the rule)."""
 
@@ -59,7 +60,7 @@ class Risk:
     reasons: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ImpactReport:
     """Everything that could behave differently if the targets change."""
 
@@ -83,7 +84,7 @@ class ImpactReport:
     also_moves: list[CoAccessHit] = field(default_factory=list)  # no edge joins them with the targets' files, yet they moved together
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ChangedSymbol:
     """A symbol a diff touches."""
 
@@ -92,7 +93,7 @@ class ChangedSymbol:
     lines: list[int]  # changed lines inside it, in the new file (old file when removed)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DiffImpact:
     """Impact of a diff: its symbols and the united impact of those that existed before."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from graphmem.answers.plain import answer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class InjectedItem:
     """One thing that is shown."""
 
@@ -19,7 +21,7 @@ class InjectedItem:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Injection:
     """What to put in front of an agent now. An empty text means nothing: there is nothing to say, or it would have come too late."""
 
@@ -39,7 +41,7 @@ class Injection:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ContextAccepted:
     """A context was taken in; what is known of it is made ready behind this answer."""
 
@@ -47,7 +49,7 @@ class ContextAccepted:
     turn: int  # from 1
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ContextReady:
     """What is known of a context is ready to be taken."""
 
@@ -55,7 +57,7 @@ class ContextReady:
     candidates: int  # that were not shown yet
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PrefetchedFile:
     """A file worth reading first."""
 
@@ -65,7 +67,7 @@ class PrefetchedFile:
     why: str  # read always | read often | moves with it
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Prefetch:
     """Files to read before work on a module begins, most needed first."""
 
@@ -76,7 +78,7 @@ class Prefetch:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class StepLimit:
     """How many steps work on a module may take."""
 
@@ -87,7 +89,7 @@ class StepLimit:
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class TrustState:
     """How sure a memory must be to be shown unasked, and why."""
 
@@ -99,7 +101,7 @@ class TrustState:
     offer: str  # a step back that is offered after three memories were flagged wrong in one session; ""
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class HookAnswer:
     """What an agent's hook prints."""
 
@@ -109,7 +111,7 @@ class HookAnswer:
     late: bool
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PackedText:
     """Hits of a search as one text within a budget: pieces of one file together, memories with their citations."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from graphmem.answers.plain import answer
 
-@dataclass(frozen=True, slots=True)
+
+@answer
 class MemoryAnchor:
     """What a memory is about, and how that has fared since."""
 
@@ -19,7 +21,7 @@ class MemoryAnchor:
     commit_sha: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class MemoryRelation:
     """A link to another memory, seen from one end."""
 
@@ -33,7 +35,7 @@ class MemoryRelation:
     auto: bool  # found by graphmem, not said by anybody
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class MemoryInfo:
     """A memory with everything a reader needs to trust it. Times are ISO 8601 in UTC, "" for never."""
 
@@ -80,7 +82,7 @@ class MemoryInfo:
     embedded: bool  # has a vector of the model in use
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Remembered:
     """What became of one text that was to be remembered."""
 
@@ -94,7 +96,7 @@ class Remembered:
     note: str = ""  # one sentence when the outcome is not `added`
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RememberAnswer:
     """A memory as it now is, and what became of the text."""
 
@@ -102,7 +104,7 @@ class RememberAnswer:
     result: Remembered
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Refusal:
     """An item of a bulk write that was not taken."""
 
@@ -112,7 +114,7 @@ class Refusal:
     facts: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RememberManyAnswer:
     """What one bulk write did, in the order of its items."""
 
@@ -122,7 +124,7 @@ class RememberManyAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class MemoryPage:
     """A page of memories and how many there are."""
 
@@ -130,7 +132,7 @@ class MemoryPage:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Timeline:
     """A memory between its neighbours in time, oldest first."""
 
@@ -139,7 +141,7 @@ class Timeline:
     after: list[MemoryInfo]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ReviewItem:
     """A memory that wants a person's eye, and why."""
 
@@ -147,7 +149,7 @@ class ReviewItem:
     reasons: list[str]  # needs_review | disputed | conflict | suspect | orphaned | contaminated | stale
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ReviewQueue:
     """A page of the review queue, most pressing first."""
 
@@ -155,7 +157,7 @@ class ReviewQueue:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Forgotten:
     """What a removal took."""
 
@@ -165,7 +167,7 @@ class Forgotten:
     kept: list[str] = field(default_factory=list)  # ids that were in question and stay: they have another origin as well
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class TermAlias:
     """Words a search for a term also looks for."""
 
@@ -173,7 +175,7 @@ class TermAlias:
     means: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Rule:
     """A text that is always put in front of an agent, verbatim."""
 
@@ -183,7 +185,7 @@ class Rule:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class MemoryChange:
     """One accepted write of memories."""
 

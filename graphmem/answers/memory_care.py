@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from graphmem.answers.plain import answer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Pruned:
     """A memory that pruning retires, and the rule."""
 
@@ -16,7 +16,7 @@ class Pruned:
     action: str  # deprecate | remove
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PruneAnswer:
     """What pruning did, or with a dry run would do."""
 
@@ -25,7 +25,7 @@ class PruneAnswer:
     dry_run: bool
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RebuildAnswer:
     """What came of making every memory from the journal alone."""
 
@@ -35,7 +35,7 @@ class RebuildAnswer:
     notes: list[str]  # what of the journal could not be read, one sentence each
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class AuditEntry:
     """One line of the audit: who did what to which memory."""
 
@@ -49,7 +49,7 @@ class AuditEntry:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class AuditPage:
     """A page of the audit, newest first."""
 
@@ -60,7 +60,7 @@ class AuditPage:
     notes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SecretsFound:
     """A memory in which a later scan found a secret; never the secret."""
 
@@ -70,7 +70,7 @@ class SecretsFound:
     fields: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ScanAnswer:
     """What a scan of everything stored found, and whether it was taken out."""
 
@@ -79,7 +79,7 @@ class ScanAnswer:
     dry_run: bool
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DeleteAnswer:
     """What deleting everything deleted."""
 
@@ -88,7 +88,7 @@ class DeleteAnswer:
     files: list[str]  # names of files that are gone
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ImportAnswer:
     """What reading a document of memories, or a file of another tool, did."""
 
@@ -98,7 +98,7 @@ class ImportAnswer:
     notes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SyncConflict:
     """A memory that was changed in the file and in the graph; both are kept."""
 
@@ -108,7 +108,7 @@ class SyncConflict:
     kept_as: str  # id of the memory that holds what the file said; "" when the line was deleted
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SyncAnswer:
     """What carrying changes between MEMORY.md and the graph did."""
 

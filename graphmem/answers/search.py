@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphmem.answers.code import IndexState
 from graphmem.answers.injection import PackedText
 from graphmem.answers.memory import MemoryInfo
+from graphmem.answers.plain import answer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class PathScore:
     """What one candidate path said of a hit."""
 
@@ -21,7 +22,7 @@ class PathScore:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Factor:
     """One more thing that made the score of a memory."""
 
@@ -30,7 +31,7 @@ class Factor:
     weight: float  # of what is added; 0 for what is multiplied with
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SearchHit:
     """A search result, as what one can ask on about it."""
 
@@ -53,7 +54,7 @@ class SearchHit:
     memories: list[MemoryInfo] = field(default_factory=list)  # what is known about the code that was found
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SearchAnswer:
     """Hits, best first, ties by id; and which paths answered. Iterates over the hits."""
 

@@ -6,13 +6,14 @@ Modules here are groups of files that belong together, found by `graphmem.analys
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from graphmem.answers.code import IndexState, PathStep, SymbolInfo
+from graphmem.answers.plain import answer
 from graphmem.answers.search import SearchAnswer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleInfo:
     """A group of files that belong together."""
 
@@ -35,7 +36,7 @@ class ModuleInfo:
     paragraph: str = ""  # what a language model says of it; "" while none has, see `ParagraphState`
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleDependency:
     """All edges from the files of one module to those of another."""
 
@@ -49,7 +50,7 @@ class ModuleDependency:
     sites: list[PathStep]  # the first few edges by confidence; all of them when it is upward and there are at most 20
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleMap:
     """What the system is made of."""
 
@@ -60,7 +61,7 @@ class ModuleMap:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleFile:
     """A file in its module."""
 
@@ -74,7 +75,7 @@ class ModuleFile:
     y: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FileLink:
     """All edges from one file to another."""
 
@@ -84,7 +85,7 @@ class FileLink:
     kinds: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleDetail:
     """One module, opened."""
 
@@ -96,7 +97,7 @@ class ModuleDetail:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CycleCut:
     """An edge to remove so that a cycle opens."""
 
@@ -107,7 +108,7 @@ class CycleCut:
     sites: list[PathStep]  # every edge, at most 20
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Cycle:
     """Files, or modules, that all depend on each other."""
 
@@ -120,7 +121,7 @@ class Cycle:
     cut_count: int  # how many there are
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CyclesAnswer:
     """Cycles, largest first."""
 
@@ -130,7 +131,7 @@ class CyclesAnswer:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FrameworkName:
     """A name under which a framework knows a function: an edge HANDLES and the key it leads to."""
 
@@ -142,7 +143,7 @@ class FrameworkName:
     line: int  # where it is said in the file of the function; 0 when another file says it
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class EntryPoint:
     """Where somebody outside comes in."""
 
@@ -153,7 +154,7 @@ class EntryPoint:
     names: list[FrameworkName]  # by kind and name
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class EntryPointPage:
     """Entry points by kind, then path and line."""
 
@@ -163,7 +164,7 @@ class EntryPointPage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Flow:
     """A way through the code from an entry point, along confident calls."""
 
@@ -179,7 +180,7 @@ class Flow:
     paragraph: str = ""  # what a language model says of it; "" while none has
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FlowPage:
     """Flows, those through the most modules first."""
 
@@ -188,7 +189,7 @@ class FlowPage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Hotspot:
     """Where change hurts: often changed, complex, and depended upon."""
 
@@ -199,7 +200,7 @@ class Hotspot:
     score: float  # 0..100, see docs/semantic.md
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class HotspotPage:
     """Hot spots, hottest first."""
 
@@ -211,7 +212,7 @@ class HotspotPage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CentralSymbol:
     """A symbol much of the rest leans on."""
 
@@ -220,7 +221,7 @@ class CentralSymbol:
     dependents: int  # direct ones
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CentralPage:
     """The most central symbols first."""
 
@@ -228,7 +229,7 @@ class CentralPage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DeadSymbol:
     """A definition nothing seems to need."""
 
@@ -239,7 +240,7 @@ class DeadSymbol:
     why: list[str]  # what was weighed, one phrase each
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DeadCodePage:
     """Dead code, most certain first, then largest."""
 
@@ -250,7 +251,7 @@ class DeadCodePage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Duplicate:
     """One of the places of a duplicate."""
 
@@ -260,7 +261,7 @@ class Duplicate:
     qualname: str  # of the definition it is in; "" for none
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DuplicateGroup:
     """Pieces of code that say the same."""
 
@@ -270,7 +271,7 @@ class DuplicateGroup:
     places: list[Duplicate]  # by path and line
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DuplicatePage:
     """Duplicates, those with the most lines to save first."""
 
@@ -280,7 +281,7 @@ class DuplicatePage:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ModuleChange:
     """What became of a module between two revisions."""
 
@@ -292,7 +293,7 @@ class ModuleChange:
     left: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DependencyChange:
     """What became of a dependency between two modules."""
 
@@ -304,7 +305,7 @@ class DependencyChange:
     sites: list[PathStep]  # of an added one, the first few
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ApiChange:
     """What became of a public definition."""
 
@@ -313,7 +314,7 @@ class ApiChange:
     before: str  # signature, or for `moved` the old `path:qualname`; "" when added
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Drift:
     """How the architecture changed from one revision to another."""
 
@@ -330,7 +331,7 @@ class Drift:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Document:
     """A text to be kept as a file."""
 
@@ -339,7 +340,7 @@ class Document:
     name: str  # of a file it may be kept as
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ParagraphState:
     """How far a language model has come with its paragraphs about modules and flows."""
 
@@ -351,7 +352,7 @@ class ParagraphState:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Sentence:
     """A sentence of a reply."""
 
@@ -359,7 +360,7 @@ class Sentence:
     cites: list[int]  # numbers of the evidence it stands on, from 1, ascending; never empty
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Reply:
     """What is known about a question: the evidence, and what a language model makes of it."""
 
@@ -370,7 +371,7 @@ class Reply:
     notes: list[str] = field(default_factory=list)  # why there are no sentences, or fewer
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CommitInfo:
     """A commit, as what it did to files."""
 
@@ -382,7 +383,7 @@ class CommitInfo:
     modules: list[str]  # names of the modules all those files are in now, ascending; [] of a commit of more than 2,000 files
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CommitPage:
     """Commits, newest first; merges are left out."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from graphmem.answers.plain import answer
 
-@dataclass(frozen=True, slots=True)
+
+@answer
 class SessionInfo:
     """One session, in a list."""
 
@@ -35,7 +36,7 @@ class SessionInfo:
     contaminated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionFinding:
     """What one signal saw in a session; a candidate for a memory, not yet one."""
 
@@ -54,7 +55,7 @@ class SessionFinding:
     facts: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionFile:
     """What a session did with one file."""
 
@@ -67,7 +68,7 @@ class SessionFile:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionCommand:
     """A command line and how its runs ended."""
 
@@ -79,7 +80,7 @@ class SessionCommand:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionError:
     """An error of a session, and whether it was overcome."""
 
@@ -89,7 +90,7 @@ class SessionError:
     fix_files: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionDeadEnd:
     """An approach that was given up."""
 
@@ -98,7 +99,7 @@ class SessionDeadEnd:
     reverted: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionDetail:
     """One session, and what was seen of it."""
 
@@ -113,7 +114,7 @@ class SessionDetail:
     cut: dict[str, int]  # of each list: how many more there are than are shown
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionPage:
     """A page of sessions, running ones first, then the newest."""
 
@@ -121,7 +122,7 @@ class SessionPage:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionStarted:
     """What became of a session's start."""
 
@@ -134,7 +135,7 @@ class SessionStarted:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ObserveAnswer:
     """What became of a batch of events."""
 
@@ -145,7 +146,7 @@ class ObserveAnswer:
     early: list[str]  # keys of what stands out already, of the sessions touched
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionEnded:
     """What became of a session at its end."""
 
@@ -154,7 +155,7 @@ class SessionEnded:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class FindingVerdict:
     """What became of one finding of a session."""
 
@@ -174,7 +175,7 @@ class FindingVerdict:
     files: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Receipt:
     """What became of all findings of a session, or of one unit of work in it."""
 
@@ -195,7 +196,7 @@ class Receipt:
         return [one.memory_id for one in self.verdicts if one.outcome == "learnt"]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class GroupMeasures:
     """Sessions of one group of the experiment together; None where there is nothing to divide by."""
 
@@ -211,7 +212,7 @@ class GroupMeasures:
     boosts: float | None  # share of those that were used or agreed with since
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Experiment:
     """What putting memory in front of agents brings: groups that a hash divides sessions into, side by side."""
 
@@ -219,7 +220,7 @@ class Experiment:
     notes: list[str]  # why differences may be chance
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SessionSummary:
     """What a session did, taken from its events."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from graphmem.answers.plain import answer
 
-@dataclass(frozen=True, slots=True)
+
+@answer
 class BackupInfo:
     """One backup, which was read back and opened when it was made."""
 
@@ -21,7 +22,7 @@ class BackupInfo:
     seconds: float  # that making and checking it took
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RestoreAnswer:
     """What a restore brought back."""
 
@@ -33,7 +34,7 @@ class RestoreAnswer:
     notes: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CypherAnswer:
     """Rows of a query that a person wrote."""
 
@@ -44,7 +45,7 @@ class CypherAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class CompactAnswer:
     """What a compaction gave back."""
 
@@ -53,7 +54,7 @@ class CompactAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RebuildAllAnswer:
     """What came of making everything anew from the files and the journal."""
 
@@ -67,7 +68,7 @@ class RebuildAllAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Check:
     """One thing that was looked at."""
 
@@ -77,7 +78,7 @@ class Check:
     fix: str  # what to do about it; "" when there is nothing to do
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class VerifyAnswer:
     """Whether the index says what its sources say."""
 
@@ -86,7 +87,7 @@ class VerifyAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Part:
     """One ability of a running index."""
 
@@ -95,7 +96,7 @@ class Part:
     degraded: str  # what does without it meanwhile, and why; "" when it is whole
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Searches:
     """What searches were like since the index was opened."""
 
@@ -105,7 +106,7 @@ class Searches:
     boosted: float  # share of all with a hit that its neighbourhood in the graph raised, 0..1
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Health:
     """How an open index is: alive, ready to answer, and what it does without."""
 
