@@ -108,8 +108,7 @@ def _opening(here: Door) -> Iterator[Future[GraphMem]]:
     Nothing stays open when the block fails.
     """
     # Loaded before: two threads that load the same modules can meet one that is half there.
-    import graphmem.service.graphmem
-    import graphmem.store.engine  # noqa: F401
+    import graphmem.service.graphmem  # noqa: F401
 
     with ThreadPoolExecutor(1, "graphmem-open") as beside:
         opening = beside.submit(_open, here)
