@@ -52,6 +52,8 @@ def parse(path: Path) -> Any:
     """
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
+    if path.exists() and not path.is_file():
+        raise EvidenceError(f"{path} is no file; name the one that the indexer wrote", path=str(path), reason="unreadable")
     try:
         size = path.stat().st_size
         data = path.read_bytes() if size <= MAX_BYTES else b""

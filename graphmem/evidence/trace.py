@@ -45,6 +45,8 @@ def read(path: Path) -> Reading:
     Raises:
         EvidenceError: it cannot be read, is none, is cut or damaged, or is of a later version.
     """
+    if path.exists() and not path.is_file():
+        raise EvidenceError(f"{path} is no file; name the one that `pytest --graphmem` wrote", path=str(path), reason="unreadable")
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -248,6 +248,8 @@ def read_manifest(archive: Path) -> Manifest:
     Raises:
         BadInputError: it is no backup of graphmem, or of a newer one.
     """
+    if archive.exists() and not archive.is_file():  # a folder, or a device or pipe that may have no end
+        raise _no_backup(archive, "it is no file")
     try:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)

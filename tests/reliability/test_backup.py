@@ -161,7 +161,8 @@ def test_a_backup_of_another_project_is_refused(index, open_index, tmp_path):
 
 def test_what_is_no_backup_is_said_to_be_none(index, tmp_path):
     (tmp_path / "text.zip").write_text("no zip")
-    for path in (tmp_path / "text.zip", tmp_path / "nothing.zip"):
+    os.mkfifo(tmp_path / "pipe.zip")
+    for path in (tmp_path / "text.zip", tmp_path / "nothing.zip", tmp_path / "pipe.zip", Path("/dev/zero"), tmp_path):
         with pytest.raises(BadInputError, match="no backup"):
             index.restore(path)
 

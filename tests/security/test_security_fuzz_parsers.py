@@ -184,6 +184,14 @@ def test_a_symbol_made_to_take_long_takes_no_time(symbol, tree, tmp_path):
     taken(scip.SUFFIX, data, tree, tmp_path)
 
 
+@pytest.mark.parametrize("suffix", sorted(READERS))
+def test_what_is_no_file_is_not_read(suffix, tree, tmp_path):
+    os.mkfifo(tmp_path / f"pipe{suffix}")
+    for path in (tmp_path / f"pipe{suffix}", tmp_path, Path("/dev/zero")):
+        with pytest.raises(EvidenceError):
+            READERS[suffix].check(path)
+
+
 TRACES: dict[str, Any] = {
     "deep": "[" * 200_000,
     "infinite": json.dumps(
