@@ -167,8 +167,8 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
     known = load_migrations()
     if version > known[-1].version:
         raise SchemaTooNewError(
-            f"the dump was written by a newer graphmem (schema {version}, this one knows {known[-1].version}); update graphmem, or use "
-            "the dump that was made before the update",
+            f"these tables were written by a newer graphmem (schema {version}, this one knows {known[-1].version}); update graphmem, or "
+            "use the backup that was made before the update",
             path=str(folder),
             found=int(version),
             known=int(known[-1].version),
