@@ -264,7 +264,9 @@ class Observer:
             if found is None:
                 near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
                 raise SessionNotFoundError(
-                    f"there is no session {session_id!r}; `graphmem session list` shows them", id=session_id, candidates=near
+                    f"there is no session {session_id!r}; `graphmem session running` and `session list` show those there are",
+                    id=session_id,
+                    candidates=near,
                 )
             return found
 

@@ -99,3 +99,8 @@ def state_line(state: IndexState) -> Text:
 def cut(shown: int, total: int, how: str) -> str:
     """The sentence that says a list was cut, and how to see the rest."""
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
+
+
+def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
+    """A session's id, whole unless it is very long: what tells sessions apart may stand at its end (`…~2`)."""
+    return id if len(id) <= 64 else f"{id[:30]}…{id[-33:]}"

@@ -18,7 +18,7 @@ def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
     output.rows(
         [
             [
-                (one.session[:36], common.NAME),
+                (common.session_name(one.session), common.NAME),
                 one.ended_at[:16].replace("T", " "),
                 one.kind,
                 one.agent,

@@ -53,7 +53,7 @@ def sessions(output: Output, found: Sequence[SessionInfo]) -> None:
     output.rows(
         [
             [
-                (one.id[:36], common.NAME),
+                (common.session_name(one.id), common.NAME),
                 one.started_at[:16].replace("T", " "),
                 one.kind,
                 one.agent,
