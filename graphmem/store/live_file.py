@@ -245,8 +245,9 @@ class LiveFile:
         with self._gate.exclusive(BUSY_S):
             if not self._file.exists():
                 raise damaged(self._file, "it was moved or deleted while it was closed because nobody needed it")
-            self.notes = [*self.notes, *prepare(self._file, self._options, self._catalog, read_record(self._file))]
-            self._say_open()
+            previous = read_record(self._file)
+            self._say_open()  # first: when it cannot be opened, whoever opens it next has to examine it, not to let it rest again
+            self.notes = [*self.notes, *prepare(self._file, self._options, self._catalog, previous)]
             self._open_again()
             self._at_rest = False
 

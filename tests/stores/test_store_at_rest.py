@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
 
-from graphmem.errors import DatabaseDamagedError
+from graphmem.errors import DatabaseDamagedError, StoreClosedError
+from graphmem.store.files import checksum
 from graphmem.store.lock import read_record
 
 
@@ -113,3 +115,19 @@ def test_it_is_killed_at_rest_and_nothing_has_to_be_examined(left, open_at, chil
     store = open_at(left, at_rest=True)
     assert not awake(store)
     equal(store, world)
+
+
+def test_a_file_that_the_engine_refuses_is_found_by_the_first_who_needs_it_and_by_whoever_opens_it_next(left, open_at):
+    os.truncate(left, left.stat().st_size // 2)
+    lock = left.with_name(left.name + ".lock")
+    record = json.loads(lock.read_text())
+    lock.write_text(json.dumps({**record, "size": left.stat().st_size, "checksum": checksum(left)}))
+    store = open_at(left, at_rest=True)
+    assert not awake(store)
+    for _ in range(2):
+        with pytest.raises((DatabaseDamagedError, StoreClosedError)):
+            store.read("files")
+    store.close()
+    assert not read_record(left).clean
+    with pytest.raises(DatabaseDamagedError):
+        open_at(left, at_rest=True)
