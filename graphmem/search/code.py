@@ -24,6 +24,7 @@ class CodeLists(NamedTuple):
 
     lists: list[Ranked]
     units: Units
+    receivers: dict[str, list[str]]  # chunk -> units that have its cosine
     best_cosine: float
 
 
@@ -53,7 +54,8 @@ def gather(
     segments = divided(view, map(entries.__getitem__, best_first), named, divide=tuning.divide, most=tuning.units)
     units = Units(entries, segments, {})
     by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else {}
-    by_cosine = _cosines(view, units, chunk_dense)
+    receivers = _receivers(view, units)
+    by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
         for segment in units.segments[chunk]:
             units.best.setdefault(segment.unit, segment)
@@ -65,7 +67,7 @@ def gather(
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
         Ranked("files", near, weights.files, full=1.0),
     ]
-    return CodeLists(lists, units, max(chunk_dense.values(), default=0.0))
+    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0))
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
@@ -77,22 +79,35 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
     return lambda key: (place.get(key, len(place)), key)
 
 
-def _cosines(view: GraphView, units: Units, cosines: Mapping[str, float]) -> dict[str, float]:
-    """The best cosine of the chunks each unit has lines in; a class has those of its methods as well.
+def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
+    """Units that have the cosine of each chunk: those with lines in it, and the classes around them.
 
     A vector is of a chunk as a whole: what is left of one between small definitions has none of its own.
     """
     there = {segment.unit for segments in units.segments.values() for segment in segments}
-    best: dict[str, float] = {}
+    around: dict[str, list[str]] = {}
+    receivers: dict[str, list[str]] = {}
     for chunk, segments in units.segments.items():
-        cosine = cosines.get(chunk)
-        if cosine is None:
-            continue
+        of_chunk = receivers[chunk] = []
         for segment in segments:
-            if segment.unit == chunk and units.entries[chunk].symbol and len(segments) > 1:
+            unit = segment.unit
+            if unit == chunk and units.entries[chunk].symbol and len(segments) > 1:
                 continue
-            for unit in _with_classes(view, segment.unit, there):
-                best[unit] = max(best.get(unit, -1.0), cosine)
+            if unit not in around:
+                around[unit] = list(_with_classes(view, unit, there))
+            of_chunk += around[unit]
+    return receivers
+
+
+def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
+    """The best cosine of the chunks each unit gets one from."""
+    best: dict[str, float] = {}
+    for chunk, units in receivers.items():
+        cosine = cosines.get(chunk)
+        if cosine is not None:
+            for unit in units:
+                if cosine > best.get(unit, -2.0):
+                    best[unit] = cosine
     return best
 
 
@@ -133,7 +148,7 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
     by_cosine = next(one for one in found.lists if one.name == "dense")
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if by_cosine.scores and shot.vectors is not None else {}
     return [
-        Ranked("alike", _cosines(shot.graph, found.units, chunks), weights.alike * bool(by_cosine.weight), None),
+        Ranked("alike", _cosines(found.receivers, chunks), weights.alike * bool(by_cosine.weight), None),
         Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}), weights.joined, full=1.0),
     ]
 
