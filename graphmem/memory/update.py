@@ -10,6 +10,7 @@ from graphmem.answers import MemoryInfo
 from graphmem.knowledge import KnowledgeDelta, RelatesRow
 from graphmem.memory.link import link
 from graphmem.memory.records import Event
+from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.memory.validate import refuse
@@ -17,6 +18,7 @@ from graphmem.memory.write import Taken
 
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
+    from graphmem.projection.memories import MemoryIndex
 
 # What may be changed; the rest belongs to the write path, to use, or to the verbs that decide.
 FIELDS: Final = (
@@ -40,7 +42,8 @@ def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: 
     """Change fields of a memory; see `MemoryVerbs.update_memory`.
 
     The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by
-    `supersedes`, so that "what did we believe then" has an answer.
+    `supersedes`, so that "what did we believe then" has an answer. A contradiction that was found by itself ends where the new words
+    deny nothing of the other's.
     """
     if unknown := sorted(set(changes) - set(FIELDS)):
         raise refuse("field", repr(unknown[0])[:60], f"it is one of {', '.join(FIELDS)}", "Correct the name.")
@@ -110,8 +113,21 @@ def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: 
             version = version._replace(short_id=short_id(version.content, version.id, Taken(index)))
             new = new._replace(valid_from=now, last_accessed_at=now, user_verified=False)
             rows = [new, version]
-            delta = delta._replace(relates=[RelatesRow(row.id, version.id, "supersedes", 1.0, auto=False)])
+            delta = delta._replace(
+                relates=[RelatesRow(row.id, version.id, "supersedes", 1.0, auto=False)],
+                removed_relates=_settled(index, new.content, row.id),
+            )
             events.append(Event("supersede", version.id, "", version.fingerprint, f"by {row.id}"))
         book.commit(delta._replace(memories=rows), events, {row.id: row}, actor, count=len(index) + len(rows) - 1)
         book.embed_soon()
         return book.describer().info(new)
+
+
+def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
+    """Contradictions found by themselves that a memory with this content is no part of."""
+    ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
+    return [
+        (link.src, link.dst, link.kind)
+        for link, other in ends
+        if link.kind == "conflicts_with" and other is not None and not opposed(content, other.content)
+    ]

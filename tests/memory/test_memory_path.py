@@ -306,6 +306,21 @@ def test_a_change_that_cannot_be_changes_nothing(gm, change, field):
     assert gm.memory(first.id) == first
 
 
+def test_new_words_that_contradict_nothing_end_a_contradiction(gm, opened):
+    one = gm.remember("Tests may touch the network.", type="fact").memory
+    other = gm.remember("Tests must never touch the network.", type="fact").memory
+    assert gm.review_queue().total == 2
+    gm.update_memory(other.id, content="Tests must never touch the network of the office.")
+    assert [link.kind for link in gm.memory(one.id).relations] == ["conflicts_with"]
+    gm.update_memory(other.id, content="Refunds take ten days.")
+    assert gm.memory(one.id).relations == []
+    assert gm.review_queue().total == 0
+    gm.close()
+    again = opened()
+    assert again.memory(one.id).relations == []
+    assert not again.rebuild_memories().restored
+
+
 def test_forgotten_is_out_of_sight_and_forgotten_for_good_is_gone(gm, tmp_path):
     soft = gm.remember("A remark about the harbour.").memory
     hard = gm.remember("An embarrassing sentence about zebras.").memory
