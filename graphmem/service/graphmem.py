@@ -303,7 +303,8 @@ class GraphMem(
         Raises:
             NotIndexedError: there has been none.
         """
-        if not self._store.generation():
+        view = self._projections.graph() if self._store.generation() else None
+        if view is None or not view.generation:  # between the first commit and its projection there is nothing to answer from
             state = self.state()
             if state.state == "indexing":
                 raise NotIndexedError(
@@ -311,4 +312,4 @@ class GraphMem(
                     path=str(self._data_dir),
                 )
             raise self._empty()
-        return self._projections.graph()
+        return view

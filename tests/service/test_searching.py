@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem.errors import BadInputError, NotIndexedError
+from graphmem.model import IndexProgress
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -87,3 +88,21 @@ def test_nothing_to_search_is_said(tmp_path):
         assert memory.search("anything", kinds=MEMORY).hits == []
         with pytest.raises(BadInputError):
             memory.search("anything", kinds=MEMORY, phase="dream")
+
+
+def test_nothing_is_answered_from_an_empty_graph_while_the_first_index_is_being_made(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
+    told: dict[str, str] = {}
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+
+        def ask(step: IndexProgress) -> None:
+            try:
+                told[step.stage] = memory.search("add_item", k=1).hits[0].qualname
+            except NotIndexedError as error:
+                told[step.stage] = error.message
+
+        memory.index(tmp_path / "project", on_progress=ask)
+    assert told.pop("done") == "add_item"
+    assert "project" in told, "the stage between the commit and what answers are made from"
+    assert all("the first index is being made" in said for said in told.values()), told
