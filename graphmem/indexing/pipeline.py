@@ -31,6 +31,7 @@ from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesR
 from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.language import languages
+from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
@@ -241,7 +242,9 @@ class Indexer:
             on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
             niceness = BEHIND if self._options.keep_warm else 0
-            for one in parse_files(files, project=self._project, workers=self._options.workers, cancelled=cancelled, niceness=niceness):
+            marker = Path(self._store.path).with_name(MARKER)
+            workers = self._options.workers
+            for one in parse_files(files, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
                 parsed[one.facts.path] = one
                 fresh.append(one)
                 if len(parsed) % 16 == 0:

@@ -24,6 +24,7 @@ from typing import IO, Final, cast
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
+from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile, unpack_facts
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 
@@ -59,6 +60,7 @@ def parse_files(
     cancelled: Callable[[], bool] | None = None,
     time_limit_s: float = TIME_LIMIT_S,
     niceness: int = 0,
+    marker: Path | None = None,
 ) -> Iterator[ParsedFile]:
     """Facts and chunks of files, each as soon as it is there.
 
@@ -72,6 +74,7 @@ def parse_files(
         cancelled: asked before every file and ten times a second.
         time_limit_s: seconds one file may take in a worker.
         niceness: added to that of the workers, 0 to 19: how far they step back when this process answers questions meanwhile.
+        marker: file in which is said what this process itself parses; see `parsing.marker`.
 
     Returns:
         One result a file, in no particular order. A file that could not be parsed is an empty module with a
@@ -85,7 +88,7 @@ def parse_files(
     tell = on_progress or (lambda _: None)
     is_small = len(files) < SMALL_SET and sum(file.size_bytes for file in files) < SMALL_SET_BYTES
     found = (
-        _here(files, project, time_limit_s, niceness, ask)
+        _here(files, project, time_limit_s, niceness, ask, marker)
         if is_small
         else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
     )
@@ -96,14 +99,24 @@ def parse_files(
             raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
 
 
-def _here(files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool]) -> Iterator[ParsedFile]:
-    """In this process; but a file that does not parse at once could take its memory, so it is left to a worker, whose memory is bounded."""
-    for file in files:
-        parsed = parse_file(file, project, hasty=True)
-        if any(code == "timeout" for _, code, *_ in parsed.facts.diagnostics):
-            yield from _Pool([file], project, 1, time_limit_s, niceness, ask).results()
-        else:
-            yield parsed
+def _here(
+    files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool], marker: Path | None
+) -> Iterator[ParsedFile]:
+    """In this process; but what does not parse at once could take its memory, and what ended a process could do it again: to a worker."""
+    left: list[FoundFile] = []
+    with marking(marker) as said:
+        for file in files:
+            if said.is_suspect(file.path):
+                left.append(file)
+                continue
+            said.at(file.path)
+            parsed = parse_file(file, project, hasty=True)
+            if any(code == "timeout" for _, code, *_ in parsed.facts.diagnostics):
+                left.append(file)
+            else:
+                yield parsed
+    if left:
+        yield from _Pool(left, project, 1, time_limit_s, niceness, ask).results()
 
 
 class _Worker:

@@ -54,6 +54,7 @@ _LEFT_OUT: Final = (
     "words-",
     "facts.sqlite",
     "inputs.sqlite",
+    "parsing.json",
     "owner.json",
     "tokens.json",  # who may ask is not for an archive to say
     ".tokens-",

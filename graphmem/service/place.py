@@ -16,7 +16,7 @@ PRIVATE_FOLDER: Final = 0o700
 FOR_PEOPLE: Final = "rules"  # Markdown that may be tracked by git and read by whoever reads the project
 # What the names of graphmem's own files begin with: a folder that holds something else is somebody's for other things, too.
 _OURS: Final = (
-    *("graph.", "memories", "words-", "facts.", "inputs.", "history.", "ledger.", "paragraphs.", "evidence", "outside", "inbox"),
+    *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
     *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
     *("backups", ".backup-", ".restore-", "aside", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
 )

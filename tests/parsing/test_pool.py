@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -221,3 +222,44 @@ def _boot_that(name: str, statement: str) -> str:
         worker.extract_parsed = odd
         worker.main(sys.argv[2], float(sys.argv[3]))
     """)
+
+
+def test_a_source_that_ends_the_process_does_so_once(tmp_path):
+    code = """
+import os, signal, sys
+from pathlib import Path
+from graphmem.parsing import pool
+from graphmem.parsing.discovery import discover
+parse = pool.parse_file
+def dying(file, project, **how):
+    if file.path == "m001.py":
+        os.kill(os.getpid(), signal.SIGSEGV)  # as a parser does that runs out of stack
+    return parse(file, project, **how)
+pool.parse_file = dying
+found = list(pool.parse_files(discover(Path(sys.argv[1])).files, project="p", marker=Path(sys.argv[2])))
+print(sorted(one.facts.path for one in found))
+"""
+    folder, marker = tmp_path / "tree", tmp_path / "parsing.json"
+    folder.mkdir()
+    source_files(folder, 3)
+    ends = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", code, str(folder), str(marker)], capture_output=True, text=True, check=False)
+        ends.append(done.returncode)
+        assert marker.stat().st_mode & 0o777 == 0o600
+    assert ends == [-signal.SIGSEGV, 0, 0], done.stderr
+    assert done.stdout == "['m000.py', 'm001.py', 'm002.py']\n"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"suspects": 5}', b'{"at": 7, "suspects": [1, null]}', b"\xff" * 99])
+def test_a_marker_of_which_little_is_left_suspects_nobody_and_is_written_anew(tmp_path, content):
+    files = source_files(tmp_path, 2)
+    marker = tmp_path / "parsing.json"
+    marker.write_bytes(content)
+    assert len(list(parse_files(files, project="p", marker=marker))) == 2
+    assert json.loads(marker.read_bytes()) == {"at": "", "suspects": []}
+
+
+def test_where_nothing_can_be_marked_files_are_parsed_all_the_same(tmp_path):
+    files = source_files(tmp_path, 2)
+    assert len(list(parse_files(files, project="p", marker=tmp_path))) == 2

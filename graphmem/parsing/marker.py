@@ -1,0 +1,80 @@
+"""Which file a process is parsing, said where the next process finds it: a source that ends a process does so once.
+
+A few changed files are parsed in the process that indexes, since a worker takes longer to start than they take. Should one of them end
+it (a parser that runs out of stack ends the whole process), the file it was at is on disk, and from then on is left to workers.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from graphmem._sidefile import PRIVATE
+
+FILE: Final = "parsing.json"
+MOST: Final = 200  # files that are remembered to have ended a process; the newest stay
+
+_log = logging.getLogger(__name__)
+
+
+class Marker:
+    """Says what is being parsed.
+
+    Args:
+        descriptor: of the file, open for writing; None where it cannot be written to, and then nothing is said.
+        suspects: paths of files that have ended a process, oldest first.
+    """
+
+    def __init__(self, descriptor: int | None, suspects: list[str]) -> None:
+        self._descriptor = descriptor
+        self._suspects = suspects
+        self._known = frozenset(suspects)
+
+    def is_suspect(self, path: str) -> bool:
+        """Whether a process has ended over this file."""
+        return path in self._known
+
+    def at(self, path: str) -> None:
+        """Say that a file is being parsed now; "" for none. One write, so that a process that ends leaves this or the one before."""
+        if self._descriptor is not None:
+            data = json.dumps({"at": path, "suspects": self._suspects}).encode()
+            os.pwrite(self._descriptor, data, 0)
+            os.ftruncate(self._descriptor, len(data))
+
+
+@contextmanager
+def marking(file: Path | None) -> Iterator[Marker]:
+    """The marker in a file; without one, or where it cannot be written, it says nothing and suspects nobody."""
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE) if file is not None else None
+    except OSError as error:
+        _log.info("%s cannot be written, so a source that ends this process will end the next one, too: %s", file, error)
+        descriptor = None
+    try:
+        marker = Marker(descriptor, _suspects(descriptor) if descriptor is not None else [])
+        try:
+            yield marker
+        finally:
+            marker.at("")
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _suspects(descriptor: int) -> list[str]:
+    """Who was suspected before, and the file at which the last process ended."""
+    try:
+        said = json.loads(os.pread(descriptor, 1 << 20, 0) or b"{}")
+        listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]
+        last = said.get("at", "")
+    except (ValueError, AttributeError, TypeError):
+        return []  # it was cut short: the file it named is met again at most once
+    if isinstance(last, str) and last:
+        _log.warning("a process ended while it parsed %s; from now on that file is parsed in a process of its own", last)
+        listed = [*(one for one in listed if one != last), last]
+    return listed[-MOST:]
