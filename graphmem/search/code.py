@@ -26,6 +26,7 @@ class CodeLists(NamedTuple):
     units: Units
     receivers: dict[str, list[str]]  # chunk -> units that have its cosine
     best_cosine: float
+    share: float  # of the chunks that have vectors; 0 when none was asked
 
 
 def gather(
@@ -67,7 +68,7 @@ def gather(
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
         Ranked("files", near, weights.files, full=1.0),
     ]
-    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0))
+    return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
@@ -145,10 +146,9 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """What the best hits say of the others."""
-    by_cosine = next(one for one in found.lists if one.name == "dense")
-    chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if by_cosine.scores and shot.vectors is not None else {}
+    chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     return [
-        Ranked("alike", _cosines(found.receivers, chunks), weights.alike * bool(by_cosine.weight), None),
+        Ranked("alike", _cosines(found.receivers, chunks), weights.alike * found.share, None),
         Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}), weights.joined, full=1.0),
     ]
 
