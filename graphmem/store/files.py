@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem._sidefile import PRIVATE, private_file
-from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError, SettingsError
+from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError, SettingsError
 from graphmem.store.engine import ENGINES, EngineSpec
 
 _log = logging.getLogger(__name__)
@@ -60,10 +60,18 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
         DatabaseDamagedError: it is no database, or shorter than its own header says.
         SettingsError: another engine wrote it.
         SchemaTooNewError, MigrationError: another version of the engine wrote it.
+        BadInputError: this account may not read it.
     """
     size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(_HEADER.size)
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER.size)
+    except PermissionError as error:
+        raise BadInputError(
+            f"{path} may only be read by the account that made it; ask through its server, or let that account index for you",
+            argument="path",
+            path=str(path),
+        ) from error
     if len(head) < _HEADER.size:
         raise damaged(path, f"it has {size} bytes, less than a header")
     header = _parse(head)
