@@ -22,6 +22,10 @@ ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Compiling the 14,000 modules of torch and the others is two thirds of the time of an install; Python compiles those that are used when
+# they are, unless the environment forbids it.
+unexport PYTHONDONTWRITEBYTECODE
+INSTALL := $(PIP) install -qq --no-compile
 PINS := requirements/constraints.txt
 PAGE := graphmem/api/static/graphiql/index.html
 PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
@@ -29,9 +33,12 @@ PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/
 ##@ Use it
 
 .PHONY: serve
-serve: $(VENV)/.stamp-runtime page  ## index a repository and serve it: make serve REPO=<path>
+serve: named $(VENV)/.stamp-runtime page  ## index a repository and serve it: make serve REPO=<path>
+	@exec $(BIN)/graphmem serve "$(patsubst ~/%,$(HOME)/%,$(REPO))" $(if $(PORT),--port $(PORT)) $(ARGS)
+
+.PHONY: named
+named:
 	@if [ -z "$(REPO)" ]; then echo "Say which repository: make serve REPO=<path>" >&2; exit 2; fi
-	@exec $(BIN)/graphmem serve "$(REPO)" $(if $(PORT),--port $(PORT)) $(ARGS)
 
 ##@ Develop
 
@@ -90,20 +97,20 @@ $(VENV)/.stamp-venv:
 $(VENV)/.stamp-torch: $(VENV)/.stamp-venv
 ifneq ($(TORCH),)
 	@if $(BIN)/python -c 'import importlib.metadata as m; m.version("torch")' 2>/dev/null; then :; \
-	elif [ "$(TORCH)" = "torch==2.13.0" ] && $(PIP) install -qq "$(TORCH)+cpu" 2>/dev/null; then echo "installed $(TORCH)+cpu"; \
-	else echo "installing $(TORCH)"; $(PIP) install -qq "$(TORCH)"; fi
+	elif [ "$(TORCH)" = "torch==2.13.0" ] && $(INSTALL) "$(TORCH)+cpu" 2>/dev/null; then echo "installed $(TORCH)+cpu"; \
+	else echo "installing $(TORCH)"; $(INSTALL) "$(TORCH)"; fi
 endif
 	@touch $@
 
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
 	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
-	@$(PIP) install -qq -c $(PINS) -e .
+	@$(INSTALL) -c $(PINS) -e .
 	@$(BIN)/python -m compileall -q graphmem  # pip compiles what it copies, and this stays where it is
 	@touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-runtime
 	@echo "installing what the tests need"
-	@$(PIP) install -qq -c $(PINS) --group dev
+	@$(INSTALL) -c $(PINS) --group dev
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES)

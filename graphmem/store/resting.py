@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +43,8 @@ def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
         previous: what the lock file says.
     """
     if previous is None or not previous.clean or not previous.known or not previous.checksum or not path.exists():
+        return None
+    if not os.access(path, os.R_OK | os.W_OK):  # which the engine has a sentence for
         return None
     if files.size_of(path) != previous.size or files.side_files(path) or beside(path, NEXT).exists():
         return None
