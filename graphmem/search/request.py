@@ -98,12 +98,13 @@ class Tuning(NamedTuple):
     tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {
-            IDENTIFIER: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.25, joined=0.15),
-            SEMANTIC: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.25, joined=0.15),
+            IDENTIFIER: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.15, joined=0.1),
+            SEMANTIC: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.15, joined=0.1),
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
         }
     )
     memory: MemoryWeights = MemoryWeights()
+    phases: Mapping[str, Mapping[str, float]] = PHASES  # the built-in table, or what a project accepted: `search.phases`
 
 
 class Request(NamedTuple):
