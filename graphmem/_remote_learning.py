@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem._wire import Wire, rebuild
-from graphmem.answers import Experiment, Forgotten, Receipt, SessionSummary
+from graphmem.answers import Experiment, Forgotten, PhaseWeights, Receipt, SessionSummary
 
 
 class RemoteLearningVerbs:
@@ -44,3 +44,11 @@ class RemoteLearningVerbs:
     def experiment(self) -> Experiment:
         """See `LearningVerbs.experiment`."""
         return rebuild(Experiment, self._wire.ask("Experiment")["experiment"])
+
+    def phase_weights(self) -> PhaseWeights:
+        """See `PhaseVerbs.phase_weights`."""
+        return rebuild(PhaseWeights, self._wire.ask("PhaseWeights")["phaseWeights"])
+
+    def choose_phase_weights(self, choice: str) -> PhaseWeights:
+        """See `PhaseVerbs.choose_phase_weights`."""
+        return rebuild(PhaseWeights, self._wire.ask("ChoosePhaseWeights", choice=choice.upper().replace("-", "_"))["choosePhaseWeights"])

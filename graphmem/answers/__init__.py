@@ -55,7 +55,7 @@ from graphmem.answers.memory_care import (
 )
 from graphmem.answers.plain import to_json
 from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
-from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, Receipt, SessionSummary
+from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, PhaseWeight, PhaseWeights, Receipt, SessionSummary
 
 __all__ = [
     "AuditEntry",
@@ -87,6 +87,8 @@ __all__ = [
     "PathAnswer",
     "PathScore",
     "PathStep",
+    "PhaseWeight",
+    "PhaseWeights",
     "Picture",
     "Possible",
     "Project",

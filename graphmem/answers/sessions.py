@@ -221,6 +221,31 @@ class Experiment:
 
 
 @answer
+class PhaseWeight:
+    """What one type of memory counts in one phase of work."""
+
+    phase: str
+    type: str
+    shown: int  # memories of the type, each once a session, in the phase it was first shown in
+    used: int  # of those: used in the session that was shown them
+    built_in: float
+    weight: float  # in force
+    proposed: float | None  # None: too little is known
+
+
+@answer
+class PhaseWeights:
+    """What types of memories count in phases of work, and what the sessions of the project speak for."""
+
+    sessions: int  # that ended, in which a memory was shown in a phase
+    missing: int  # sessions, before anything is proposed
+    accepted_at: str  # ISO 8601, UTC; "" while the built-in weights are in force
+    accepted_sessions: int  # that the accepted weights were estimated from
+    weights: list[PhaseWeight]  # by phase in the order of work, then by built-in weight, most first, then by type
+    notes: list[str]  # why nothing is proposed
+
+
+@answer
 class SessionSummary:
     """What a session did, taken from its events."""
 

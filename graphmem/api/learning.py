@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Final, cast
 
 import strawberry
@@ -101,6 +102,39 @@ class Experiment:
     notes: list[str] = field("why differences may be chance")
 
 
+@strawberry.enum(description="Which weights of phases are to be in force.")
+class PhaseChoice(StrEnum):
+    """`service.phases.CHOICES`."""
+
+    PROPOSED = "proposed"
+    BUILT_IN = "built-in"
+
+
+@gql_type
+class PhaseWeight:
+    """What one type of memory counts in one phase of work."""
+
+    phase: str
+    type: str
+    shown: int = field("memories of the type, each once a session, in the phase it was first shown in")
+    used: int = field("of those: used in the session that was shown them")
+    built_in: float
+    weight: float = field("in force")
+    proposed: float | None = field("null while too little is known")
+
+
+@gql_type
+class PhaseWeights:
+    """What types of memories count in phases of work, and what the sessions of the project speak for."""
+
+    sessions: int = field("that ended, in which a memory was shown in a phase")
+    missing: int = field("sessions, before anything is proposed")
+    accepted_at: str = field("ISO 8601, UTC; empty while the built-in weights are in force")
+    accepted_sessions: int = field("that the accepted weights were estimated from")
+    weights: list[PhaseWeight] = field("by phase, then by built-in weight, most first", directives=[assumed(60)])
+    notes: list[str] = field("why nothing is proposed")
+
+
 @strawberry.type
 class LearningQueries:
     """Questions about what sessions taught."""
@@ -137,6 +171,12 @@ class LearningQueries:
         """What putting memory in front of agents brings: the control group, the passive one and the rest side by side."""
         return await info.context.call(info.context.service.experiment)
 
+    @resolved(PhaseWeights | None)
+    @staticmethod
+    async def phase_weights(info: Info) -> answers.PhaseWeights:
+        """What types of memories count in phases of work, how often they were shown there and used, and what that speaks for."""
+        return await info.context.call(info.context.service.phase_weights)
+
 
 @strawberry.type
 class LearningMutations:
@@ -153,3 +193,9 @@ class LearningMutations:
     async def undo_session(info: Info, session: str) -> answers.Forgotten:
         """Take back what a session taught; it is not learnt again by itself. What a person has vouched for stays."""
         return await info.context.call(info.context.service.undo_session, session, actor=ACTOR)
+
+    @resolved(PhaseWeights | None)
+    @staticmethod
+    async def choose_phase_weights(info: Info, choice: PhaseChoice) -> answers.PhaseWeights:
+        """Decide what types count in phases of work: PROPOSED puts what is proposed now in force, BUILT_IN goes back."""
+        return await info.context.call(info.context.service.choose_phase_weights, choice.value)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from graphmem.answers import Experiment, Forgotten, Receipt, SessionSummary
+from graphmem.answers import Experiment, Forgotten, PhaseWeights, Receipt, SessionSummary
 
 
 class LearningService(Protocol):
@@ -32,3 +32,9 @@ class LearningService(Protocol):
 
     def experiment(self) -> Experiment:
         """Groups of sessions side by side."""
+
+    def phase_weights(self) -> PhaseWeights:
+        """What types of memories count in phases of work."""
+
+    def choose_phase_weights(self, choice: str) -> PhaseWeights:
+        """Put what is proposed in force, or the built-in weights."""

@@ -95,6 +95,23 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 )
 
 
+def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
+    """How a phase divides the tokens of retrieval; None where it does not.
+
+    Args:
+        phase: of work.
+        leaning: what types count there, of what they count by themselves (`search.phases`): their shares grow and shrink with it, and
+            all shares together stay what they were. A type without a share of its own stays among OTHER.
+    """
+    if (own := PHASE_SHARES.get(phase)) is None:
+        return None
+    if not any(name in leaning for name in own.shares):
+        return own.shares
+    moved = {name: share * leaning.get(name, 1.0) for name, share in own.shares.items()}
+    whole = sum(own.shares.values()) / sum(moved.values())
+    return {name: share * whole for name, share in moved.items()}
+
+
 def retrieval_budget(budget: Budget, phase: str) -> int:
     """Tokens for what was searched for: the section's share, and no more than the phase allows."""
     shares = PHASE_SHARES.get(phase)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter as Tally
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.injection.budgets import OTHER, PHASE_SHARES, SECTIONS, Budget, retrieval_budget
+from graphmem.injection.budgets import OTHER, SECTIONS, Budget, retrieval_budget, shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ MAX_RETRIEVED: Final = 5
 MAX_OF_SESSION: Final = 2
 DROPPED_SHARE: Final = 0.3  # of what was found: the worst
 PIECES: Final = 3  # no piece of code takes more than one part in so many, as long as there are others
+_EVEN: Final[Mapping[str, float]] = MappingProxyType({})
 _MORE: Final = re.compile(r"… (?P<lines>\d+) more lines")
 _LEAST_LINES: Final = 3  # of a piece of code that is cut
 
@@ -100,7 +102,16 @@ def arranged(items: Sequence[Item]) -> list[Item]:
     return [one for _, group in sorted(groups, key=lambda each: each[0]) for one in group]
 
 
-def pack(items: Sequence[Item], budget: Budget, form: Format, count: Counter, phase: str = "", *, asked: bool = False) -> Packed:
+def pack(
+    items: Sequence[Item],
+    budget: Budget,
+    form: Format,
+    count: Counter,
+    phase: str = "",
+    *,
+    asked: bool = False,
+    leaning: Mapping[str, float] = _EVEN,
+) -> Packed:
     """The text of what fits into a budget.
 
     Args:
@@ -110,6 +121,7 @@ def pack(items: Sequence[Item], budget: Budget, form: Format, count: Counter, ph
         count: of tokens; what it says of lines adds up.
         phase: of work, for the shares of types.
         asked: somebody asked for what was found, so all of it is wanted; else only the best few are shown.
+        leaning: by which the project moves the shares of types in this phase; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
     cut: list[str] = []
@@ -125,7 +137,7 @@ def pack(items: Sequence[Item], budget: Budget, form: Format, count: Counter, ph
         heading = form.heading_cost(section, count)
         share = retrieval_budget(budget, phase) if section == "retrieval" and not asked else budget.section(section)
         allowed = min(share, room) - heading
-        shares = PHASE_SHARES[phase].shares if section == "retrieval" and phase in PHASE_SHARES else None
+        shares = shares_of(phase, leaning) if section == "retrieval" else None
         chosen = _fill(own, allowed, form, count, shares, left_out, cut)
         if chosen:
             room -= heading + sum(form.cost(one, count) for one in chosen)

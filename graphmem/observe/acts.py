@@ -29,8 +29,8 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 # What a session, a step or an approval may tell of itself.
 INFO_KEYS: Final = frozenset(
     {
-        "agent", "approved", "branch", "commit_sha", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
-        "planned_steps", "title", "work_unit",
+        "agent", "approved", "branch", "commit_sha", "during", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
+        "planned_steps", "title", "used", "work_unit",
         "spec", "spec_number", "subtask", "subtask_id", "task", "feature", "test", "behaviour", "behavior", "epic", "story",
     }
 )  # fmt: skip
@@ -322,7 +322,7 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
                 found[name] = clean(" ".join(value.split()), COMMAND_CHARACTERS)
             elif isinstance(value, (bool, int, float)):
                 found[name] = value
-            elif name == "injected" and isinstance(value, (list, tuple)):
+            elif name in ("injected", "used") and isinstance(value, (list, tuple)):
                 found[name] = [str(one)[:100] for one in value[:100]]
     return found
 

@@ -18,8 +18,10 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
     Returns:
         calls of tools; tasks (units of work, at least one); files read and reads of a file that was read before; checks (command lines
-        of tests) and those that never failed; keys of its dead ends; ids of memories it was shown.
+        of tests) and those that never failed; keys of its dead ends; ids of memories it was shown; of those shown in a phase of work, the
+        phase by id; and of those the ones it used.
     """
+    in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]
     return {
         "calls": sum(record.tools.values()),
@@ -30,6 +32,8 @@ def measured(record: SessionRecord) -> dict[str, Any]:
         "clean": sum(not one.failures for one in checks),
         "dead_ends": [approach_key(one.approach) for one in record.dead_ends],
         "shown": list(record.injected[:SHOWN]),
+        "in_phases": in_phases,
+        "used": [one for one in record.used if one in in_phases],
     }
 
 

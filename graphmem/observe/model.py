@@ -205,6 +205,8 @@ class SessionRecord(NamedTuple):
     contaminated: bool = False  # something was read from the web
     last_message: str = ""  # the agent's last words, redacted
     injected: tuple[str, ...] = ()  # ids of memories the session was shown, as its events told
+    shown_in: Mapping[str, str] = _NO_ARGS  # of those, the ones shown in a phase of work -> the phase, one of PHASES
+    used: tuple[str, ...] = ()  # of those, the ones it used: opened, cited, acted on or agreed with
     members: tuple[str, ...] = ()  # sessions merged into this one
     ignored: Mapping[str, int] = _NO_ARGS  # events not taken, and details cut, by reason
 

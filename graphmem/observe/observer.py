@@ -245,6 +245,12 @@ class Observer:
             rows += [(info, 0, self._heard.get(named)) for named, info in self._resting.items()]
             return sorted(rows, key=lambda row: row[0].id)
 
+    def runs(self, session_id: str) -> bool:
+        """Whether a session has begun and not ended."""
+        with self._lock:
+            named = self._renamed.get(session_id, session_id)
+            return named in self._running or named in self._resting
+
     def records(self) -> list[SessionRecord]:
         """Of sessions that have ended, the newest first."""
         return self._files.records()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from graphmem.observe.acts import Act
-from graphmem.observe.model import DeadEnd, Decision, Finding, SessionInfo, UnitDone
+from graphmem.observe.model import PHASES, DeadEnd, Decision, Finding, SessionInfo, UnitDone
 from graphmem.observe.places import is_config, module_of
 from graphmem.observe.shell import ALL_FILES
 from graphmem.observe.signals import BY_VALUE, SIGNALS
@@ -67,7 +67,8 @@ class Scratchpad:
         self.forked_n = 0  # last act that is the parent's
         self.web_n = 0  # act that first brought words of strangers; 0: none did
         self.web_sources: dict[str, None] = {}
-        self.injected: dict[str, None] = {}
+        self.injected: dict[str, str] = {}  # memories it was shown -> the phase of work it was in, or ""
+        self.used: dict[str, None] = {}  # memories it opened, cited, acted on or agreed with
         self.last_message = ""
         self.ignored: Counter[str] = Counter()
         self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
@@ -117,11 +118,21 @@ class Scratchpad:
                 self.decisions.append(Decision(act.text, act.ok is not False, act.step, moment(act.at)))
         else:
             self._told(act)
-        for one in act.info.get("injected", ()) if act.info else ():
-            if len(self.injected) < MAX_LIST:
-                self.injected[one] = None
+        if act.info:
+            self._memories(act.info)
         if act.n % 256 == 0:
             self.keep_bounds()
+
+    def _memories(self, info: Mapping[str, Any]) -> None:
+        """Memories it was shown, each in the phase it was first shown in, and those it used."""
+        during = info.get("during")
+        phase = during if during in PHASES else self.info.phase
+        for one in _listed(info, "injected"):
+            if one in self.injected or len(self.injected) < MAX_LIST:
+                self.injected[one] = self.injected.get(one) or phase
+        for one in _listed(info, "used"):
+            if len(self.used) < MAX_LIST:
+                self.used[one] = None
 
     def _tool(self, act: Act) -> None:
         if act.kind == "tool":
@@ -397,6 +408,12 @@ class Scratchpad:
             if first <= n <= last:
                 return label, phase
         return self.info.work_unit, self.info.phase
+
+
+def _listed(info: Mapping[str, Any], name: str) -> Sequence[str]:
+    """A list of ids an act tells of; nothing else it may tell under that name is one."""
+    told = info.get(name, ())
+    return told if isinstance(told, (list, tuple)) else ()
 
 
 def moment(at: float) -> datetime:

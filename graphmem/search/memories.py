@@ -18,7 +18,8 @@ from graphmem.knowledge import MemoryRow
 from graphmem.projection.memories import Found, MemoryFilter, MemoryIndex
 from graphmem.projection.vectors import F32
 from graphmem.search.fusion import Fused, Ranked, fuse
-from graphmem.search.request import PHASES, Judge, MemoryWeights, Request, Tuning
+from graphmem.search.phases import weight
+from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
 
 _SEEDS: Final = 50  # hits that pass something on
 _SHARPNESS: Final = 4  # power of a hit's score
@@ -167,7 +168,7 @@ def rank(
         recency = math.exp(-age * (weights.volatility if about else 0.0))
         frequency = min(1.0, math.log1p(row.used_count) / math.log(101))
         confidence = judge.confidence(row, now, about)
-        phase = PHASES.get(request.phase, {}).get(row.type, 1.0)
+        phase = weight(tuning.phases, request.phase, row.type)
         trust = judge.trust(row)
         belief = 1 - weights.doubt * (1 - min(1.0, max(0.0, confidence)))
         factor = phase * trust * belief

@@ -82,7 +82,7 @@ _RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("read", SEEN): "memory memories timeline review_queue search ask",
         ("read", WHOLE): """
             audit export export_memories context context_take plan_context relay subscribe_memories subscribe_context session_detail
-            session_receipts experiment session_summary session_summaries recent_summaries
+            session_receipts experiment phase_weights session_summary session_summaries recent_summaries
         """,
         ("remember", NAMED): "remember remember_many note_use",
         ("remember", PLAIN): "start_session observe context_update",
@@ -92,7 +92,7 @@ _RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("curate", WHOLE): "resolve_conflict prune retract import_memories sync_file undo_session",
         ("index", PLAIN): "index start_index record_co_access record_rename",
         ("admin", PLAIN): "doctor backups backup verify_index compact set_trust_level",
-        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all cypher",
+        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all cypher choose_phase_weights",
     }
 )
 

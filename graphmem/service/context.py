@@ -11,7 +11,7 @@ from graphmem.injection.budgets import budget_for
 from graphmem.service.injecting_ask import Ask, check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from graphmem.answers.injection import ContextReady
     from graphmem.injection.agent import Check
@@ -34,6 +34,7 @@ class ContextVerbs:
     _projections: Projections
     _settings: Settings
     _context_news: Hub[ContextReady]
+    _tell_shown: Callable[[str, Sequence[str], str], None]
 
     def context(
         self,
@@ -65,7 +66,8 @@ class ContextVerbs:
         """
         if point == "take":
             raise BadInputError("what is ready is taken with `context_take`", argument="point", value=point)
-        return self._injector.inject(Ask(point, session, text, tuple(files), phase, format, remaining), deadline_s, begun)
+        found = self._injector.inject(Ask(point, session, text, tuple(files), phase, format, remaining), deadline_s, begun)
+        return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
         """Say what a conversation is about; answers at once, and what is known of it is made ready behind that.
@@ -96,7 +98,14 @@ class ContextVerbs:
         Raises:
             BadInputError: one of the arguments cannot be.
         """
-        return self._injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
+        found = self._injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
+        return self._told(found, self._injector.agent.phase(session) if session else "")
+
+    def _told(self, found: Injection, phase: str) -> Injection:
+        """Tell of the session, if it is observed, what it is shown; behind the answer."""
+        if found.session and (shown := [one.id for one in found.items if one.kind == "memory"]):
+            self._injector.soon(lambda: self._tell_shown(found.session, shown, phase))
+        return found
 
     def _relevance(self) -> Check | None:
         """The check of what is made ready behind the answers, when there is a model for it."""

@@ -19,6 +19,7 @@ from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress
 from graphmem.projection.projections import Projections
+from graphmem.search.phases import PhaseBook
 from graphmem.service.changes import ChangeVerbs
 from graphmem.service.context import ContextVerbs
 from graphmem.service.cypher import CypherVerbs
@@ -36,6 +37,7 @@ from graphmem.service.memories import MemoryVerbs
 from graphmem.service.mending import open_or_mend
 from graphmem.service.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.service.people import PeopleVerbs
+from graphmem.service.phases import PhaseVerbs
 from graphmem.service.place import close_to_others, prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.questions import QuestionVerbs
@@ -74,6 +76,7 @@ class GraphMem(
     ExplorerVerbs,
     HistoryVerbs,
     LearningVerbs,
+    PhaseVerbs,
     UpkeepVerbs,
     CypherVerbs,
     HealthVerbs,
@@ -107,7 +110,10 @@ class GraphMem(
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
         self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
         self._language_model = configured(settings)
-        self._searcher = Searcher(store, self._projections, self._vectors, self._book, patience_s, settings.reranker, self._language_model)
+        self._phases = PhaseBook(data_dir)
+        self._searcher = Searcher(
+            store, self._projections, self._vectors, self._book, patience_s, self._phases, settings.reranker, self._language_model
+        )
         self._paragraphs = Paragraphs(data_dir / PARAGRAPHS, self._language_model)
         self._context_news: Hub[ContextReady] = Hub()
         self._injector = Injector(

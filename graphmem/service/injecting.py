@@ -237,7 +237,9 @@ class Injector:
         if time.monotonic() >= until:
             items = ()
         said = [] if is_exact() else ["no vocabulary is installed: tokens are counted by a coarser bound"]
-        return Gathered(pack(distinct(items), budget, format_named(ask.form), count_tokens, ask.phase), why, [*said, *notes])
+        leaning = self._finder.leaning(ask.phase)
+        packed = pack(distinct(items), budget, format_named(ask.form), count_tokens, ask.phase, leaning=leaning)
+        return Gathered(packed, why, [*said, *notes])
 
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """System prompt: rules, pinned, global and module memories, workflow recipes."""

@@ -19,7 +19,7 @@ from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
 from graphmem.service.injecting_ask import Ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graphmem.answers import IndexState, MemoryInfo
     from graphmem.injection.trust import TrustBook
@@ -209,6 +209,10 @@ class Finder:
         """Pinned, or as sure as the project's level of trust asks for."""
         cautious = info.status == "candidate" and self._trust.now().level() == "cautious"
         return info.status == "pinned" or (info.confidence_in_use >= self._trust.threshold() and not cautious)
+
+    def leaning(self, phase: str) -> Mapping[str, float]:
+        """See `PhaseBook.leaning`."""
+        return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
         """Write down that these were shown."""

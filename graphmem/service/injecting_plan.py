@@ -87,7 +87,8 @@ class Planner:
         about = ask.text or work_unit
         if about.strip():
             items += [of_memory(info, "retrieval", score) for info, score in self._finder.of_types(about, ask, MAX_CANDIDATES, types)]
-        packed = pack(distinct(items), budget_for(ask.remaining), format_named(ask.form), count_tokens, to)
+        leaning = self._finder.leaning(to)
+        packed = pack(distinct(items), budget_for(ask.remaining), format_named(ask.form), count_tokens, to, leaning=leaning)
         return Gathered(packed, f"{before} to {to}")
 
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:

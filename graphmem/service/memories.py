@@ -36,6 +36,7 @@ class MemoryVerbs:
 
     _book: MemoryBook
     _forget_sessions: Callable[[], None]
+    _tell_of_memories: Callable[[str, Sequence[str], bool], None]
 
     # ---- writing
 
@@ -163,8 +164,12 @@ class MemoryVerbs:
         return changing.resolve(self._book, winner, loser, note=note, actor=actor)
 
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> None:
-        """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with)."""
+        """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with).
+
+        A use counts for the session it names; one that names none, for every running session that was shown the memory.
+        """
         changing.note_use(self._book, ids, use, session=session)
+        self._tell_of_memories(session or "", [self._book.row(one).id for one in ids], use != "injected")
         house.prune_when_due(self._book)
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:

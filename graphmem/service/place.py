@@ -18,6 +18,7 @@ FOR_PEOPLE: Final = "rules"  # Markdown that may be tracked by git and read by w
 _OURS: Final = (
     *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
     *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
+    *("phases.json", ".phases-"),
     *("backups", ".backup-", ".restore-", "aside", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
 )
 

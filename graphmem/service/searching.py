@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
     from graphmem.memory.book import MemoryBook
     from graphmem.projection.projections import Projections, Snapshot
+    from graphmem.search.phases import PhaseBook
     from graphmem.service.vectors import VectorFiller
     from graphmem.store.base import GraphStore
 
@@ -48,6 +49,7 @@ class Searcher:
         book: of memories.
         patience_s: how long searches wait, in all, for vectors that are on their way.
         reranker: a cross-encoder that reads the best hits again; "" for none.
+        phases: what a type of memory counts in a phase of work.
         language_model: imagines a memory that would answer, when a search for memories finds little; None for none.
     """
 
@@ -58,6 +60,7 @@ class Searcher:
         vectors: VectorFiller,
         book: MemoryBook,
         patience_s: float,
+        phases: PhaseBook,
         reranker: str = "",
         language_model: LanguageModel | None = None,
     ) -> None:
@@ -66,6 +69,7 @@ class Searcher:
         self._vectors = vectors
         self._book = book
         self._patience_s = self._patience_left = patience_s
+        self.phases = phases
         self._reranker = CrossEncoderReranker(reranker) if reranker else None
         self._language_model = language_model
         self._service = ServiceLevel()
@@ -88,7 +92,7 @@ class Searcher:
             embedder,
             request,
             state(),
-            level.tuned(Tuning()),
+            level.tuned(Tuning(phases=self.phases.table())),
             self._aids(request)._replace(reranker=self._reranker if level.name == "healthy" else None),
         )
         if level.note():

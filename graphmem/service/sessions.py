@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
     from graphmem.observe.model import SessionInfo as Info
     from graphmem.observe.model import SessionRecord
+    from graphmem.service.injecting import Injector
 
 FOLDER: Final = "trails"
 SWEEP_EVERY: Final = timedelta(minutes=10)
 MAX_PAGE: Final = 500
 SHOWN: Final = 200  # rows of each list of one session
+TOLD: Final = 50  # memories that one event names
 log = logging.getLogger("graphmem.observe")
 
 
@@ -76,6 +78,7 @@ class SessionVerbs:
 
     _book: MemoryBook
     _data_dir: Path
+    _injector: Injector
     _known_observer: Observer | None = None
     _learner: ThreadPoolExecutor | None = None
     _swept_at = datetime.min.replace(tzinfo=UTC)
@@ -298,6 +301,27 @@ class SessionVerbs:
         return [record.info.id for record in ready]
 
     # ---- inside
+
+    def _tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
+        """A session was shown memories, in a phase of work or in the one it is in; nothing begins with it."""
+        self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
+
+    def _tell_of_memories(self, session: str, ids: Sequence[str], used: bool) -> None:
+        """What an agent says of memories: it was shown them, or used them, in a session or in those that were shown them."""
+        if not used:
+            self._tell_shown(session, ids, "")
+            return
+        by_session: dict[str, list[str]] = {session: list(ids)} if session else {}
+        for one in ids if not session else ():
+            for named in self._injector.agent.was_shown(one):
+                by_session.setdefault(named, []).append(one)
+        for named, own in sorted(by_session.items()):
+            self._tell_memories(named, "used", own, {})
+
+    def _tell_memories(self, session: str, name: str, ids: Sequence[str], more: Mapping[str, str]) -> None:
+        if ids and self._observer().runs(session):
+            parts = [list(ids[at : at + TOLD]) for at in range(0, len(ids), TOLD)]
+            self.observe([{"session_id": session, "kind": "step_complete", "args": {name: part, **more}} for part in parts])
 
     def _sweep_when_due(self) -> None:
         """Sessions that fell silent (an agent that tells no end, a closed terminal) are ended while others go on."""

@@ -90,3 +90,9 @@ def serving(service):
 def remote(service):
     with serving(service) as client:
         yield client
+
+
+@pytest.fixture
+def served():
+    """A client of a real server over an open project, for the length of a block."""
+    return serving

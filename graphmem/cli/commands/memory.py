@@ -431,6 +431,32 @@ def budget(
         show_answer(here, found, table, str(found["total"]))
 
 
+@app.command()
+def phases(
+    *,
+    accept: Annotated[bool, typer.Option("--accept", help="Put what is proposed in force.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Go back to the built-in weights.")] = False,
+    project: options.Project = None,
+    db: options.Db = None,
+    home: options.Home = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """What types of memories count in phases of work, and what the project's sessions speak for; applied only with --accept."""
+    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
+        if accept and reset:
+            raise BadInputError("--accept and --reset exclude each other; give one of them", argument="accept")
+        service = here.service(whole=False)
+        found = service.choose_phase_weights("proposed" if accept else "built-in") if accept or reset else service.phase_weights()
+
+        def table() -> None:
+            from graphmem.cli.render.phases import phase_weights
+
+            phase_weights(here.output, found)
+
+        show_answer(here, found, table, *(f"{one.phase} {one.type} {one.weight:g}" for one in found.weights))
+
+
 def delete_all(
     *,
     confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="The project's name, to show that you mean it.")] = "",
