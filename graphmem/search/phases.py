@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from graphmem.errors import DiskFullError
 from graphmem.search.request import PHASES
 
 FILE: Final = "phases.json"
@@ -116,7 +117,7 @@ class PhaseBook:
         """Put weights in force, in place of all that were accepted before.
 
         Raises:
-            OSError: the disk refuses; what was in force stays.
+            DiskFullError: the disk refuses; what was in force stays.
         """
         by_phase: dict[str, dict[str, float]] = {}
         for (phase, type_), value in sorted(weights.items()):
@@ -127,16 +128,20 @@ class PhaseBook:
         """Go back to the built-in weights.
 
         Raises:
-            OSError: the disk refuses; what was in force stays.
+            DiskFullError: the disk refuses; what was in force stays.
         """
         self._change(None)
 
     def _change(self, accepted: Accepted | None) -> None:
         with self._lock:
-            if accepted is None:
-                self._file.unlink(missing_ok=True)
-            else:
-                _write(self._file, accepted)
+            try:
+                if accepted is None:
+                    self._file.unlink(missing_ok=True)
+                else:
+                    _write(self._file, accepted)
+            except OSError as error:
+                said = f"{self._file.name} cannot be written: {error.strerror or error}; the weights stay as they were, mend it and repeat"
+                raise DiskFullError(said, path=str(self._file)) from error
             self._accepted, self._table = accepted, _joined(accepted)
 
 

@@ -69,6 +69,7 @@ class PhaseVerbs:
 
         Raises:
             BadInputError: another choice, or nothing is proposed: `sessions` there are, `needed` and `missing`.
+            DiskFullError: the disk refuses; what was in force stays.
         """
         if choice not in CHOICES:
             raise BadInputError(f"{choice!r} is no choice; there are {', '.join(CHOICES)}", argument="choice", value=choice)

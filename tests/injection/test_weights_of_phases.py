@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.answers import to_json
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, DiskFullError
 from graphmem.injection.budgets import PHASE_SHARES, shares_of
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.search.phases import ENOUGH_SHOWN, FILE, MOST, SESSIONS, PhaseBook, Use, proposed, weight
@@ -88,6 +89,19 @@ def test_shares_of_tokens_move_with_the_weights_and_stay_whole(phase, leaning):
 def test_a_broken_file_means_the_built_in_weights(tmp_path, text):
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     assert PhaseBook(tmp_path).table() is PHASES
+
+
+def test_a_disk_that_refuses_leaves_in_force_what_was(tmp_path):
+    book = PhaseBook(tmp_path)
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    book.accept({(PHASE, "gotcha"): 1.9}, at, 30)
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).mkdir()
+    for change in (lambda: book.accept({(PHASE, "gotcha"): 0.9}, at, 31), book.reset):
+        with pytest.raises(DiskFullError, match="stay as they were"):
+            change()
+        assert weight(book.table(), PHASE, "gotcha") == 1.9
+    assert [one.name for one in tmp_path.iterdir()] == [FILE]
 
 
 # ---- sessions, through the verbs
