@@ -94,10 +94,16 @@ class _Lookup:
 
 
 class _Numbers(Mapping[str, int]):
-    """Number of each id, found by bisection in the list of all: a table of its own would be made anew after every commit."""
+    """Number of each id, found by bisection in the list of all: a table of its own would be made anew after every commit.
+
+    The last few thousand that were asked for are remembered, for one search asks for each of its candidates some five times.
+    """
+
+    _MOST: Final = 8192
 
     def __init__(self, ids: list[str]) -> None:
         self._ids = ids
+        self._met: dict[str, int] = {}  # -1: not there
 
     def __getitem__(self, key: str) -> int:
         at = bisect_left(self._ids, key)
@@ -110,8 +116,15 @@ class _Numbers(Mapping[str, int]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """See `Mapping.get`; without an exception made and caught for what is not there."""
-        at = bisect_left(self._ids, key)
-        return at if at < len(self._ids) and self._ids[at] == key else default
+        at = self._met.get(key)
+        if at is None:
+            at = bisect_left(self._ids, key)
+            if at == len(self._ids) or self._ids[at] != key:
+                at = -1
+            if len(self._met) >= self._MOST:
+                self._met.clear()
+            self._met[key] = at
+        return at if at >= 0 else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)

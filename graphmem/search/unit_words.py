@@ -10,6 +10,7 @@ are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from functools import cache
 from threading import Lock
@@ -46,7 +47,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     if not words.rows:
         return {}
     weight = _weights(words, query, fields.rest)
-    heads = {word[:_HEAD] for word in words.rows}
+    formed = _formed(words.rows)
     texts: dict[str, list[str]] = {}
     for segments in units.segments.values():
         for segment in segments:
@@ -55,10 +56,10 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     known: dict[str, _Near] = {}  # many units share a path and what they are in
     near: dict[str, list[_Near]] = {}
     for unit, parts in texts.items():
-        near[unit] = [_near("\n".join(parts), heads)]
+        near[unit] = [_near("\n".join(parts), formed)]
         for text in _fields(view, units, unit):
             if text not in known:
-                known[text] = _near(text, heads)
+                known[text] = _near(text, formed)
             near[unit].append(known[text])
     stem_of = _stems(word for of_unit in near.values() for one in of_unit for word in one.words)
     average = sum(of_unit[0].length for of_unit in near.values()) / max(1, len(near)) or 1.0
@@ -88,9 +89,15 @@ def _weights(words: WordAnswer, query: str, rest: float) -> dict[str, float]:
     return weights
 
 
-def _near(text: str, heads: set[str]) -> _Near:
-    words = normalise(text).split()
-    return _Near([word for word in words if word[:_HEAD] in heads], len(words))
+def _formed(words: Iterable[str]) -> re.Pattern[str]:
+    """Words that begin like one of these, in normalised text."""
+    heads = sorted({word[:_HEAD] for word in words})
+    return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
+
+
+def _near(text: str, formed: re.Pattern[str]) -> _Near:
+    words = normalise(text)
+    return _Near(formed.findall(f" {words}"), words.count(" ") + 1 if words else 0)
 
 
 def _stems(words: Iterable[str]) -> dict[str, str]:
