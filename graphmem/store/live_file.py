@@ -70,7 +70,11 @@ class LiveFile:
             self._meta, self._vector_tables = known
         else:
             self.notes = prepare(path, options, self._catalog, lock.previous)
-            self._attach(open_current(path, options, self._catalog))
+            try:
+                self._attach(open_current(path, options, self._catalog))
+            except BaseException:
+                self._doubt(lock)
+                raise
         lock.note_file()
         # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
         self._checkpointed = int(self._meta[CHECKPOINT])
@@ -83,6 +87,12 @@ class LiveFile:
         else:
             self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
+
+    def _doubt(self, lock: DatabaseLock) -> None:
+        """After an attempt to open it that failed, and may have brought the file up to date: its checksum says nothing any more."""
+        left = lock.previous
+        if left is not None and left.clean and files.checksum(self._file) != left.checksum:
+            lock.write(clean=False, database=left.database, checkpoint=left.checkpoint, log=0, compact=left.compact)
 
     def _attach(self, database: RawDatabase) -> None:
         self._database = database

@@ -101,8 +101,7 @@ def test_queries_made_again_and_again_do_not_crash():
 
 def test_a_parse_that_takes_too_long_leaves_the_module_and_a_diagnostic(monkeypatch):
     grammar = load_grammar("python")
-    monkeypatch.setattr(grammar_module, "PARSE_TIMEOUT_MICROS", 10)
-    monkeypatch.setattr(grammar, "_parser", grammar_module._parser(grammar.language))
+    monkeypatch.setattr(grammar, "_parser", grammar_module._parser(grammar.language, 10))
     facts = extract("slow.py", b"x = 1\n" * 50_000, "python", "hash")
     assert [definition.kind for definition in facts.definitions] == ["module"]
     assert facts.diagnostics[0][:2] == ("error", "timeout")

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from graphmem.errors import DatabaseDamagedError, StoreClosedError
+from graphmem.errors import DatabaseDamagedError, DiskFullError, StoreClosedError
+from graphmem.store import live_file
 from graphmem.store.files import checksum
 from graphmem.store.lock import read_record
 
@@ -131,3 +132,19 @@ def test_a_file_that_the_engine_refuses_is_found_by_the_first_who_needs_it_and_b
     assert not read_record(left).clean
     with pytest.raises(DatabaseDamagedError):
         open_at(left, at_rest=True)
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_an_attempt_to_open_it_that_failed_does_not_leave_a_checksum_of_other_bytes(left, open_at, monkeypatch, is_changed):
+    def fails(path, *_):
+        if is_changed:
+            with path.open("ab") as file:
+                file.write(bytes(4096))
+        raise DiskFullError("no room", path=str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(live_file, "open_current", fails)
+        with pytest.raises(DiskFullError):
+            open_at(left)
+    assert read_record(left).clean == (not is_changed)
+    assert len(open_at(left).read("files")) > 0
