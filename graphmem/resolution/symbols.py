@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 from functools import cache
+from typing import Final
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Term
 from graphmem.parsing.language import EntryPointRule, LanguageSpec, language_spec
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry
+
+_NOTHING: Final = re.compile(r"(?!)")
 
 
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
@@ -76,7 +79,7 @@ def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[
     """The rules that ask for no decorator, and what a decorator has to look like for any of the others to be looked at."""
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(rule.decorator for rule in rules if rule.decorator))
-    return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators or ("[!\\s\\S]",))
+    return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators) if decorators else _NOTHING
 
 
 def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition, decorators: tuple[str, ...]) -> str:
