@@ -22,7 +22,7 @@ from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.projection.memory_links import MemoryLinks, drop
 from graphmem.projection.memory_rows import asks, micros, pack, searched, unpack
 from graphmem.projection.memory_time import Timeline
-from graphmem.projection.postings import Postings
+from graphmem.projection.postings import Elsewhere, Postings
 from graphmem.projection.sight import seen
 from graphmem.projection.text import query_words
 from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, products, unit_rows
@@ -355,6 +355,25 @@ class MemoryIndex(MemoryLinks):
             for one in ids:
                 score(one)
             return found._replace(score=score)
+
+    def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
+        """What words say of some memories when they are ranked beside other texts.
+
+        Args:
+            words: of the query, normalised.
+            elsewhere: the other texts.
+            ids: of the memories.
+
+        Returns:
+            BM25 of those that have any of the words, and what of it stands for all words: the best has the share of the query's weight
+            that it covers.
+        """
+        with self._lock:
+            worded = self._words.scores(words, len(self._id_at), elsewhere)
+            slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
+            scores = {one: float(worded.scores[slot]) for one, slot in slots.items() if worded.scores[slot] > 0}
+            best, share = max(((scores[one], float(worded.shares[slots[one]])) for one in scores), default=(0.0, 1.0))
+            return scores, best / share
 
     # ---- changing
 

@@ -14,7 +14,7 @@ import math
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -32,10 +32,18 @@ _BATCH: Final = 512  # texts taken apart at a time
 _MAX_KNOWN: Final = 400_000  # stems remembered; emptied above
 
 
+class Elsewhere(NamedTuple):
+    """Texts of another index that are ranked beside these; they tell as well how rare a word is."""
+
+    rows: Mapping[str, int]  # normalised word -> texts that have it; words that none has are left out
+    total: int  # texts
+
+
 class WordScores(NamedTuple):
     """BM25 of every slot, 0 where a text has none of the words."""
 
     scores: F32
+    shares: F32  # of the query's weight, that each text has
     words: list[str]  # of the query that some text has
     unknown: list[str]  # that none has
 
@@ -144,31 +152,46 @@ class Postings:
             self._texts -= 1
             self._words -= len(words)
 
-    def scores(self, words: Sequence[str], size: int) -> WordScores:
+    def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """BM25 of normalised words for the slots below `size`, times a power of the share of the query a text covers.
 
-        Stop words count only when there is nothing else. Cost: one pass over the texts that have each word.
+        Stop words count only when there is nothing else. Words that no text has count nothing, and neither do they count as asked for.
+        Cost: one pass over the texts that have each word.
+
+        Args:
+            words: of the query.
+            size: slots.
+            elsewhere: texts beside these. Where there are two texts, the words they have are common and all others rare; it is
+                among everything that is searched that a word is one or the other.
         """
         wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         stem = self._stem(wanted)
         terms: dict[str, str] = {}
+        others: dict[str, int] = {}
         for word in wanted:
             terms.setdefault(stem[word], word)
+            if elsewhere is not None and elsewhere.rows.get(word):
+                others[stem[word]] = max(elsewhere.rows[word], others.get(stem[word], 0))
         known = [term for term in terms if term in self._slots]
+        texts = self._texts + (elsewhere.total if elsewhere is not None else 0)
         total = np.zeros(size, np.float32)
         covered = np.zeros(size, np.float32)
         asked = 0.0
         norm = _K1 * (1 - _B + _B * self._length / max(self._words / max(self._texts, 1), 1.0))
-        for term in sorted(known):
-            slots = np.frombuffer(self._slots[term], np.int32)
-            counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
-            idf = math.log(1 + (self._texts - len(slots) + 0.5) / (len(slots) + 0.5))
-            total[slots] += idf * (_K1 + 1) * counts / (counts + norm[slots])
-            covered[slots] += idf
+        for term in sorted({*known, *others}):
+            rows = len(self._slots.get(term, ())) + others.get(term, 0)
+            idf = math.log(1 + (texts - rows + 0.5) / (rows + 0.5))
             asked += idf
+            if term in self._slots:
+                slots = np.frombuffer(self._slots[term], np.int32)
+                counts = np.frombuffer(self._counts[term], np.uint16).astype(np.float32)
+                total[slots] += idf * (_K1 + 1) * counts / (counts + norm[slots])
+                covered[slots] += idf
         if asked:
-            total *= (covered / asked) ** _COVERAGE
-        return WordScores(total, [terms[term] for term in known], [word for term, word in terms.items() if term not in self._slots])
+            covered /= asked
+            total *= covered**_COVERAGE
+        unknown = [word for term, word in terms.items() if term not in self._slots]
+        return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def scores_of(self, query: str, size: int) -> WordScores:
         """The same for a text as it is written."""

@@ -266,9 +266,14 @@ class WordIndex:
                 f"WHERE words MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
             )
             hits = db.execute(sql, (" OR ".join(f'"{word}"' for word in used), *values, k)).fetchall()
-            if self._total is None:
-                self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
-        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, self._total)
+            total = self._rows(db)
+        return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
+
+    def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
+        """(normalised word -> rows that have it, without those that none has; rows there are)."""
+        with self._reading(None) as db:
+            counts = {word: self._count(db, word) for word in words}
+            return {word: count for word, count in counts.items() if count}, self._rows(db)
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
         """What stands behind some rows, without the texts if they are not wanted; ids that are not here are left out."""
@@ -316,6 +321,12 @@ class WordIndex:
         if word not in self._rows_with:
             self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
         return self._rows_with[word]
+
+    def _rows(self, db: sqlite3.Connection) -> int:
+        """Rows there are; counted once."""
+        if self._total is None:
+            self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
+        return self._total
 
     def _take(self, deadline: float | None) -> sqlite3.Connection:
         def left() -> float:

@@ -10,12 +10,13 @@ Measured, with controls without the graph: docs/decisions/0006-fusion.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from graphmem.answers import Factor
 from graphmem.knowledge import MemoryRow
 from graphmem.projection.memories import Found, MemoryFilter, MemoryIndex
+from graphmem.projection.postings import Elsewhere
 from graphmem.projection.vectors import F32
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.phases import weight
@@ -39,6 +40,14 @@ class Near(NamedTuple):
     by: str  # the one that passes on most
 
 
+class Scale(NamedTuple):
+    """What counts nothing and what counts in full."""
+
+    words: float  # BM25 that counts in full
+    lowest: float  # cosine that counts nothing
+    highest: float  # cosine that counts in full
+
+
 class MemoryLists(NamedTuple):
     """What the paths found, ready to be joined."""
 
@@ -48,6 +57,7 @@ class MemoryLists(NamedTuple):
     graph: dict[str, Near]
     files: dict[str, float]
     found: Found
+    scale: Scale
 
 
 class ScoredMemory(NamedTuple):
@@ -90,7 +100,8 @@ def gather(
     only = memory_filter(request)
     with index.reading():
         found = index.find(words, vector, tuning.depth, only)
-        first = fuse(text_lists(found.words, found.dense, found, weights), tuning.normaliser)
+        scale = Scale(found.best_words, found.lowest, found.highest)
+        first = fuse(text_lists(found.words, found.dense, scale, weights), tuning.normaliser)
         seeds = {hit.id: max(0.0, hit.score) ** _SHARPNESS for hit in first[:_SEEDS] if hit.score > 0}
         in_time = _in_time(index, seeds, weights.answer) if weights.time else {}
         in_graph = _in_graph(index, seeds) if weights.graph else {}
@@ -110,39 +121,51 @@ def gather(
         {one: value for one, value in in_graph.items() if one in pool},
         {one: value for one, value in near_files.items() if one in pool},
         found,
+        scale,
     )
 
 
-def text_lists(
-    words: Mapping[str, float], dense: Mapping[str, float], found: Found, weights: MemoryWeights, best_cosine: float | None = None
-) -> list[Ranked]:
+def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
+    """The same candidates on a scale that they share with code.
+
+    Among themselves the best memory counts in full, however little it has of the query: it is the best there is. Beside code
+    that would put one that has a single common word before the code that has them all. There the words of a memory count as much as
+    it has of the query, by the rarity that words have in both together, and cosines have one scale.
+
+    Args:
+        lists: of `gather`.
+        index: of all memories.
+        words: of the query, normalised.
+        code: in how many texts of code they are.
+        cosines: of the code that was found; none while it has no vectors, where cosines stand for themselves.
+    """
+    scores, full = index.words_beside(words, code, lists.words)
+    found, cosines = lists.found, cosines or (0.0, 1.0)
+    return lists._replace(words=scores, scale=Scale(full, min(found.lowest, *cosines), max(found.highest, *cosines)))
+
+
+def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
     """The lists of words and vectors, scaled over all memories and not only over the candidates.
 
     Where one of them has nothing to say, the other takes its weight, so that relevance means the same with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
-    scale = (weights.words + weights.dense) / present if present else 1.0
+    share = (weights.words + weights.dense) / present if present else 1.0
     return [
-        Ranked("words", words, weights.words * scale, full=found.best_words or None),
-        Ranked("dense", dense, weights.dense * scale, absent=found.lowest, full=best_cosine if best_cosine is not None else found.highest),
+        Ranked("words", words, weights.words * share, full=scale.words or None),
+        Ranked("dense", dense, weights.dense * share, absent=scale.lowest, full=scale.highest),
     ]
 
 
-def join(lists: MemoryLists, tuning: Tuning, best_cosine: float | None) -> list[Fused]:
-    """All lists joined, best first.
-
-    Args:
-        lists: of `gather`.
-        tuning: weights and normaliser.
-        best_cosine: what counts as a full cosine, when memories are ranked beside code; None for their own best.
-    """
+def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
+    """All lists joined, best first."""
     weights = tuning.memory
     near = [
         Ranked("time", {one: value.score for one, value in lists.time.items()}, weights.time, full=1.0),
         Ranked("graph", {one: value.score for one, value in lists.graph.items()}, weights.graph),
         Ranked("files", lists.files, weights.files),
     ]
-    return fuse([*text_lists(lists.words, lists.dense, lists.found, weights, best_cosine), *near], tuning.normaliser)
+    return fuse([*text_lists(lists.words, lists.dense, lists.scale, weights), *near], tuning.normaliser)
 
 
 def rank(

@@ -2,14 +2,14 @@
 
 Each path has until the deadline; one that is late, missing or incomplete is named in the answer, and the others carry on.
 What is ranked are *units*: a symbol together with the chunks cut at it, a chunk that belongs to none, or a memory. Code and memories
-have lists and weights of their own; where both are asked for, cosines are scaled together, so that a kind with nothing near
-the query does not look as good as one with much.
+have lists and weights of their own; where both are asked for, cosines are scaled together and the words of a memory by the share of
+the query it has, so that a kind with nothing near the query does not look as good as one with much.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import cache
@@ -21,13 +21,13 @@ from graphmem.errors import DeadlineError, EmbedderError, LanguageModelError
 from graphmem.model import file_id
 from graphmem.projection.graph import GraphView
 from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.postings import Elsewhere
 from graphmem.projection.projections import Snapshot
 from graphmem.projection.text import query_words
 from graphmem.projection.words import DamagedWordsError, WordAnswer, WordIndex
 from graphmem.search import code, memories
 from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
-from graphmem.search.fusion import Fused
 from graphmem.search.query_type import classify, mentions
 from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
@@ -115,7 +115,7 @@ class _Run:
         found = self._memories(index, vector, active) if index is not None and len(index) else None
         coded = self._code(words_path, dense_path, filters, active) if request.wants_code else None
         best_cosine = max(found.found.highest, coded.best_cosine) if found is not None and coded is not None else None
-        scored = self._ranked_memories(index, found, best_cosine) if index is not None and found is not None else []
+        scored = self._ranked_memories(index, found, coded) if index is not None and found is not None else []
         voted = code.join(shot, coded, request, self.weights, self.tuning, best_cosine) if coded is not None else []
         hits = [_memory_hit(one, request) for one in scored]
         if coded is not None:
@@ -224,9 +224,16 @@ class _Run:
             self.notes.append(f"in no memory: {', '.join(found.found.unknown)}")
         return found
 
-    def _ranked_memories(self, index: MemoryIndex, found: memories.MemoryLists, best_cosine: float | None) -> list[memories.ScoredMemory]:
-        joined: list[Fused] = memories.join(found, self.tuning, best_cosine)
-        ranked = memories.rank(index, joined, found, self.request, self.tuning, self.aids.judge)
+    def _ranked_memories(
+        self, index: MemoryIndex, found: memories.MemoryLists, coded: code.CodeLists | None
+    ) -> list[memories.ScoredMemory]:
+        def ranked_by(text: str, lists: memories.MemoryLists) -> list[memories.ScoredMemory]:
+            if coded is not None:
+                words = query_words(text)
+                lists = memories.beside_code(lists, index, words, self._rows_of_code(words), _cosines(coded))
+            return memories.rank(index, memories.join(lists, self.tuning), lists, self.request, self.tuning, self.aids.judge)
+
+        ranked = ranked_by(self.text, found)
         if self.aids.hypothesis is None or self.embedder is None or sum(one.score > _GOOD for one in ranked) >= _ENOUGH:
             return ranked[: self.request.k]
         imagined = self._collect(_Path("hypothesis", _pool("hypothesis").submit(self.aids.hypothesis, self.request.query), ""))
@@ -235,17 +242,25 @@ class _Run:
         self._answers("hypothesis")
         self.notes.append("few memories fit: searched for what one would say")
         again = memories.gather(index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None)
-        more = memories.rank(index, memories.join(again, self.tuning, best_cosine), again, self.request, self.tuning, self.aids.judge)
-        best = {one.row.id: one for one in more}
+        best = {one.row.id: one for one in ranked_by(imagined, again)}
         for one in ranked:
             if one.row.id not in best or one.score >= best[one.row.id].score:
                 best[one.row.id] = one
         return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
 
+    def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
+        """How common words are in code."""
+        return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
+
     def _node(self, path: str) -> str:
         """Id of a file's node, of those the index has not seen as well: memories may name them."""
         node = self.shot.graph.file_node(path)
         return self.shot.graph.ids[node] if node is not None else file_id(self.aids.project, path)
+
+
+def _cosines(coded: code.CodeLists) -> Collection[float]:
+    """Cosines of all code that was found."""
+    return next(one.scores for one in coded.lists if one.name == "dense").values()
 
 
 @cache

@@ -1,0 +1,135 @@
+"""Code and memories in one answer: each counts as much as it has of the query, however few memories there are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import starlette
+
+from graphmem import GraphMem
+from graphmem.embedding.fill import vector_table
+from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.projection.memories import MemoryIndex
+from graphmem.projection.postings import Elsewhere
+from graphmem.search.pipeline import Aids, Judge, Request, search
+from graphmem.settings import Settings
+from graphmem.store.base import Knowledge
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+EMBEDDER = HashedEmbedder()
+
+# A question, the code that answers it, and a memory about something else that shares one word with it.
+ELSEWHERE = {
+    "how is the session cookie signed and read": (
+        "SessionMiddleware",
+        "The planning call on Thursday is recorded; the session is on the wiki.",
+    ),
+    "how does a file response handle a range request": (
+        "FileResponse",
+        "Invoices go out monthly, with a request for payment within 14 days.",
+    ),
+    "how is a path compiled into a regular expression": ("compile_path", "Ask Maria about the path of the old billing exports."),
+    "read environment variables from a config file": ("Config", "Squash the commits of a branch before the file is merged."),
+    "parse the body of a request as json": ("Request.json", "Every request for leave needs the approval of two people."),
+}
+# A question, the code that answers it, and a memory that belongs to that code.
+BELONGS = {
+    "how is the session cookie signed and read": ("SessionMiddleware", "The session cookie is signed and not encrypted: no secrets in it."),
+    "serve static files from a directory": (
+        "StaticFiles",
+        "Static files are served without html mode, or the listing of a directory leaks.",
+    ),
+    "compress responses with gzip": (
+        "GZip",
+        "Responses with server sent events are not compressed with gzip, because proxies buffer them.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Snapshot of starlette's installed source, and the state of its index."""
+    with GraphMem.open(tmp_path_factory.mktemp("index"), settings=Settings(embedder="none")) as indexed:
+        indexed.index(Path(starlette.__file__).parent)
+        indexed.wait_until_ready()
+        yield indexed._projections.snapshot(), indexed.state()
+
+
+@pytest.fixture
+def ask(served, memory):
+    """Searches code beside memories with these texts; m0 is the first of them."""
+    shot, state = served
+
+    def asks(query, *texts, embedder=None, **options):
+        rows = [memory(f"m{n}", text, created_at=NOW - timedelta(hours=5 * n + 1)) for n, text in enumerate(texts)]
+        vectors = vector_table([row.text_hash for row in rows], EMBEDDER.encode([row.content for row in rows]))
+        known = Knowledge(1, rows, [], [], [], [])
+        index = MemoryIndex.from_knowledge(known, EMBEDDER.model_id, vectors) if embedder else MemoryIndex.from_knowledge(known)
+        aids = Aids("p", Judge(now=lambda: NOW))
+        return search(shot._replace(memories=index, memories_note=""), embedder, Request(query, **options), state, None, aids)
+
+    return asks
+
+
+def place(answer, name: str) -> int:
+    """Of the first hit on a memory with this id or on code with this name; beyond the last when there is none."""
+    return next((n for n, hit in enumerate(answer.hits) if name in (hit.id if hit.kind == "memory" else hit.qualname)), len(answer.hits))
+
+
+@pytest.mark.parametrize("question", ELSEWHERE)
+def test_a_memory_about_something_else_does_not_come_before_the_right_code(ask, question):
+    code, text = ELSEWHERE[question]
+    others = [other for _, other in ELSEWHERE.values() if other != text]
+    for texts in ([text], [text, others[0]], [*others[1:], text]):
+        answer = ask(question, *texts)
+        first = min(place(answer, f"m{n}") for n in range(len(texts)))
+        assert place(answer, code) < first
+
+
+def test_while_code_has_no_vectors_the_nearest_of_some_far_memories_is_not_near(ask):
+    texts = [text for _, text in ELSEWHERE.values()]
+    for question, (code, _) in ELSEWHERE.items():
+        answer = ask(question, *texts, embedder=EMBEDDER)
+        assert place(answer, code) < min(place(answer, f"m{n}") for n in range(len(texts)))
+
+
+@pytest.mark.parametrize("question", BELONGS)
+def test_a_memory_that_belongs_to_the_code_comes_with_it(ask, question):
+    code, text = BELONGS[question]
+    for texts in ([text], [text, *(other for _, other in ELSEWHERE.values())]):
+        answer = ask(question, *texts)
+        assert place(answer, "m0") < 3
+        assert place(answer, code) < 3
+
+
+def test_beside_code_words_count_as_the_share_of_the_query_a_memory_has(ask):
+    question = "session cookie signed"
+
+    def words(text: str) -> float:
+        answer = ask(question, text, k=50)
+        return next(part.normalised for part in answer.hits[place(answer, "m0")].parts if part.path == "words")
+
+    shares = [words("the session is long"), words("the session has a cookie"), words("the cookie of a session is signed")]
+    assert 0 < shares[0] < shares[1] < shares[2] == 1
+
+
+def test_among_themselves_memories_count_by_the_best_and_by_their_own_words_alone(ask, memory):
+    texts = [text for _, text in (*ELSEWHERE.values(), *BELONGS.values())]
+    for question in (*ELSEWHERE, *BELONGS):
+        answer = ask(question, *texts, kinds=frozenset({"memory"}))
+        assert max(part.normalised for hit in answer.hits for part in hit.parts if part.path == "words") == 1
+        index = MemoryIndex.from_knowledge(Knowledge(1, [memory(f"m{n}", text) for n, text in enumerate(texts)], [], [], [], []))
+        best = index.words(question, len(texts))
+        assert dict(best) == {hit.id: part.raw for hit in answer.hits for part in hit.parts if part.path == "words"}
+
+
+def test_a_word_that_is_common_in_code_says_little_and_one_that_nothing_has_says_nothing(memory):
+    rows = [memory("a", "the request is slow"), memory("b", "the pottery is slow")]
+    index = MemoryIndex.from_knowledge(Knowledge(1, rows, [], [], [], []))
+    code = Elsewhere({"request": 500}, 1000)
+    scores, full = index.words_beside(["request", "pottery"], code, ["a", "b"])
+    assert scores["a"] < scores["b"] < full
+    assert index.words_beside(["request", "pottery", "zyzzyva"], code, ["a", "b"]) == (scores, full)
+    assert index.words_beside(["zyzzyva"], code, ["a", "b"])[0] == {}
