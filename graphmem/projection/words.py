@@ -25,13 +25,14 @@ from graphmem._deflate import deflated, inflated
 from graphmem._sidefile import private_file
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
+from graphmem.projection.near_words import NearWords
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
 
 FORMAT: Final = 2  # raise it when the tables or the normaliser change: the file is then built again
 
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows one query may score: about 12 ms
-_GUESSES: Final = 3  # unknown words of one query for which near ones are looked up: a few ms each
+_GUESSES: Final = 3  # unknown words of one query for which near ones are looked up: up to 5 ms each
 _READERS: Final = 2
 _STEPS: Final = 2_000  # of SQLite's machine between looks at the clock
 _BATCH: Final = 2_000
@@ -106,6 +107,7 @@ class WordIndex:
         self.path = path
         self.generation = generation
         self._rows_with: dict[str, int] = {}
+        self._near = NearWords()
         self._total: int | None = None  # rows, once counted
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         self._entry = threading.Lock()  # passed by every reader; held by a writer, who would otherwise never get all connections
@@ -252,7 +254,7 @@ class WordIndex:
         with self._reading(deadline) as db:
             counts = {word: self._count(db, word) for word in words}
             unknown = [word for word, count in counts.items() if not count][: _GUESSES if forgiving else 0]
-            replaced = {word: _nearest(db, word) for word in unknown}
+            replaced = {word: self._near.nearest(db, word) for word in unknown}
             replaced = {word: near for word, near in replaced.items() if near}
             for near in replaced.values():
                 counts |= {word: self._count(db, word) for word in near}
@@ -471,41 +473,6 @@ def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
             used.append(word)
             spent += count
     return used, left_out
-
-
-def _nearest(db: sqlite3.Connection, word: str) -> list[str]:
-    """Indexed words a missing one may have meant, commonest first.
-
-    Those that begin with it; if there are none, those one edit away beyond the third letter.
-    """
-    if len(word) < 3:
-        return []
-    begin = "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?"
-    longer = db.execute(begin, (word, f"{word}\U0010ffff")).fetchall()
-    if longer:
-        return [term for term, _ in sorted(longer, key=lambda row: (-row[1], row[0]))[:5]]
-    if len(word) < 5:
-        return []
-    head = word[:3]
-    alike = db.execute(begin, (head, f"{head}\U0010ffff")).fetchall()
-    # Indexed words have lost their endings.
-    forms = [word[: len(word) - cut] for cut in range(4) if len(word) - cut >= 4]
-    near = [row for row in alike if any(_one_edit(form, row[0]) for form in forms)]
-    # A word that is wrong at its end may begin with a whole one.
-    near = (
-        near or sorted((row for row in alike if len(row[0]) * 2 > len(word) and word.startswith(row[0])), key=lambda row: -len(row[0]))[:1]
-    )
-    return [term for term, _ in sorted(near, key=lambda row: (-row[1], row[0]))[:3]]
-
-
-def _one_edit(a: str, b: str) -> bool:
-    """True when one letter more, less, other or exchanged with its neighbour makes one word of the other."""
-    if abs(len(a) - len(b)) > 1:
-        return False
-    i = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    if len(a) == len(b):
-        return a[i + 1 :] == b[i + 1 :] or (a[i : i + 2] == b[i : i + 2][::-1] and a[i + 2 :] == b[i + 2 :])
-    return a[i + 1 :] == b[i:] if len(a) > len(b) else a[i:] == b[i + 1 :]
 
 
 def _of_chunk(row: Any) -> Entry:
