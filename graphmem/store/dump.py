@@ -8,6 +8,7 @@ came later then bring up to date.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from graphmem.store.migrate import Migration
 
 FORMAT: Final = 1
+PIECE_BYTES: Final = 16 << 20  # of rows in memory at a time, about, while a dump is written
+FIRST_PIECE: Final = 10_000  # nodes, before it is known how large their rows are
+_GROWTH: Final = 4  # times as many nodes at most in the next piece
 META_FILE: Final = "meta.json"
 _VERSION: Final = re.compile(r"\d{4}")
 _BEFORE_SCHEMAS: Final = "0003"  # of dumps that do not say
@@ -61,12 +65,10 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
     names = table_names(connection)
     rows: dict[str, int] = {}
     try:
-        for name, table in _named(connection, catalog, names):
-            if len(table):
-                rows[name] = len(table)
-                path = str(folder / f"{name}.00000.arrow")
-                with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema, options=_COMPRESSED) as writer:
-                    writer.write_table(table)
+        for name, pieces in _named(connection, catalog, names):
+            count = _write(folder / f"{name}.00000.arrow", pieces)
+            if count:
+                rows[name] = count
         said = {"format": FORMAT, "schema": newest_of(connection), "meta": dict(meta), "rows": rows}
         (folder / META_FILE).write_text(json.dumps(said, indent=1, sort_keys=True), encoding="utf-8")
         for file in sorted(folder.iterdir()):
@@ -143,23 +145,47 @@ def pair_name(pair: Pair) -> str:
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 
-def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, pa.Table]]:
-    """Every table that is there, nodes before edges."""
+def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
+    """Write the rows of one table into a file, which is not made when there are none; how many there were."""
+    count = 0
+    with contextlib.ExitStack() as closing:
+        writer: pa.ipc.RecordBatchFileWriter | None = None
+        for piece in pieces:
+            if writer is None:
+                out = closing.enter_context(pa.OSFile(str(path), "wb"))
+                writer = closing.enter_context(pa.ipc.new_file(out, piece.schema, options=_COMPRESSED))
+            writer.write_table(piece)
+            count += len(piece)
+    return count
 
-    def rows(query: str, **fills: object) -> pa.Table:
-        text, params = catalog[query].bind(fills)
-        table = connection.arrow(text, params)
+
+def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
+    """Every table that is there, nodes before edges, in pieces without empty ones."""
+
+    def rows(query: str, **values: object) -> pa.Table:
+        table = connection.arrow(*catalog[query].bind(values))
         return table.rename_columns([name.split(".")[-1] for name in table.column_names])
 
-    for label in (*CODE_NODES, *CARRIED_NODES):
-        if label in names:
-            yield str(label), rows("dump_nodes", label=label)
+    def pieces(query: str, last: int | None, **fills: object) -> Iterator[pa.Table]:
+        """By the offsets of nodes: the engine keeps the whole of an answer in memory, and its Arrow form beside it."""
+        first, step = 0, FIRST_PIECE
+        while last is not None and first <= last:
+            piece = rows(query, first=first, beyond=first + step, **fills)
+            first += step
+            if len(piece):
+                step = max(1, min(PIECE_BYTES * step // max(1, piece.nbytes), _GROWTH * step))
+                yield piece
+
+    last = {label: rows("last_node", label=label)["last"][0].as_py() for label in (*CODE_NODES, *CARRIED_NODES) if label in names}
+    for label in last:
+        yield str(label), pieces("dump_nodes_between", last[label], label=label)
     for name in sorted(names):
         if (vectors := EmbeddingTable.parse(name)) is not None:
-            yield name, rows("dump_embeddings", table=vectors)
+            highest = rows("last_embedding", table=vectors)["last"][0].as_py()
+            yield name, pieces("dump_embeddings_between", highest, table=vectors)
     for pair in ALL_PAIRS:
         if {pair.edge, pair.src, pair.dst} <= names:
-            yield pair_name(pair), rows("dump_edges", **ends(pair))
+            yield pair_name(pair), pieces("dump_edges_between", last[pair.src], **ends(pair))
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:

@@ -38,3 +38,33 @@ MATCH (n:@table) RETURN n.*
 // fill: @edge RelTable, @from NodeTable, @to NodeTable
 // returns: *
 MATCH (a:@from)-[e:@edge]->(b:@to) RETURN a.id AS src, b.id AS dst, e.*
+
+// name: last_node()
+// The highest offset of one label, null without rows; offsets of rows that were deleted are in between.
+// fill: @label NodeTable
+// returns: last INT64
+MATCH (n:@label) RETURN max(offset(id(n))) AS last
+
+// name: last_embedding()
+// The highest offset of the vectors of one dimension.
+// fill: @table EmbeddingTable
+// returns: last INT64
+MATCH (n:@table) RETURN max(offset(id(n))) AS last
+
+// name: dump_nodes_between(first, beyond)
+// Rows of one label with these offsets, the last one left out.
+// fill: @label NodeTable
+// returns: *
+MATCH (n:@label) WHERE offset(id(n)) >= $first AND offset(id(n)) < $beyond RETURN n.*
+
+// name: dump_embeddings_between(first, beyond)
+// Vectors of one dimension with these offsets, the last one left out.
+// fill: @table EmbeddingTable
+// returns: *
+MATCH (n:@table) WHERE offset(id(n)) >= $first AND offset(id(n)) < $beyond RETURN n.*
+
+// name: dump_edges_between(first, beyond)
+// Edges of one FROM … TO … that begin at nodes with these offsets, the last one left out.
+// fill: @edge RelTable, @from NodeTable, @to NodeTable
+// returns: *
+MATCH (a:@from)-[e:@edge]->(b:@to) WHERE offset(id(a)) >= $first AND offset(id(a)) < $beyond RETURN a.id AS src, b.id AS dst, e.*

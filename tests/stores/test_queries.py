@@ -30,7 +30,7 @@ NUMBERS = {
     "name_line",
     "name_column",
 }
-NUMBERS |= {"complexity", "line", "weight", "position", "sessions", "commits", "max_rows", "from_line", "by", "size"}
+NUMBERS |= {"complexity", "line", "weight", "position", "sessions", "commits", "max_rows", "from_line", "by", "size", "first", "beyond"}
 FLOATS = {"confidence", "share", "min_confidence"}
 COLUMNS = {
     **{

@@ -1,0 +1,67 @@
+"""Makes a database of a dump, in a process of its own: `python -m graphmem.store.dump_child`.
+
+An engine that fills a file keeps hundreds of megabytes, and one that dies takes its process along; a server that looks whether its
+backup is whole can afford neither. Takes one JSON object on standard input, the arguments of `read_dump`, and prints one:
+`{"meta"}`, or `{"error", "message", "facts"}`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem import errors
+from graphmem.errors import DatabaseDamagedError, GraphMemError
+from graphmem.store.dump import read_dump
+
+_SEEN: Final = 300  # last characters of what a process that ended otherwise had to say
+
+
+def read_dump_aside(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
+    """`read_dump`, without its memory and its dangers.
+
+    Raises:
+        DatabaseDamagedError: as `read_dump`, and when the engine ended its process.
+        SchemaTooNewError, DiskFullError, LimitError: see `read_dump`.
+    """
+    request = {
+        "folder": str(folder),
+        "path": str(path),
+        "engine": engine,
+        "buffer_pool_bytes": buffer_pool_bytes,
+        "max_db_bytes": max_db_bytes,
+    }
+    command = [sys.executable, "-P", "-m", "graphmem.store.dump_child"]
+    done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True, check=False)
+    if done.returncode:
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+        said = done.stderr.strip()[-_SEEN:]
+        raise DatabaseDamagedError(
+            f"making a database of the dump ended with {how}{f' ({said})' if said else ''}; use another one", path=str(folder), reason=how
+        )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if "error" in answer:
+        raise getattr(errors, answer["error"])(answer["message"], **answer["facts"])
+    meta: dict[str, str] = answer["meta"]
+    return meta
+
+
+def main() -> int:
+    """Answer the request on standard input; 0 whatever comes of it."""
+    request = json.load(sys.stdin)
+    try:
+        meta = read_dump(
+            Path(request["folder"]), Path(request["path"]), request["engine"], request["buffer_pool_bytes"], request["max_db_bytes"]
+        )
+        answer: dict[str, Any] = {"meta": meta}
+    except GraphMemError as error:
+        answer = {"error": type(error).__name__, "message": error.message, "facts": error.facts}
+    sys.stdout.write(json.dumps(answer, default=str))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
