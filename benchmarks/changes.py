@@ -38,6 +38,16 @@ MINED: Final = {
     "tornado": ("tornadoweb+tornado", ("tornado/",)),
     "marshmallow": ("marshmallow-code+marshmallow", ("src/marshmallow/", "marshmallow/")),
     "pytest": ("pytest-dev+pytest", ("src/",)),
+    "aiohttp": ("aio-libs+aiohttp", ("aiohttp/",)),
+    "alembic": ("sqlalchemy+alembic", ("alembic/",)),
+    "mitmproxy": ("mitmproxy+mitmproxy", ("mitmproxy/",)),
+    "redis-py": ("redis+redis-py", ("redis/",)),
+    "rest_framework": ("encode+django-rest-framework", ("rest_framework/",)),
+    "poetry": ("python-poetry+poetry", ("src/poetry/", "poetry/")),
+    "paramiko": ("paramiko+paramiko", ("paramiko/",)),
+    "gunicorn": ("benoitc+gunicorn", ("gunicorn/",)),
+    "tox": ("tox-dev+tox", ("src/tox/", "tox/")),
+    "pip": ("pypa+pip", ("src/pip/_internal/",)),
 }
 REPOSITORIES: Final = MINED | {"flask": ("pallets+flask", ("src/flask/", "flask/")), "click": ("pallets+click", ("src/click/", "click/"))}
 MOST_FILES: Final = 10

@@ -13,8 +13,8 @@ from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import joined_by_edges, like_the_best
-from graphmem.search.unit_words import unit_words
-from graphmem.search.units import SURE, Units, Voted, divided, is_inner
+from graphmem.search.unit_words import UnitWords, unit_words
+from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 
@@ -54,7 +54,7 @@ def gather(
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
     segments = divided(view, map(entries.__getitem__, best_first), named, divide=tuning.divide, most=tuning.units)
     units = Units(entries, segments, {})
-    by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else {}
+    by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else UnitWords({}, {}, {})
     receivers = _receivers(view, units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
@@ -62,7 +62,9 @@ def gather(
             units.best.setdefault(segment.unit, segment)
     near = {unit: value for unit in units.best if (value := active.get(_path_of(view, unit, units), 0.0))} if active else {}
     lists = [
-        Ranked("words", by_words, weights.words),
+        Ranked("words", by_words.whole, weights.words),
+        Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
+        Ranked("names", by_words.names, weights.names, full=1.0),
         Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
@@ -141,7 +143,8 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
-    return _lowered(shot.graph, voted, found.units, named, 1.0 if asks_for_tests else tuning.tests, tuning.inner)[: request.k]
+    factors = tuning._replace(tests=1.0) if asks_for_tests else tuning
+    return _lowered(shot.graph, voted, found.units, named, factors)[: request.k]
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
@@ -149,20 +152,27 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     return [
         Ranked("alike", _cosines(found.receivers, chunks), weights.alike * found.share, None),
-        Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}), weights.joined, full=1.0),
+        Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}, tuning.others), weights.joined, full=1.0),
     ]
 
 
-def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tests: float, inner: float) -> list[Voted]:
-    """Code of tests, which repeats the words of what it tests, and what is written inside functions, whose function is found as well."""
+def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
+    """What is seldom meant counts less, and nothing that is named does but for tests, which repeat the words of what they test.
+
+    What is written inside functions, whose function is found as well; classes, which have the vectors of all their methods; what is
+    left of a file outside definitions.
+    """
 
     def factor(unit: str) -> float:
         node = view.index_of.get(unit)
         if node is None:
-            node = view.file_node(units.entries[unit].path)
-            return tests if node is not None and view.is_test[node] else 1.0
-        is_meant = named.get(unit, 0.0) > SURE
-        return (tests if view.is_test[node] else 1.0) * (inner if not is_meant and is_inner(view, node) else 1.0)
+            entry = units.entries[unit]
+            file = view.file_node(entry.path)
+            return (tuning.tests if file is not None and view.is_test[file] else 1.0) * (tuning.around if entry.kind == "code" else 1.0)
+        by = tuning.tests if view.is_test[node] else 1.0
+        if named.get(unit, 0.0) > SURE:
+            return by
+        return by * (tuning.inner if is_inner(view, node) else 1.0) * (tuning.around if is_class(view, node) else 1.0)
 
     lowered = [
         one._replace(score=one.score * by, boost=one.boost - one.score * (1 - by))

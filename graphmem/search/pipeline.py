@@ -195,7 +195,8 @@ class _Run:
         around = by_graph(shot.graph, named, self.tuning.graph_depth, filters) if weights.graph else {}
         words: WordAnswer | None = self._collect(words_path)
         dense: Dense | None = self._collect(dense_path)
-        self._answers(*(name for name, there in (("words", words), ("dense", dense)) if there is not None))
+        of_words = ["words"] + [name for name, weight in (("sentence", weights.sentence), ("names", weights.names)) if weight]
+        self._answers(*(of_words if words is not None else []), *(["dense"] if dense is not None else []))
         if want_symbols:
             self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
         self._answers(*(["alike"] if weights.alike and dense is not None else []), *(["joined"] if weights.joined else []))

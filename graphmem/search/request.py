@@ -41,14 +41,19 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 class Weights(NamedTuple):
     """How much each path says of code for one type of query."""
 
-    words: float  # BM25 of chunks
+    words: float  # BM25 of the query
     dense: float  # cosine
     exact: float  # symbols the query names
     graph: float  # their neighbours
     votes: float  # of other hits in the same file
+    sentence: float = 0.0  # BM25 of the query's best sentence
+    names: float = 0.0  # share of the names of a unit, of what it is in and of its file that the query has
     alike: float = 0.0  # cosine with the best hits
     joined: float = 0.0  # of other hits that an edge joins it with; of what they score, not of the best of the list
     files: float = 0.15  # nearness to the active files
+
+
+_DESCRIBED: Final = Weights(words=0.27, sentence=0.23, dense=0.4, exact=0.2, names=0.2, graph=0.0, votes=0.07, alike=0.15, joined=0.13)
 
 
 class Fields(NamedTuple):
@@ -61,6 +66,10 @@ class Fields(NamedTuple):
     b: float = 0.1  # how much length counts: a long function is changed and asked for more often than a short one
     coverage: float = 0.35  # power of the share of the query's weight that a unit has
     rest: float = 0.7  # of a word that is not in the query's first line: a title says what it is about, the rest explains
+    sentences: int = 8  # of the query that are looked at by themselves
+    name_share: float = 0.175  # of `names`, what the share of a unit's own name counts
+    outer_share: float = 0.325
+    file_share: float = 0.5
 
 
 class MemoryWeights(NamedTuple):
@@ -94,12 +103,14 @@ class Tuning(NamedTuple):
     fields: Fields = Fields()
     voters: int = 10  # of a file, the hits that vote for it
     judged_right: int = 5  # of the best hits, those that others are compared with
+    others: float = 0.4  # of `joined`, what edges that are no calls count
     inner: float = 0.6  # factor for what is written inside a function and not named in the query: its function is what is meant
+    around: float = 0.93  # factor for a class that is not named, which has the vectors of all its methods, and for code outside definitions
     tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {
-            IDENTIFIER: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.15, joined=0.1),
-            SEMANTIC: Weights(words=0.5, dense=0.4, exact=0.3, graph=0.0, votes=0.1, alike=0.15, joined=0.1),
+            IDENTIFIER: _DESCRIBED,
+            SEMANTIC: _DESCRIBED,
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
         }
     )

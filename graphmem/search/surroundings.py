@@ -52,12 +52,13 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
     return {chunk: cosines[key] for chunk in units.segments if (key := units.entries[chunk].text_hash) in cosines}
 
 
-def joined_by_edges(view: GraphView, scores: Mapping[str, float]) -> dict[str, float]:
+def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
     """What candidates get from those an edge joins them with: the best caller, the best callee, the best by reference and by inheritance.
 
     Args:
         view: the graph.
         scores: of the candidates; those at or below 0 give nothing.
+        others: what references and inheritance count beside calls.
 
     Returns:
         candidate -> sum of what it gets, each score times the confidence of the edge; candidates that get nothing are left out.
@@ -82,7 +83,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float]) -> dict[str, f
     got += _best(len(nodes), [(target[calls], worth[source[calls]] * sure[calls])])
     for kinds in _OTHERS:
         of = kind_mask(kinds)[kind]
-        got += _best(len(nodes), [(source[of], worth[target[of]] * sure[of]), (target[of], worth[source[of]] * sure[of])])
+        got += others * _best(len(nodes), [(source[of], worth[target[of]] * sure[of]), (target[of], worth[source[of]] * sure[of])])
     return {key: value for (_, _, key), value in zip(known, got.tolist(), strict=True) if value > 0}
 
 

@@ -1,7 +1,9 @@
-"""Words of candidates: BM25F over what belongs to each unit.
+"""Words of candidates: BM25F over what belongs to each unit, and how much of its names the query has.
 
 The word index finds chunks and knows how rare a word is. Here the candidates' own texts are read again: a function is scored by its
-own lines, together with all its parts that are candidates, and by its name, what it is in and its path as fields of their own.
+own lines, together with all its parts that are candidates, and by its name, what it is in and its path as fields of their own. A
+description of several sentences may be of several functions, each of which has the words of one: so units are scored by the sentence that
+fits them best as well.
 
 Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they
 are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from threading import Lock
 from typing import Final, NamedTuple
@@ -20,11 +22,24 @@ from graphmem.projection.graph import GraphView
 from graphmem.projection.postings import Stemmer
 from graphmem.projection.text import normalise, query_words
 from graphmem.projection.words import WordAnswer
+from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
 from graphmem.search.units import Units
 
 _HEAD: Final = 2  # letters that the stemmer never changes
 _lock: Final = Lock()
+_SENTENCE: Final = re.compile(r"\n+|(?<=[.;:!?])\s+")
+_WORDS: Final = re.compile(r"\w{2,}")
+_LEAST_WORDS: Final = 3  # of a sentence that says something by itself
+_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that stand for their folder
+
+
+class UnitWords(NamedTuple):
+    """What words say of units; each list has those it found something for."""
+
+    whole: dict[str, float]  # BM25F of the query
+    sentence: dict[str, float]  # BM25F of its best sentence, by the best of all units there; 0 to 1
+    names: dict[str, float]  # share of the names of the unit, of what it is in and of its file that the query has; 0 to 1
 
 
 class _Near(NamedTuple):
@@ -34,8 +49,8 @@ class _Near(NamedTuple):
     length: int
 
 
-def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> dict[str, float]:
-    """BM25F of the units that have any of the words that were looked for.
+def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> UnitWords:
+    """What the words that were looked for say of each unit.
 
     Args:
         view: the graph the units are of.
@@ -45,14 +60,16 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
         fields: parameters.
     """
     if not words.rows:
-        return {}
-    weight = _weights(words, query, fields.rest)
-    formed = _formed(words.rows)
+        return UnitWords({}, {}, {})
+    rarity, stem_of_row = _rarities(words)
+    first = {stem_of_row[word] for word in query_words(query.strip().split("\n", 1)[0]) if word in stem_of_row}
+    weight = {stem: value * (1.0 if stem in first else fields.rest) for stem, value in rarity.items()}
+    others = other_forms(weight, _stems)
+    formed = _formed([*words.rows, *others])
     texts: dict[str, list[str]] = {}
     for segments in units.segments.values():
         for segment in segments:
             texts.setdefault(segment.unit, []).append(segment.text)
-    worth = (1.0, fields.name, fields.outer, fields.path)
     known: dict[str, _Near] = {}  # many units share a path and what they are in
     near: dict[str, list[_Near]] = {}
     for unit, parts in texts.items():
@@ -61,32 +78,94 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
             if text not in known:
                 known[text] = _near(text, formed)
             near[unit].append(known[text])
-    stem_of = _stems(word for of_unit in near.values() for one in of_unit for word in one.words)
+    stems = _stems(word for of_unit in near.values() for one in of_unit for word in one.words)
+    term_of = {word: term for word, stem in stems.items() if (term := others.get(stem, stem)) in weight}
+    worth = (fields.name, fields.outer, fields.path)
     average = sum(of_unit[0].length for of_unit in near.values()) / max(1, len(near)) or 1.0
+    saturated: dict[str, dict[str, float]] = {}
+    for unit, of_unit in near.items():
+        joined: dict[str, float] = {}
+        shorter = 1 - fields.b + fields.b * of_unit[0].length / average
+        for one, factor in zip(of_unit, (1 / shorter, *worth), strict=False):
+            for term in filter(None, map(term_of.get, one.words)):
+                if factor:
+                    joined[term] = joined.get(term, 0.0) + factor
+        if joined:
+            saturated[unit] = {term: tf / (tf + fields.k1) for term, tf in joined.items()}
+    whole = _bm25f(saturated, weight, fields.coverage)
+    named = _shares(near, term_of, fields)
+    return UnitWords(whole, _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields), named)
+
+
+def sentences(query: str) -> list[str]:
+    """Sentences and lines of three words or more, in order, each once; none when there is but one."""
+    parts = dict.fromkeys(part.strip(" *-\t") for part in _SENTENCE.split(query))
+    long = [part for part in parts if len(_WORDS.findall(part)) >= _LEAST_WORDS]
+    return long if len(long) > 1 else []
+
+
+def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
+    """Score of each unit that has any of the weighted terms."""
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
-    for unit, of_unit in near.items():
-        shorter = 1 - fields.b + fields.b * of_unit[0].length / average
-        joined: dict[str, float] = {}
-        for one, factor in zip(of_unit, (worth[0] / shorter, *worth[1:]), strict=True):
-            for stem in map(stem_of.__getitem__, one.words):
-                if factor and stem in weight:
-                    joined[stem] = joined.get(stem, 0.0) + factor
-        if joined:
-            covered = math.fsum(weight[stem] for stem in joined) / whole
-            scores[unit] = math.fsum(weight[stem] * tf / (tf + fields.k1) for stem, tf in joined.items()) * covered**fields.coverage
+    for unit, terms in saturated.items():
+        score = covered = 0.0
+        for term, value in terms.items():
+            if term in weight:
+                score += weight[term] * value
+                covered += weight[term]
+        if score:
+            scores[unit] = score * (covered / whole) ** coverage
     return scores
 
 
-def _weights(words: WordAnswer, query: str, rest: float) -> dict[str, float]:
-    """Inverse document frequency of each stem that is looked for, less beyond the first line."""
-    first = set(query_words(query.strip().split("\n", 1)[0]))
+def _best_sentence(
+    saturated: Mapping[str, Mapping[str, float]],
+    whole: Mapping[str, float],
+    rarity: Mapping[str, float],
+    parts: Collection[str],
+    stem_of: Mapping[str, str],
+    fields: Fields,
+) -> dict[str, float]:
+    """The best of what each sentence says; of one sentence, what the query says."""
+    best: dict[str, float] = {}
+    # The longest say most; beyond some number they are minutes of a discussion.
+    chosen = sorted(parts, key=lambda part: (-len(part), part))[: fields.sentences]
+    for scores in [_bm25f(saturated, _within(rarity, part, stem_of), fields.coverage) for part in chosen] or [dict(whole)]:
+        high = max(scores.values(), default=1.0)
+        for unit, score in scores.items():
+            best[unit] = max(score / high, best.get(unit, 0.0))
+    return best
+
+
+def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
+    """Rarity of those terms that stand in a part of the query."""
+    return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
+
+
+def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields: Fields) -> dict[str, float]:
+    """Weighted mean of the shares of the words of a unit's name, outer names and file's name that the query has."""
+    worth = (fields.name_share, fields.outer_share, fields.file_share)
+    total = math.fsum(worth)
+    shares: dict[str, float] = {}
+    for unit, (_, name, outer, _, file) in near.items():
+        share = 0.0
+        for one, counts in zip((name, outer, file), worth, strict=True):
+            if one.words:
+                share += counts * len({term_of[word] for word in one.words if word in term_of}) / one.length
+        if share:
+            shares[unit] = share / total
+    return shares
+
+
+def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
+    """Inverse document frequency of each stem that is looked for, and the stem of each word."""
     stem_of = _stems(words.rows)
-    weights: dict[str, float] = {}
+    rarity: dict[str, float] = {}
     for word, rows in words.rows.items():
-        rarity = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5)) * (1.0 if word in first else rest)
-        weights[stem_of[word]] = max(rarity, weights.get(stem_of[word], 0.0))
-    return weights
+        value = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5))
+        rarity[stem_of[word]] = max(value, rarity.get(stem_of[word], 0.0))
+    return rarity, {word: stem_of[word] for word in words.rows}
 
 
 def _formed(words: Iterable[str]) -> re.Pattern[str]:
@@ -100,20 +179,24 @@ def _near(text: str, formed: re.Pattern[str]) -> _Near:
     return _Near(formed.findall(f" {words}"), words.count(" ") + 1 if words else 0)
 
 
-def _stems(words: Iterable[str]) -> dict[str, str]:
+def _stems(words: Iterable[str]) -> Mapping[str, str]:
     """Stem of each word, all at once: a call costs more than a word."""
     with _lock:
         return _stemmer()(words)
 
 
-def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str]:
-    """Name, what it is in, path."""
+def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str, str]:
+    """Name, what it is in, path, the name of the file without what follows the dot; of a package's own file, of its folder."""
     node = view.index_of.get(unit)
     if node is not None:
         outer, _, name = view.qualname(node).rpartition(".")
-        return name, outer, view.path(node)
-    entry = units.entries[unit]
-    return ("" if entry.kind == "code" else entry.title), "", entry.path
+        path = view.path(node)
+    else:
+        entry = units.entries[unit]
+        outer, name, path = "", ("" if entry.kind == "code" else entry.title), entry.path
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    return name, outer, path, folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
 
 
 @cache

@@ -19,7 +19,8 @@ from graphmem.projection.words import Entry
 from graphmem.search.fusion import Fused
 
 _BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
-_FOUND: Final = _BODIES | {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.TYPE}
+_HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
+_FOUND: Final = _BODIES | _HOLDERS | {SymbolKind.TYPE}
 SURE: Final = 0.3  # a name that is surer than that is meant as one: then a variable or an inner function is a unit as well
 
 
@@ -140,6 +141,11 @@ def is_inner(view: GraphView, node: int) -> bool:
     """True of what is written inside a function."""
     parent = int(view.parent[node])
     return parent >= 0 and _kind(view, parent) in _BODIES
+
+
+def is_class(view: GraphView, node: int) -> bool:
+    """True of a definition that holds others: a class or what other languages have in its place."""
+    return _kind(view, node) in _HOLDERS
 
 
 def _kind(view: GraphView, node: int) -> str:

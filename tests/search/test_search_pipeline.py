@@ -112,7 +112,7 @@ def test_kinds_and_files_narrow_the_answer(ask_all):
 
 def test_without_a_model_words_and_names_answer_and_it_is_said(ask):
     answer = ask("tax")
-    assert answer.answered == ["words", "exact", "joined"]
+    assert answer.answered == ["words", "sentence", "names", "exact", "joined"]
     assert answer.missing == {"dense": "no model"}
 
 
@@ -167,7 +167,7 @@ def test_a_path_that_is_late_is_left_out_and_named(filled, state):
     answer = search(filled, Slow(), Request("tax", deadline_s=0.4), state)
     assert time.monotonic() - started < 1.2
     assert answer.missing == {"dense": "deadline"}
-    assert answer.answered == ["words", "exact", "joined"]
+    assert answer.answered == ["words", "sentence", "names", "exact", "joined"]
     assert answer.hits
 
 

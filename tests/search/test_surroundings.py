@@ -75,23 +75,27 @@ def node_of(view, qualname):
 def test_a_callee_and_a_caller_get_the_score_of_the_hit_times_how_sure_the_call_is(searched):
     view = searched[0].graph
     publish, deliver, unrelated = (node_of(view, name) for name in ("publish", "deliver", "unrelated"))
-    got = joined_by_edges(view, {publish: 1.0, deliver: 0.0, unrelated: 0.0})
+    got = joined_by_edges(view, {publish: 1.0, deliver: 0.0, unrelated: 0.0}, others=0.5)
     assert set(got) == {deliver}
     assert 0 < got[deliver] <= 1
-    assert joined_by_edges(view, {publish: 0.0, deliver: 0.5, unrelated: 0.0}) == pytest.approx({publish: got[deliver] / 2})
+    assert joined_by_edges(view, {publish: 0.0, deliver: 0.5, unrelated: 0.0}, others=0.5) == pytest.approx({publish: got[deliver] / 2})
 
 
 def test_a_method_speaks_for_the_one_that_takes_its_place(searched):
     view = searched[0].graph
     above, below = node_of(view, "Sheet.fill"), node_of(view, "LongSheet.fill")
-    assert below in joined_by_edges(view, {above: 1.0, below: 0.0})
+    scores = {above: 1.0, below: 0.0}
+    half, whole = joined_by_edges(view, scores, others=0.5), joined_by_edges(view, scores, others=1.0)
+    calls = joined_by_edges(view, scores, others=0.0).get(below, 0.0)  # `super().fill()`
+    assert half[below] - calls == pytest.approx((whole[below] - calls) / 2)
+    assert half[below] > calls
 
 
 def test_only_candidates_get_something_and_nothing_is_not_an_error(searched):
     view = searched[0].graph
-    assert joined_by_edges(view, {}) == {}
-    assert joined_by_edges(view, {"no node": 1.0}) == {}
-    assert joined_by_edges(view, {node_of(view, "publish"): 1.0}) == {}
+    assert joined_by_edges(view, {}, others=0.5) == {}
+    assert joined_by_edges(view, {"no node": 1.0}, others=0.5) == {}
+    assert joined_by_edges(view, {node_of(view, "publish"): 1.0}, others=0.5) == {}
 
 
 def test_what_the_hit_calls_comes_before_what_is_as_poor_and_not_called(searched):
