@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from graphmem._heap import give_back
 from graphmem.errors import DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, SchemaTooNewError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
@@ -69,6 +70,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
             count = _write(folder / f"{name}.00000.arrow", pieces)
             if count:
                 rows[name] = count
+                give_back()
         said = {"format": FORMAT, "schema": newest_of(connection), "meta": dict(meta), "rows": rows}
         (folder / META_FILE).write_text(json.dumps(said, indent=1, sort_keys=True), encoding="utf-8")
         for file in sorted(folder.iterdir()):
