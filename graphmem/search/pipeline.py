@@ -38,6 +38,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
 _GOOD: Final = 0.5
+_TEXTS: Final = ("words", "sentence", "names", "dense")  # lists of code that compare its text with the query, as those of memories do
 
 
 class Aids(NamedTuple):
@@ -119,6 +120,8 @@ class _Run:
         voted = code.join(shot, coded, request, self.weights, self.tuning, best_cosine) if coded is not None else []
         hits = [_memory_hit(one, request) for one in scored]
         if coded is not None:
+            if scored:
+                voted = _lowered(voted, self._beside_memories(coded))
             hits += _code_hits(shot, voted, coded.units, request)
         hits.sort(key=lambda hit: (-hit.score, hit.id, hit.node))
         if self.aids.reranker is not None:
@@ -249,6 +252,12 @@ class _Run:
                 best[one.row.id] = one
         return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
 
+    def _beside_memories(self, coded: code.CodeLists) -> float:
+        """Factor of code's scores: its texts and vectors have more lists than those of memories, and say no more for that."""
+        said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores) + self.weights.alike * coded.share
+        full = self.tuning.memory.words + self.tuning.memory.dense
+        return min(1.0, full / said) if said else 1.0
+
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
         """How common words are in code."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
@@ -257,6 +266,16 @@ class _Run:
         """Id of a file's node, of those the index has not seen as well: memories may name them."""
         node = self.shot.graph.file_node(path)
         return self.shot.graph.ids[node] if node is not None else file_id(self.aids.project, path)
+
+
+def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
+    """Scores with all that they are made of, times a factor."""
+
+    def times(one: Voted) -> Voted:
+        parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]
+        return Voted(one.hit._replace(score=one.hit.score * by, parts=parts), one.score * by, one.boost * by, one.boosted_by)
+
+    return [times(one) for one in voted] if by != 1 else list(voted)
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:

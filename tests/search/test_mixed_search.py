@@ -13,6 +13,7 @@ from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.postings import Elsewhere
+from graphmem.projection.vectors import VectorIndex
 from graphmem.search.pipeline import Aids, Judge, Request, search
 from graphmem.settings import Settings
 from graphmem.store.base import Knowledge
@@ -57,12 +58,25 @@ def served(tmp_path_factory):
         yield indexed._projections.snapshot(), indexed.state()
 
 
+@pytest.fixture(scope="module")
+def filled(served):
+    """The same snapshot with vectors of all code."""
+    shot, _ = served
+    vectors = VectorIndex(EMBEDDER.model_id, EMBEDDER.dim)
+    chunks = {key: text_hash for key, text_hash, _ in shot.words.chunk_keys()}
+    entries = shot.words.entries(chunks)
+    vectors.add(
+        [entries[key].text_hash for key in chunks], EMBEDDER.encode([f"{entries[key].title} {entries[key].text}" for key in chunks])
+    )
+    return shot._replace(vectors=vectors, vectors_note="", covered=(len(chunks), len(chunks)))
+
+
 @pytest.fixture
 def ask(served, memory):
     """Searches code beside memories with these texts; m0 is the first of them."""
-    shot, state = served
+    without, state = served
 
-    def asks(query, *texts, embedder=None, **options):
+    def asks(query, *texts, embedder=None, shot=without, **options):
         rows = [memory(f"m{n}", text, created_at=NOW - timedelta(hours=5 * n + 1)) for n, text in enumerate(texts)]
         vectors = vector_table([row.text_hash for row in rows], EMBEDDER.encode([row.content for row in rows]))
         known = Knowledge(1, rows, [], [], [], [])
@@ -113,6 +127,31 @@ def test_beside_code_words_count_as_the_share_of_the_query_a_memory_has(ask):
 
     shares = [words("the session is long"), words("the session has a cookie"), words("the cookie of a session is signed")]
     assert 0 < shares[0] < shares[1] < shares[2] == 1
+
+
+def test_with_vectors_of_both_the_right_code_comes_first_and_what_belongs_to_it_is_with_it(ask, filled):
+    others = [text for _, text in ELSEWHERE.values()]
+    for question, (code, text) in BELONGS.items():
+        answer = ask(question, text, *others, embedder=EMBEDDER, shot=filled)
+        assert place(answer, code) < 3
+        assert place(answer, "m0") < 6
+        assert answer.missing == {}
+    for question, (code, _) in ELSEWHERE.items():
+        answer = ask(question, *others, embedder=EMBEDDER, shot=filled)
+        assert place(answer, code) < min(place(answer, f"m{n}") for n in range(len(others)))
+
+
+def test_beside_memories_parts_of_code_still_add_up_and_its_order_is_the_same(ask, filled):
+    text = "the weather was fine on Sunday"  # a memory nearer than any code would be what counts as a full cosine
+    for question in (*BELONGS, *ELSEWHERE):
+        beside = [hit for hit in ask(question, text, embedder=EMBEDDER, shot=filled, k=20).hits if hit.kind != "memory"]
+        alone = ask(question, embedder=EMBEDDER, shot=filled, k=20).hits
+        assert [hit.id for hit in beside] == [hit.id for hit in alone][: len(beside)]
+        factors = {round(one.score / other.score, 9) for one, other in zip(beside, alone, strict=False)}
+        assert len(factors) == 1
+        assert max(factors) < 1
+        for hit in beside:
+            assert sum(part.weight * part.normalised for part in hit.parts) + hit.boost == pytest.approx(hit.score)
 
 
 def test_among_themselves_memories_count_by_the_best_and_by_their_own_words_alone(ask, memory):
