@@ -225,7 +225,7 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
 
     def all_types(normaliser: str = MINMAX, **weights: float) -> Tuning:
         one = Weights(**{"words": 0, "dense": 0, "exact": 0, "graph": 0, "votes": 0} | weights)
-        return default._replace(normaliser=normaliser, weights=dict.fromkeys(default.weights, one), exact_alone=0, inner=1)
+        return default._replace(normaliser=normaliser, weights=dict.fromkeys(default.weights, one), exact_alone=0, inner=1, around=1)
 
     def changed(**weights: float) -> Tuning:
         return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
@@ -247,14 +247,23 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
     named["default"] = default, True
     named["default without a model"] = default, False
     named["default without the neighbourhood"] = changed(votes=0, graph=0, alike=0, joined=0), True
+    named["default without the best sentence"] = changed(sentence=0, words=0.5), True
+    named["default without shares of names"] = changed(names=0), True
+    named["default, classes like any"] = default._replace(around=1), True
     named["default without code like the best"] = changed(alike=0), True
     named["default without what edges join"] = changed(joined=0), True
     named["default, inner functions like any"] = default._replace(inner=1), True
-    by_type = {
-        IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0, votes=0.2),
-        SEMANTIC: Weights(words=0.5, dense=0.5, exact=0, graph=0, votes=0.2),
-    }
-    named["one look, as it was"] = default._replace(weights={**default.weights, **by_type}, inner=1), True
+    for look, weights in {
+        "one look, as it was": {
+            IDENTIFIER: Weights(words=0.6, dense=0.4, exact=0.1, graph=0, votes=0.2),
+            SEMANTIC: Weights(words=0.5, dense=0.5, exact=0, graph=0, votes=0.2),
+        },
+        "two looks, as it was": dict.fromkeys(
+            (IDENTIFIER, SEMANTIC), Weights(words=0.5, dense=0.4, exact=0.3, graph=0, votes=0.1, alike=0.15, joined=0.1)
+        ),
+    }.items():
+        inner = 1 if look.startswith("one") else default.inner
+        named[look] = default._replace(weights={**default.weights, **weights}, inner=inner, around=1, others=1), True
     named["default, text alone"] = default._replace(fields=default.fields._replace(name=0, outer=0, path=0)), True
     named["default, length counts in full"] = default._replace(fields=default.fields._replace(b=0.75)), True
     named["default without names"] = changed(exact=0)._replace(exact_alone=0), True

@@ -167,8 +167,10 @@ class _Run:
 
     def _start_dense(self, vector: F32 | None, filters: Filters) -> _Path:
         vectors, words = self.shot.vectors, self.shot.words
-        if vector is None or vectors is None or words is None or not len(vectors) or not self.request.wants_code:
+        if vector is None or not self.request.wants_code:
             return _Path("dense", None, "")
+        if vectors is None or words is None or not len(vectors):  # memories have vectors, code has none
+            return _Path("dense", None, self.shot.vectors_note or self.shot.words_note or "no vectors yet")
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:

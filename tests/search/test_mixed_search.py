@@ -172,3 +172,10 @@ def test_a_word_that_is_common_in_code_says_little_and_one_that_nothing_has_says
     assert scores["a"] < scores["b"] < full
     assert index.words_beside(["request", "pottery", "zyzzyva"], code, ["a", "b"]) == (scores, full)
     assert index.words_beside(["zyzzyva"], code, ["a", "b"])[0] == {}
+
+
+def test_code_without_vectors_is_said_where_memories_have_some(ask):
+    answer = ask("how is the session cookie signed", "The session cookie is signed and not encrypted.", embedder=EMBEDDER)
+    assert "dense" in answer.missing
+    assert any(hit.kind == "memory" for hit in answer.hits)
+    assert any(hit.kind == "symbol" for hit in answer.hits)

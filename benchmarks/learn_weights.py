@@ -1,0 +1,183 @@
+"""Which weights of the lists find what was changed? Learnt on some histories, tried on another.
+
+    python benchmarks/learn_weights.py WORK --changes DATA --mirrors DIR [--only NAME,NAME] [--without LIST,LIST] ...
+
+The questions are those of `search_quality.py` (`changes.py` mines them). Every question is asked once with what search does now, and each
+of its first 200 hits is written down as what every list said of it, scaled as it is summed. A straight line through these values is then
+learnt on all repositories but one and ranks the hits of that one, in turn, so that no repository has a part in its own figures; what is
+said is the difference to the order of search itself. In the end the line is learnt on all of them, and its slopes are shown beside the
+weights in use, scaled so that those of `words` and `sentence` make 0.5 together.
+
+What is minimised: the negative logarithm of the share (softmax) of what was changed, functions among hits and files among files, where a
+file counts as much as its best hits. Ridge penalty on standardised values. Source: Cao et al. 2007 (ListNet).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import report
+from scipy.optimize import minimize
+from search_quality import CODE, Case, Remembered, changes, existing, indexed, interval, score
+
+from graphmem.embedding.choose import choose
+from graphmem.search.pipeline import MAX_K, Request, Tuning, search
+from graphmem.search.units import is_class, is_inner
+
+LISTS: Final = ("words", "sentence", "names", "dense", "exact", "alike", "joined", "votes", "inner", "class", "outside")
+SHARP: Final = 3.0  # how much the best hit of a file outweighs the others
+PENALTY: Final = 3e-3
+SHOWN: Final = ("file R@5", "function R@10", "function MRR")
+COLUMNS: Final = (0, 3, 4)
+
+
+class Asked(NamedTuple):
+    """A question with the values of its hits."""
+
+    case: Case
+    hits: list[tuple[str, str]]  # (path, name of the function or "")
+    values: np.ndarray[Any, Any]  # (hits, LISTS)
+
+
+def ask(case: Case, shot: Any, embedder: Any, state: Any, tuning: Tuning) -> Asked:
+    """Hits and what the lists say of them; factors are left out of it, they are columns instead."""
+    plain = tuning._replace(inner=1.0, around=1.0, tests=1.0)
+    hits = search(shot, embedder, Request(case.query, k=MAX_K, kinds=CODE, explain=True, deadline_s=60), state, plain).hits
+    view = shot.graph
+    rows = []
+    for hit in hits:
+        said = {part.path: part.normalised for part in hit.parts}
+        node = view.index_of.get(hit.node)
+        flags = {
+            "votes": hit.boost / tuning.weights["semantic"].votes,
+            "inner": -float(node is not None and is_inner(view, node)),
+            "class": -float(node is not None and is_class(view, node)),
+            "outside": -float(node is None),
+        }
+        rows.append([(said | flags).get(name, 0.0) for name in LISTS])
+    named = [(hit.path, hit.id if hit.qualname and hit.symbol_kind != "module" else "") for hit in hits]
+    return Asked(case, named, np.array(rows, np.float64).reshape(-1, len(LISTS)))
+
+
+def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, Any]:
+    """Slopes of the line, every repository counting the same."""
+    values = np.concatenate([one.values[:, columns] for one in asked])
+    spread = values.std(axis=0) + 1e-6
+    values = (values - values.mean(axis=0)) / spread
+    many = Counter(one.case.group for one in asked)
+    question, wanted, file, of_question, wanted_file = [], [], [], [], []
+    for number, one in enumerate(asked):
+        functions = [name in one.case.functions for _, name in one.hits]
+        paths = {path: len(of_question) + at for at, path in enumerate(dict.fromkeys(path for path, _ in one.hits))}
+        files = [path in one.case.files for path in paths]
+        share = len(asked) / len(many) / many[one.case.group]
+        question += [number] * len(one.hits)
+        wanted += [share * is_one / max(1, sum(functions)) for is_one in functions]
+        file += [paths[path] for path, _ in one.hits]
+        of_question += [number] * len(paths)
+        wanted_file += [share * is_one / max(1, sum(files)) for is_one in files]
+    of_hit, hit_file, of_file = np.array(question), np.array(file), np.array(of_question)
+    truth, file_truth = np.array(wanted), np.array(wanted_file)
+
+    def loss(slopes: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        scores = values @ slopes
+        total, gradient = _share(scores, of_hit, truth, len(asked))
+        inside = np.exp(SHARP * scores - _log_sum(SHARP * scores, hit_file, len(of_file))[hit_file])
+        of_files = _log_sum(SHARP * scores, hit_file, len(of_file)) / SHARP
+        file_total, file_gradient = _share(of_files, of_file, file_truth, len(asked))
+        gradient = gradient + file_gradient[hit_file] * inside
+        return (total + file_total) / len(asked) + PENALTY * float(slopes @ slopes), values.T @ gradient / len(asked) + 2 * PENALTY * slopes
+
+    found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return np.asarray(found.x / spread)
+
+
+def _share(
+    scores: np.ndarray[Any, Any], of: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], count: int
+) -> tuple[float, np.ndarray[Any, Any]]:
+    """Negative log-likelihood of the truth under a softmax within each question, and its gradient."""
+    logs = scores - _log_sum(scores, of, count)[of]
+    return -float(truth @ logs), np.bincount(of, truth, count)[of] * np.exp(logs) - truth
+
+
+def _log_sum(values: np.ndarray[Any, Any], of: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    """Logarithm of the sum of the exponentials of each group."""
+    high = np.full(count, -np.inf)
+    np.maximum.at(high, of, values)
+    high[np.isinf(high)] = 0
+    return np.asarray(high + np.log(np.bincount(of, np.exp(values - high[of]), count) + 1e-300))
+
+
+def ranked(one: Asked, scores: np.ndarray[Any, Any]) -> tuple[float, ...]:
+    """Metrics of a question's hits in another order."""
+    return score(one.case, [one.hits[at] for at in np.lexsort((np.arange(len(scores)), -scores))])
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("work", type=Path)
+    options.add_argument("--changes", type=Path, required=True)
+    options.add_argument("--mirrors", type=Path, required=True)
+    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
+    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
+    options.add_argument("--without", action="append", default=[], help="lists the line does not know; may be given several times")
+    arguments = options.parse_args()
+    cases = list(changes(arguments.changes, arguments.mirrors, arguments.work))
+    cases = [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
+    chosen = choose(folder=arguments.models)
+    if chosen.embedder is None or len({case.group for case in cases}) < 2:
+        options.error(chosen.reason if chosen.embedder is None else "at least two repositories are needed: one to learn on, one to try")
+    embedder, tuning = Remembered(chosen.embedder), Tuning()
+    asked: list[Asked] = []
+    for place in sorted({case.place for case in cases}):
+        memory, shot = indexed(arguments.work, place, embedder)
+        there = existing(shot.graph)
+        here = [case._replace(functions=case.functions & there) for case in cases if case.place == place]
+        asked += [one for case in here if len((one := ask(case, shot, embedder, memory.state(), tuning)).hits)]
+        memory.close()
+    found = [np.array(score(case, hits)) for case, hits in ((one.case, [one.hits[at] for at in _as_search(one, tuning)]) for one in asked)]
+    groups = sorted({one.case.group for one in asked})
+    rows, slopes = [], {}
+    for left_out in ["", *arguments.without]:
+        columns = [at for at, name in enumerate(LISTS) if name not in left_out.split(",")]
+        differences: dict[str, list[np.ndarray[Any, Any]]] = {"raw": [], "stripped": []}
+        for group in groups:
+            line = learnt([one for one in asked if one.case.group != group], columns)
+            for one, before in zip(asked, found, strict=True):
+                if one.case.group == group:
+                    differences[one.case.kind].append(np.array(ranked(one, one.values[:, columns] @ line)) - before)
+        told = [_told(np.array(differences[kind])[:, column]) for kind in ("raw", "stripped") for column in COLUMNS]
+        rows.append([f"without {left_out}" if left_out else "all lists", *told])
+        slopes[left_out] = dict(zip([LISTS[at] for at in columns], learnt(asked, columns), strict=True))
+    print(f"{len(asked)} questions, {', '.join(groups)}; differences to search as it is, by lines learnt on the others\n")
+    report.table(["line", *(f"{kind}, {name}" for kind in ("raw", "stripped") for name in SHOWN)], rows)
+    shown = slopes[""]
+    scale = 0.5 / (shown["words"] + shown["sentence"])
+    used = tuning.weights["semantic"]._asdict()
+    print()
+    report.table(["list", "learnt", "in use"], [[name, f"{value * scale:.3f}", f"{used.get(name, '')}"] for name, value in shown.items()])
+    published = {"groups": groups, "questions": len(asked), "rows": rows, "slopes": {name: value * scale for name, value in shown.items()}}
+    report.publish("learn_weights", published, arguments.out)
+    return 0
+
+
+def _as_search(one: Asked, tuning: Tuning) -> list[int]:
+    """The order of search itself: its weights over the same values, its factors for the same flags."""
+    weights = tuning.weights["semantic"]._asdict()
+    total = sum(one.values[:, at] * weights.get(name, 0.0) for at, name in enumerate(LISTS))
+    for name, factor in (("inner", tuning.inner), ("class", tuning.around), ("outside", tuning.around)):
+        total = total * np.where(one.values[:, LISTS.index(name)] < 0, factor, 1.0)
+    return [int(at) for at in np.lexsort((np.arange(len(one.hits)), -total))]
+
+
+def _told(differences: np.ndarray[Any, Any]) -> str:
+    mean, low, high = interval(differences)
+    return f"{mean:+.1f} ({low:+.1f} … {high:+.1f})"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
