@@ -12,6 +12,7 @@ part of the figures. The scan is what `grep -c` would do: count the words in eve
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 import tempfile
@@ -25,6 +26,7 @@ import pyarrow as pa
 import report
 from search_quality import PlainBM25
 
+from graphmem.__main__ import YOUNG
 from graphmem._deflate import deflated, inflated
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import embedded_text
@@ -110,6 +112,10 @@ def main() -> int:
             texts = [embedded_text(prefix, text) for prefix, text in both[at : at + 8]]
             vectors.add(hashes[at : at + 8], embedder.encode(texts))
         shot = Snapshot(view.generation, view, words, "", vectors, "", (len(hashes), len(hashes)), None, "", lambda damaged: None)
+        # As in a server: what is loaded is not looked through for cycles, and what is new seldom.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
         bare = shot._replace(vectors=None, vectors_note="switched off")
         names = [info.qualname for info in view.infos(np.flatnonzero(view.label == 1)[:20_000]) if info.qualname != "<module>"]
         plain = PlainBM25(shot)
