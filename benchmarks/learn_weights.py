@@ -3,7 +3,7 @@
     python benchmarks/learn_weights.py WORK --changes DATA --mirrors DIR [--only NAME,NAME] [--without LIST,LIST] ...
 
 The questions are those of `search_quality.py` (`changes.py` mines them). Every question is asked once with what search does now, and each
-of its first 200 hits is written down as what every list said of it, scaled as it is summed. A straight line through these values is then
+of its first 100 hits is written down as what every list said of it, scaled as it is summed. A straight line through these values is then
 learnt on all repositories but one and ranks the hits of that one, in turn, so that no repository has a part in its own figures; what is
 said is the difference to the order of search itself. In the end the line is learnt on all of them, and its slopes are shown beside the
 weights in use, scaled so that those of `words` and `sentence` make 0.5 together.
@@ -25,10 +25,11 @@ from scipy.optimize import minimize
 from search_quality import CODE, Case, Remembered, changes, existing, indexed, interval, score
 
 from graphmem.embedding.choose import choose
-from graphmem.search.pipeline import MAX_K, Request, Tuning, search
+from graphmem.search.pipeline import Request, Tuning, search
 from graphmem.search.units import is_class, is_inner
 
 LISTS: Final = ("words", "sentence", "names", "dense", "exact", "alike", "joined", "votes", "inner", "class", "outside")
+MOST: Final = 100  # hits of a question
 SHARP: Final = 3.0  # how much the best hit of a file outweighs the others
 PENALTY: Final = 3e-3
 SHOWN: Final = ("file R@5", "function R@10", "function MRR")
@@ -46,7 +47,7 @@ class Asked(NamedTuple):
 def ask(case: Case, shot: Any, embedder: Any, state: Any, tuning: Tuning) -> Asked:
     """Hits and what the lists say of them; factors are left out of it, they are columns instead."""
     plain = tuning._replace(inner=1.0, around=1.0, tests=1.0)
-    hits = search(shot, embedder, Request(case.query, k=MAX_K, kinds=CODE, explain=True, deadline_s=60), state, plain).hits
+    hits = search(shot, embedder, Request(case.query, k=MOST, kinds=CODE, explain=True, deadline_s=60), state, plain).hits
     view = shot.graph
     rows = []
     for hit in hits:
@@ -83,13 +84,17 @@ def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, An
     of_hit, hit_file, of_file = np.array(question), np.array(file), np.array(of_question)
     truth, file_truth = np.array(wanted), np.array(wanted_file)
 
+    starts = np.flatnonzero(np.r_[True, np.diff(of_hit) > 0])
+
     def loss(slopes: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         scores = values @ slopes
+        # The best of each question is 0: nothing overflows, neither for its hits nor for its files.
+        scores -= np.maximum.reduceat(scores, starts)[of_hit]
         total, gradient = _share(scores, of_hit, truth, len(asked))
-        inside = np.exp(SHARP * scores - _log_sum(SHARP * scores, hit_file, len(of_file))[hit_file])
-        of_files = _log_sum(SHARP * scores, hit_file, len(of_file)) / SHARP
-        file_total, file_gradient = _share(of_files, of_file, file_truth, len(asked))
-        gradient = gradient + file_gradient[hit_file] * inside
+        weights = np.exp(SHARP * scores) + 1e-300
+        sums = np.bincount(hit_file, weights, len(of_file))
+        file_total, file_gradient = _share(np.log(sums) / SHARP, of_file, file_truth, len(asked))
+        gradient += file_gradient[hit_file] * weights / sums[hit_file]
         return (total + file_total) / len(asked) + PENALTY * float(slopes @ slopes), values.T @ gradient / len(asked) + 2 * PENALTY * slopes
 
     found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 200})
@@ -99,17 +104,11 @@ def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, An
 def _share(
     scores: np.ndarray[Any, Any], of: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], count: int
 ) -> tuple[float, np.ndarray[Any, Any]]:
-    """Negative log-likelihood of the truth under a softmax within each question, and its gradient."""
-    logs = scores - _log_sum(scores, of, count)[of]
-    return -float(truth @ logs), np.bincount(of, truth, count)[of] * np.exp(logs) - truth
-
-
-def _log_sum(values: np.ndarray[Any, Any], of: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
-    """Logarithm of the sum of the exponentials of each group."""
-    high = np.full(count, -np.inf)
-    np.maximum.at(high, of, values)
-    high[np.isinf(high)] = 0
-    return np.asarray(high + np.log(np.bincount(of, np.exp(values - high[of]), count) + 1e-300))
+    """Negative log-likelihood of the truth under a softmax within each question, and its gradient; the best of each is near 0."""
+    weights = np.exp(scores)
+    sums = np.bincount(of, weights, count)
+    logs = scores - np.log(sums)[of]
+    return -float(truth @ logs), np.bincount(of, truth, count)[of] * weights / sums[of] - truth
 
 
 def ranked(one: Asked, scores: np.ndarray[Any, Any]) -> tuple[float, ...]:
