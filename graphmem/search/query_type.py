@@ -14,6 +14,16 @@ _STRUCTURAL: Final = re.compile(
     r"usages?|references? (to|of)|impact(ed)?|affected|inherits?( from)?|subclass(es)?|implement(s|ed|ations?) of|overrid(es|den|ing))\b",
     re.IGNORECASE,
 )
+# How one begins who asks for relations, or ends who names a thing and what of it is wanted. A description of a change ("fix overriding
+# of `x`", "depending on Click 8 makes it hard ...") has such words as well and asks for nothing: it is one in thirteen of those.
+_ASKS: Final = re.compile(
+    r"^\W*(who|what|which|where|how|find|list|show|give|get|is|are|does|do|all|any|every(thing|one)?|anything|"
+    r"functions?|methods?|class(es)?|modules?|files?|code|tests?|call(s|ed|ers?|ees?|ing)|usages?|used|uses|references?|"
+    r"depend(s|ents?|ing)|dependenc(y|ies)|impact|affected|inherit(s|ing|ed)|subclass(es)?|implementations?|overrid(es|ers?))\b"
+    r"|^\S+ (callers?|callees?|usages?|references|depend(ents?|encies)|subclasses|implementations|overrides|impact)\W*$",
+    re.IGNORECASE,
+)
+_LONGEST_QUESTION: Final = 15  # words
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)")
 _TOKEN: Final = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
 _PATH: Final = re.compile(r"(?<![\w:/])(?:[\w.@-]+/)+[\w.@-]+")
@@ -31,9 +41,9 @@ class Mention(NamedTuple):
 def classify(query: str) -> str:
     """STRUCTURAL when it asks for relations of something it names, IDENTIFIER when it names code, else SEMANTIC."""
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
-    if named and _STRUCTURAL.search(query):
-        return STRUCTURAL
     words = query.split()
+    if named and len(words) <= _LONGEST_QUESTION and _ASKS.search(query.strip()) and _STRUCTURAL.search(query):
+        return STRUCTURAL
     # One word alone is looked for, whatever it looks like.
     return IDENTIFIER if named or len(words) == 1 else SEMANTIC
 
