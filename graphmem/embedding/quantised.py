@@ -88,20 +88,21 @@ class QuantisedEmbedder:
             self._session = self._tokenizer = None
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim) and unit length; one pass, so the caller chooses the batch."""
+        """Vectors of shape (len(texts), dim) and unit length.
+
+        Each text goes through by itself. In a batch the numbers inside the model are rounded to eight bits by the largest of all its
+        texts, so that a vector would depend on its neighbours; and a batch pays for padding (docs/decisions/0005-embedding-default.md).
+        """
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         with self._lock:
             if self._session is None:
                 self._load()
             session, tokenizer = self._session, self._tokenizer  # `unload` may come at any time
-        tokens = [one.ids for one in tokenizer.encode_batch(list(texts))]
-        ids = np.zeros((len(tokens), max(map(len, tokens))), np.int64)
-        mask = np.zeros_like(ids)
-        for row, one in enumerate(tokens):
-            ids[row, : len(one)] = one
-            mask[row, : len(one)] = 1
-        vectors = np.asarray(session.run(None, {"input_ids": ids, "attention_mask": mask})[0], np.float32)
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        for row, one in enumerate(tokenizer.encode_batch(list(texts))):
+            ids = np.array([one.ids], np.int64)
+            vectors[row] = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0]
         if not np.isfinite(vectors).all():
             raise EmbedderError(f"The model {self.model_id} gave vectors that are not numbers.", model=self.model_id)
         return vectors

@@ -52,6 +52,15 @@ def test_the_graph_is_near_the_model_and_ranks_as_it_does(folder):
 
 @pytest.mark.model
 @pytest.mark.slow
+def test_a_vector_depends_on_its_text_alone_and_not_on_those_it_is_asked_for_with(folder):
+    embedder = QuantisedEmbedder(folder)
+    alone = np.concatenate([embedder.encode([text]) for text in TEXTS])
+    assert np.array_equal(embedder.encode(TEXTS), alone)
+    assert np.array_equal(embedder.encode(TEXTS[::-1]), alone[::-1])
+
+
+@pytest.mark.model
+@pytest.mark.slow
 def test_a_prepared_graph_is_used_again_without_the_libraries_that_made_it(folder, monkeypatch):
     def never(*args, **options):
         raise AssertionError("prepared again")
