@@ -208,7 +208,7 @@ class GraphView:
         if patch.ids is before.ids and "index_of" in made:
             mine["index_of"] = made["index_of"]
         if self.arrays.paths.path is before.arrays.paths.path:
-            mine.update((name, made[name]) for name in ("paths", "path_number") if name in made)
+            mine.update((name, made[name]) for name in ("paths", "path_number", "_of_part") if name in made)
             if nodes.path is before.arrays.nodes.path and nodes.label is before.arrays.nodes.label and "_of_path" in made:
                 mine["_of_path"] = made["_of_path"]
         for name, column, how in (
@@ -423,6 +423,27 @@ class GraphView:
         """Every distinct last name part, for suggestions."""
         return self._names.words()
 
+    @cached_property
+    def _of_part(self) -> dict[str, list[str]]:
+        """Paths by base name, by what of it stands before the first dot, and by the name of each folder around."""
+        paths: dict[str, list[str]] = {}
+        for path in self.paths:
+            *folders, name = path.split("/")
+            for part in {name, name.partition(".")[0], *folders}:
+                paths.setdefault(part, []).append(path)
+        return paths
+
+    def files_named(self, place: str) -> list[str]:
+        """Files that are meant by the end of a path, ascending: by "app/base.py", else by "app.base" or "base", else all below a folder."""
+        parts = place.split("/") if "/" in place else place.split(".")
+        end, stem_end = f"/{place}", f"/{'/'.join(parts)}"
+        whole = [path for path in self._of_part.get(place.rpartition("/")[2], ()) if f"/{path}".endswith(end)]
+        if whole or not parts[-1]:
+            return whole
+        held = self._of_part.get(parts[-1], ())
+        stems = [path for path in held if f"/{_stem(path)}".endswith(stem_end)]
+        return stems or [path for path in held if f"{stem_end}/" in f"/{path}"]
+
     def by_module(self, module: str) -> I32:
         """File nodes of a dotted module name or import path, by path; none for ""."""
         nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
@@ -538,3 +559,9 @@ def kind_mask(kinds: Collection[str]) -> Bool:
     for kind in kinds:
         mask[EDGE_KINDS.index(str(kind))] = True
     return mask
+
+
+def _stem(path: str) -> str:
+    """A path without what follows the first dot of its last part."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.partition('.')[0]}"

@@ -11,6 +11,7 @@ from graphmem.projection.projections import Snapshot
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
+from graphmem.search.places import named_files
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
@@ -60,7 +61,8 @@ def gather(
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
         for segment in units.segments[chunk]:
             units.best.setdefault(segment.unit, segment)
-    near = {unit: value for unit in units.best if (value := active.get(_path_of(view, unit, units), 0.0))} if active else {}
+    near = _in_files(view, units, active)
+    places = _in_files(view, units, named_files(view, query)) if weights.places else {}
     lists = [
         Ranked("words", by_words.whole, weights.words),
         Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
@@ -68,9 +70,15 @@ def gather(
         Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
+        Ranked("places", places, weights.places, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
     ]
     return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
+
+
+def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
+    """Candidates in these files, with what their file counts."""
+    return {unit: value for unit in units.best if (value := files.get(_path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:

@@ -26,7 +26,7 @@ _ASKS: Final = re.compile(
 _LONGEST_QUESTION: Final = 15  # words
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)")
 _TOKEN: Final = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
-_PATH: Final = re.compile(r"(?<![\w:/])(?:[\w.@-]+/)+[\w.@-]+")
+_PATH: Final = re.compile(r"(?<![\w:/.@-])(?:[\w.@-]+/)+[\w.@-]+")
 _CODE_SHAPE: Final = re.compile(r"[a-z0-9][A-Z]|\w_\w|^_+\w|\w_+$|\(\)$|::|^[A-Z][A-Z0-9]+_|\w\.\w")
 _PROSE: Final = frozenset({"e.g", "i.e"})
 

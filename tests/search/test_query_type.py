@@ -26,6 +26,16 @@ from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, Mention
         ("what depends on src/flask/app.py", STRUCTURAL),
         ("subclasses of BaseHandler", STRUCTURAL),
         ("who calls whom", SEMANTIC),
+        ("which functions does `handle` depend on?", STRUCTURAL),
+        ("tests affected by Flask.run", STRUCTURAL),
+        ("Flask.run callers", STRUCTURAL),
+        ("everything that inherits from BaseHandler", STRUCTURAL),
+        # Descriptions of changes have the same words and ask for nothing.
+        ("fix invoke_shell reference to obsolete update_environment", IDENTIFIER),
+        ("allow Task.run to be overridden", IDENTIFIER),
+        ("reduce calls of _find_handler: it is called by every request", IDENTIFIER),
+        ("the command `shell` is a plugin now, so its dependencies are not installed with the tool itself, only on demand", IDENTIFIER),
+        ("uses of os.path in `load` and wherever else paths are given are replaced by pathlib, as in all other code", IDENTIFIER),
     ],
 )
 def test_the_type_of_a_query(query, kind):
