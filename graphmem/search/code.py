@@ -11,6 +11,7 @@ from graphmem.projection.projections import Snapshot
 from graphmem.projection.words import WordAnswer
 from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
+from graphmem.search.literal import literal
 from graphmem.search.places import named_files
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import joined_by_edges, like_the_best
@@ -70,6 +71,7 @@ def gather(
         Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
+        Ranked("literal", literal(query, units.segments) if weights.literal else {}, weights.literal, full=1.0),
         Ranked("places", places, weights.places, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
     ]

@@ -38,7 +38,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
 _GOOD: Final = 0.5
-_TEXTS: Final = ("words", "sentence", "names", "dense")  # lists of code that compare its text with the query, as those of memories do
+_TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists of code that compare its text with the query, as those of memories do
 
 
 class Aids(NamedTuple):
@@ -200,8 +200,9 @@ class _Run:
         around = by_graph(shot.graph, named, self.tuning.graph_depth, filters) if weights.graph else {}
         words: WordAnswer | None = self._collect(words_path)
         dense: Dense | None = self._collect(dense_path)
-        of_words = ["words"] + [name for name, weight in (("sentence", weights.sentence), ("names", weights.names)) if weight]
+        of_words = ["words"] + [name for name in ("sentence", "names") if getattr(weights, name)]
         self._answers(*(of_words if words is not None else []), *(["dense"] if dense is not None else []))
+        self._answers(*(name for name in ("literal", "places") if getattr(weights, name)))
         if want_symbols:
             self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
         self._answers(*(["alike"] if weights.alike and dense is not None else []), *(["joined"] if weights.joined else []))

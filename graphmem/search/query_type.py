@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 IDENTIFIER: Final = "identifier"  # names code
@@ -51,8 +52,7 @@ def classify(query: str) -> str:
 def mentions(query: str) -> list[Mention]:
     """Words of the query that may name code, in order, each once; explicit ones win over plain ones."""
     found: dict[str, bool] = {}
-    for match in _QUOTED.finditer(query):
-        quoted = next(group for group in match.groups() if group is not None)
+    for quoted in _quoted(query):
         for token in _TOKEN.findall(quoted) if len(quoted.split()) == 1 else ():
             found[_bare(token)] = True
     for token in _TOKEN.findall(query):
@@ -60,6 +60,15 @@ def mentions(query: str) -> list[Mention]:
         explicit = bare not in _PROSE and _CODE_SHAPE.search(token) is not None
         found[bare] = found.get(bare, False) or explicit
     return [Mention(text, explicit) for text, explicit in found.items()]
+
+
+def phrases(query: str) -> list[str]:
+    """What stands in quotes and has several words: a message, a line of code; in order."""
+    return [quoted for quoted in _quoted(query) if len(quoted.split()) > 1]
+
+
+def _quoted(query: str) -> Iterator[str]:
+    return (next(group for group in match.groups() if group is not None) for match in _QUOTED.finditer(query))
 
 
 def _bare(token: str) -> str:

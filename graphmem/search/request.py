@@ -48,6 +48,7 @@ class Weights(NamedTuple):
     votes: float  # of other hits in the same file
     sentence: float = 0.0  # BM25 of the query's best sentence
     names: float = 0.0  # share of the names of a unit, of what it is in and of its file that the query has
+    literal: float = 0.0  # names and phrases that stand in code as the query writes them
     places: float = 0.0  # files the query names
     alike: float = 0.0  # cosine with the best hits
     joined: float = 0.0  # of other hits that an edge joins it with; of what they score, not of the best of the list
@@ -55,7 +56,17 @@ class Weights(NamedTuple):
 
 
 _DESCRIBED: Final = Weights(
-    words=0.27, sentence=0.23, dense=0.4, exact=0.2, names=0.2, places=0.2, graph=0.0, votes=0.07, alike=0.15, joined=0.13
+    words=0.27,
+    sentence=0.23,
+    dense=0.4,
+    exact=0.2,
+    names=0.2,
+    literal=0.2,
+    places=0.2,
+    graph=0.0,
+    votes=0.07,
+    alike=0.15,
+    joined=0.13,
 )
 
 

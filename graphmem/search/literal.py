@@ -1,0 +1,49 @@
+"""What a query writes as it stands in code: names in the shape of code and phrases in quotes, looked for letter by letter.
+
+BM25 takes a name apart, so that `session_id` is found by its words as well; but code that has just this name, or this message, is seldom
+unrelated. That holds most of all for names nothing defines here: parameters, keys, what a library offers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from graphmem.search.query_type import mentions, phrases
+from graphmem.search.units import Segment
+
+MOST: Final = 24  # names and phrases of a query, the first: a pasted log has hundreds
+_LEAST: Final = 3  # letters of a name
+
+
+def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, float]:
+    """How much of what the query writes literally each unit has, by how few of the units have it; 0 to 1.
+
+    Of a dotted name the last part is looked for: what stands before it is seldom written where it is used.
+
+    Args:
+        query: what was asked.
+        segments: chunk -> the lines of its units.
+    """
+    wanted = _wanted(query)
+    texts: dict[str, str] = {}
+    for segment in (one for of_chunk in segments.values() for one in of_chunk) if wanted else ():
+        texts[segment.unit] = f"{texts[segment.unit]}\n{segment.text}" if segment.unit in texts else segment.text
+    score: dict[str, float] = {}
+    total = 0.0
+    for text in wanted:
+        whole = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+        having = [unit for unit, lines in texts.items() if text in lines and whole.search(lines)]
+        if having:
+            rarity = math.log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
+            total += rarity
+            for unit in having:
+                score[unit] = score.get(unit, 0.0) + rarity
+    return {unit: value / total for unit, value in score.items()}
+
+
+def _wanted(query: str) -> list[str]:
+    names = (mention.text.rpartition(".")[2] for mention in mentions(query) if mention.is_explicit)
+    return list(dict.fromkeys([*(name for name in names if len(name) >= _LEAST), *phrases(query)]))[:MOST]
