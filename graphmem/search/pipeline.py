@@ -38,7 +38,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
 _GOOD: Final = 0.5
-_TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists of code that compare its text with the query, as those of memories do
+_TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as those of memories do
 
 
 class Aids(NamedTuple):
@@ -202,7 +202,6 @@ class _Run:
         dense: Dense | None = self._collect(dense_path)
         of_words = ["words"] + [name for name in ("sentence", "names") if getattr(weights, name)]
         self._answers(*(of_words if words is not None else []), *(["dense"] if dense is not None else []))
-        self._answers(*(name for name in ("literal", "places") if getattr(weights, name)))
         if want_symbols:
             self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
         self._answers(*(["alike"] if weights.alike and dense is not None else []), *(["joined"] if weights.joined else []))
@@ -212,7 +211,10 @@ class _Run:
         share = _coverage(shot.covered) if dense is not None else 0.0
         if dense is not None and share < 1:
             self.missing["dense"] = f"vectors {share:.0%}"
-        return code.gather(self.request.query, shot, words, dense, named, around, active, weights, share, self.tuning)
+        coded = code.gather(self.request.query, shot, words, dense, named, around, active, weights, share, self.tuning)
+        # Most queries write nothing literally and name no file.
+        self._answers(*(one.name for one in coded.lists if one.name in ("literal", "places") and one.scores and one.weight))
+        return coded
 
     def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:
         """Candidates among memories."""

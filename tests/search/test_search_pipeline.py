@@ -116,6 +116,11 @@ def test_without_a_model_words_and_names_answer_and_it_is_said(ask):
     assert answer.missing == {"dense": "no model"}
 
 
+def test_what_a_query_writes_literally_and_the_files_it_names_answer_where_it_does(ask):
+    assert ask("money: `cents` are lost").answered == ["words", "sentence", "names", "exact", "joined", "literal", "places"]
+    assert "places" not in ask("money and `cents`").answered
+
+
 def test_before_there_are_vectors_it_is_said(bare, embedder, state):
     answer = search(bare._replace(vectors=None, vectors_note="no vectors yet"), embedder, Request("tax"), state)
     assert answer.missing == {"dense": "no vectors yet"}
