@@ -28,7 +28,21 @@ from graphmem.embedding.choose import choose
 from graphmem.search.pipeline import Request, Tuning, search
 from graphmem.search.units import is_class, is_inner
 
-LISTS: Final = ("words", "sentence", "names", "dense", "exact", "alike", "joined", "votes", "inner", "class", "outside")
+LISTS: Final = (
+    "words",
+    "sentence",
+    "names",
+    "literal",
+    "places",
+    "dense",
+    "exact",
+    "alike",
+    "joined",
+    "votes",
+    "inner",
+    "class",
+    "outside",
+)
 MOST: Final = 100  # hits of a question
 SHARP: Final = 3.0  # how much the best hit of a file outweighs the others
 PENALTY: Final = 3e-3
@@ -138,7 +152,7 @@ def main() -> int:
         here = [case._replace(functions=case.functions & there) for case in cases if case.place == place]
         asked += [one for case in here if len((one := ask(case, shot, embedder, memory.state(), tuning)).hits)]
         memory.close()
-    found = [np.array(score(case, hits)) for case, hits in ((one.case, [one.hits[at] for at in _as_search(one, tuning)]) for one in asked)]
+    found = [np.array(score(case, hits)) for case, hits in ((one.case, [one.hits[at] for at in as_search(one, tuning)]) for one in asked)]
     groups = sorted({one.case.group for one in asked})
     rows, slopes = [], {}
     for left_out in ["", *arguments.without]:
@@ -164,7 +178,7 @@ def main() -> int:
     return 0
 
 
-def _as_search(one: Asked, tuning: Tuning) -> list[int]:
+def as_search(one: Asked, tuning: Tuning) -> list[int]:
     """The order of search itself: its weights over the same values, its factors for the same flags."""
     weights = tuning.weights["semantic"]._asdict()
     total = sum(one.values[:, at] * weights.get(name, 0.0) for at, name in enumerate(LISTS))

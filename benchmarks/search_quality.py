@@ -249,6 +249,9 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
     named["default without the neighbourhood"] = changed(votes=0, graph=0, alike=0, joined=0), True
     named["default without the best sentence"] = changed(sentence=0, words=0.5), True
     named["default without shares of names"] = changed(names=0), True
+    named["default without literals"] = changed(literal=0), True
+    named["default without named files"] = changed(places=0), True
+    named["default without literals and named files"] = changed(literal=0, places=0), True
     named["default, classes like any"] = default._replace(around=1), True
     named["default without code like the best"] = changed(alike=0), True
     named["default without what edges join"] = changed(joined=0), True

@@ -47,7 +47,8 @@ def servers_of(folder: Path) -> set[int]:
 
 def end(folder: Path) -> None:
     for pid in servers_of(folder):
-        os.kill(pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):  # it was on its way out when it was listed
+            os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + 60
     while servers_of(folder) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,0 +1,125 @@
+"""How well could the files of a change be found by what search knows of its hits, if files were ranked by themselves?
+
+    python benchmarks/localisation_ceiling.py WORK --changes DATA --mirrors DIR [--tested NAME,NAME] [--only NAME,NAME]
+
+The questions are those of `search_quality.py`. Search ranks definitions, and a file stands where its first one does. Here each file of a
+question's first 100 hits is described by what every list says of its hits (the best, the sum of the best three), by their sums, ranks
+and number; trees learn on all other repositories which files were changed, and rank the files of those tested. Other trees learn on the
+tested repositories as well, in five folds, none of which has a part in its own figures: what it would bring to know the repository.
+Beside both stands the share of changed files that are among the hits at all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import report
+from learn_weights import LISTS, Asked, as_search, ask
+from search_quality import Remembered, changes, existing, indexed
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from graphmem.embedding.choose import choose
+from graphmem.search.pipeline import Tuning
+
+Described = tuple[Asked, list[str], np.ndarray[Any, Any]]  # a question, the files of its hits, what is known of each
+
+FIRST = 5  # files that are looked at
+FOLDS = 5
+SLOPES = np.array([Tuning().weights["semantic"]._asdict().get(name, 0.0) for name in LISTS])  # for the sums over hits
+
+
+def files_of(one: Asked) -> tuple[list[str], np.ndarray[Any, Any]]:
+    """Files of the hits in the order of search, and what is known of each: (files, features)."""
+    paths = list(dict.fromkeys(path for path, _ in one.hits))
+    of_hit = np.array([paths.index(path) for path, _ in one.hits])
+    total = one.values @ SLOPES
+    rows = []
+    for at in range(len(paths)):
+        mine = np.flatnonzero(of_hit == at)
+        values, sums = one.values[mine], np.sort(total[mine])[::-1]
+        best_three = np.sort(values, axis=0)[::-1][:3].sum(axis=0)
+        below = [float((mine < rank).sum()) for rank in (5, 10, 20, 50, 100)]
+        rows.append([*values.max(axis=0), *best_three, sums[0], sums[:3].sum(), sums[:10].sum(), sums.sum(), at, mine[0], *below])
+    table = np.array(rows, np.float64)
+    relative = (table - table.mean(axis=0)) / (table.std(axis=0) + 1e-6)
+    return paths, np.hstack([table, relative])
+
+
+def found(one: Asked, paths: list[str], scores: np.ndarray[Any, Any]) -> float:
+    """Share of the changed files among the first."""
+    order = np.argsort(-scores, kind="stable")[:FIRST]
+    return len(one.case.files.intersection(paths[at] for at in order)) / len(one.case.files)
+
+
+def trees(asked: list[Described]) -> HistGradientBoostingClassifier:
+    """Learnt from these questions, every repository counting the same."""
+    truth = np.concatenate([[path in one.case.files for path in paths] for one, paths, _ in asked])
+    groups = [one.case.group for one, _, _ in asked]
+    worth = np.concatenate([np.full(len(paths), 1 / groups.count(one.case.group)) for one, paths, _ in asked])
+    model = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=80, random_state=0)
+    return model.fit(np.concatenate([features for _, _, features in asked]), truth, sample_weight=worth / worth.mean())
+
+
+def in_folds(here: list[Described], others: list[Described]) -> float:
+    """Share found by trees that learn on the other repositories and on four fifths of this one's questions, each fifth in turn."""
+    shares = []
+    for fold in range(FOLDS):
+        model = trees([*others, *(row for at, row in enumerate(here) if at % FOLDS != fold)])
+        shares += [found(one, paths, model.predict_proba(features)[:, 1]) for one, paths, features in here[fold::FOLDS]]
+    return float(np.mean(shares))
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("work", type=Path)
+    options.add_argument("--changes", type=Path, required=True)
+    options.add_argument("--mirrors", type=Path, required=True)
+    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
+    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
+    options.add_argument("--tested", default="flask,click", help="those that are tested; the others are learnt from")
+    arguments = options.parse_args()
+    cases = [case for case in changes(arguments.changes, arguments.mirrors, arguments.work) if case.kind == "raw"]
+    cases = [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
+    tested = sorted(set(arguments.tested.split(",")) & {case.group for case in cases})
+    chosen = choose(folder=arguments.models)
+    if chosen.embedder is None or not tested or len({case.group for case in cases}) == len(tested):
+        options.error(chosen.reason if chosen.embedder is None else "repositories to test and others to learn from are needed")
+    embedder, tuning = Remembered(chosen.embedder), Tuning()
+    described: list[Described] = []
+    for place in sorted({case.place for case in cases}):
+        memory, shot = indexed(arguments.work, place, embedder)
+        there = existing(shot.graph)
+        for case in (case._replace(functions=case.functions & there) for case in cases if case.place == place):
+            one = ask(case, shot, embedder, memory.state(), tuning)
+            if one.hits:
+                order = as_search(one, tuning)
+                described.append(((one := Asked(case, [one.hits[at] for at in order], one.values[order])), *files_of(one)))
+        memory.close()
+    asked_of = {name: [row for row in described if row[0].case.group == name] for name in tested}
+    learnt = trees([row for row in described if row[0].case.group not in tested])
+    folds = {name: in_folds(here, [row for row in described if row[0].case.group != name]) for name, here in asked_of.items()}
+    rows = []
+    for name, here in asked_of.items():
+        rows.append(
+            {
+                "repository": name,
+                "questions": len(here),
+                "order of search": 100 * float(np.mean([found(one, paths, -np.arange(len(paths))) for one, paths, _ in here])),
+                "trees of other repositories": 100 * float(np.mean([found(o, p, learnt.predict_proba(f)[:, 1]) for o, p, f in here])),
+                "trees that know the repository": 100 * folds[name],
+                "among the hits": 100 * float(np.mean([len(o.case.files.intersection(p)) / len(o.case.files) for o, p, _ in here])),
+            }
+        )
+    means = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key not in ("repository", "questions")}
+    rows.append({"repository": "mean", "questions": sum(row["questions"] for row in rows)} | means)
+    print(f"share of changed files among the first {FIRST}, %\n")
+    report.table(["repository", "questions", *means], [list(row.values()) for row in rows])
+    learnt_from = sorted({row[0].case.group for row in described} - set(tested))
+    report.publish("localisation_ceiling", {"first": FIRST, "lists": LISTS, "learnt from": learnt_from, "rows": rows}, arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
