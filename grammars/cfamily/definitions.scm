@@ -68,6 +68,20 @@
       declarator: (type_identifier) @name)
   ]) @definition.type
 
+; typedef type (*name)(…), typedef type name(…), typedef type name[…]: no value of that type
+(type_definition
+  declarator: [
+    (function_declarator
+      declarator: [
+        (type_identifier) @name
+        (parenthesized_declarator
+          (pointer_declarator
+            declarator: (type_identifier) @name))
+      ])
+    (array_declarator
+      declarator: (type_identifier) @name)
+  ]) @definition.type
+
 ; /* Documentation. */
 ((comment) @doc
   .

@@ -119,7 +119,12 @@
 ; typealias Name = Type
 (type_alias
   (type_identifier) @name
-  (user_type) @value) @definition.type
+  [
+    (user_type)
+    (nullable_type)
+    (function_type)
+    (parenthesized_type)
+  ] @value) @definition.type
 
 ; private fun …, abstract fun …
 (function_declaration

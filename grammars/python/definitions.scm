@@ -10,9 +10,15 @@
   superclasses: (argument_list)? @bases
   body: (block) @body) @definition.class
 
-; type Name = value
+; type Name = value, type Name[T] = value
 (type_alias_statement
-  left: (type) @name
+  left: (type
+    [
+      (identifier) @name
+      (generic_type
+        .
+        (identifier) @name)
+    ])
   right: (type) @value) @definition.type
 
 ; @decorator

@@ -32,6 +32,11 @@
   name: (identifier) @name
   return_type: (_)? @returns) @definition.function @modifier.abstract
 
+; type Name = Type, type Name
+(type_definition
+  name: (type_identifier) @name
+  type: (_)? @value) @definition.type
+
 ; private def …
 (function_definition
   (modifiers

@@ -100,8 +100,13 @@
 
 ; typealias Name = Type
 (typealias_declaration
+  .
+  (modifiers)?
+  .
   name: (type_identifier) @name
-  value: (_) @value) @definition.type
+  (type_parameters)?
+  .
+  name: (_) @value) @definition.type
 
 ; /// Documentation.
 ((comment) @doc

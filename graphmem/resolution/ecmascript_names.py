@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.parsing.facts import NAME
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript_exports import exports_of
 from graphmem.resolution.ecmascript_modules import NODE_MODULES, ModulePaths, candidates, package_of
@@ -74,6 +75,28 @@ class EcmascriptNames(Rules):
 
     # what a module gives
 
+    def type_names(self, name: str) -> Sequence[str]:
+        """Types have a namespace of their own, beside that of values."""
+        return (type_slot(name), name)
+
+    def passes_on(self, entry: FileEntry, found: Import) -> bool:
+        """`export { a } from`, and `export { a }` of what was imported."""
+        return found.kind == "reexport" and found.name not in ("", "*")
+
+    def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
+        """`export { a as name }` with or without `from`, else the file's own name, else `export * from`, which passes on no default."""
+        inference.project.touch("top", entry.path, "*")
+        inference.project.touch("top", entry.path, name)
+        exports, imports = exports_of(entry), entry.facts.imports
+        if name in exports.renamed:
+            return (), [imports[position] for position in exports.renamed[name]]
+        if name == "default":
+            values = (entry.terms[entry.facts.bindings[position].value] for position in exports.assigned.get(name, ()))
+            return [*(entry.definitions[index].name for index in exports.default), *(one[1] for one in values if one[0] == NAME)], ()
+        if any(key in entry.names(0) for key in self.type_names(name)):
+            return (name,), ()
+        return (), [imports[position]._replace(name=name) for position in exports.stars]
+
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """What an import takes."""
         return self.from_module(inference, module, name, as_type=False)
@@ -107,7 +130,7 @@ class EcmascriptNames(Rules):
     def _export(self, inference: Inference, module: FileEntry, name: str, as_type: bool) -> Type:
         exports = exports_of(module)
         found = EMPTY
-        if as_type:
+        if as_type and name not in exports.renamed:
             found = self.as_types(inference, self._type_places(inference, module, name))
         for position in exports.renamed.get(name, ()):
             found = join(found, self._reexported(inference, module, module.facts.imports[position], as_type))

@@ -8,17 +8,18 @@ A language is one subclass of `Rules` (see `python.py`), registered in `RULES_BY
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import NAME, SELF, SUPER
+from graphmem.parsing.facts import CALL, NAME, SELF, SUPER
+from graphmem.resolution.fingerprint import children
 from graphmem.resolution.project import CLASS_KINDS
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, FileFacts, Import
+    from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Term
     from graphmem.parsing.language import LanguageSpec
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
@@ -123,6 +124,26 @@ class Rules:
     def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
         """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
         return []
+
+    def type_names(self, name: str) -> Sequence[str]:
+        """The names under which a scope keeps what a name means as a type."""
+        return (name,)
+
+    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
+        """Of a term of an annotation that is no name, the terms in which types can be named; of a call what it is given."""
+        return found[2] if found[0] == CALL else children(found)
+
+    def is_type_variable(self, entry: FileEntry, position: int) -> bool:
+        """True of a binding by which a variable stands for a type (`Alias = dict[str, int]`)."""
+        return False
+
+    def passes_on(self, entry: FileEntry, found: Import) -> bool:
+        """True of an import by which a file gives one name to others: they may import it from here."""
+        return False
+
+    def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
+        """By what a file gives a name to others: names of its own, and imports, of which the first that leads anywhere counts."""
+        return (name,), ()
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """The module an import statement names, before any name is taken from it.

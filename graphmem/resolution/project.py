@@ -201,18 +201,23 @@ class FileEntry:
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
     """Of each definition the name of the part of the file it belongs to: see `FileEntry.top_name`."""
-    found: list[str] = []
-    for definition in definitions:
-        around = definition.parent
-        if around <= 0:
-            found.append(definition.qualname.partition(".")[0])
-        elif (
-            apart and definition.kind in FUNCTION_KINDS and definitions[around].kind in CLASS_KINDS and _is_in_classes(definitions, around)
-        ):
-            found.append(definition.qualname)
-        else:
-            found.append(found[around])
-    return found
+    found: list[str | None] = [None] * len(definitions)
+    for position in range(len(definitions)):
+        inside: list[int] = []
+        at = position
+        while found[at] is None:
+            definition = definitions[at]
+            around = definition.parent
+            if around <= 0:
+                found[at] = definition.qualname.partition(".")[0]
+            elif apart and definition.kind in FUNCTION_KINDS and _is_in_classes(definitions, around):
+                found[at] = definition.qualname
+            else:  # a method may stand before its type
+                inside.append(at)
+                at = around
+        for one in inside:
+            found[one] = found[at]
+    return [name or "" for name in found]
 
 
 def _is_in_classes(definitions: Sequence[Definition], scope: int) -> bool:

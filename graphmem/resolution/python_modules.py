@@ -125,6 +125,13 @@ class PythonModules(Rules):
             return found
         return one(NAMESPACE, dotted_name, "python") if inference.project.is_folder(dotted_name) else EMPTY
 
+    def passes_on(self, entry: FileEntry, found: Import) -> bool:
+        """What `__all__` lists; in the `__init__` of a package without one every public name."""
+        if found.scope or found.name in ("", "*") or not found.alias:
+            return False
+        is_offered = entry.facts.exports is not None or entry.path.rpartition("/")[2].partition(".")[0] == "__init__"
+        return is_offered and self.exported(entry, found.alias)
+
     def exported(self, entry: FileEntry, name: str) -> bool:
         """What `import *` brings: `__all__`, else everything public."""
         exports = entry.facts.exports

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
+from graphmem.resolution.fingerprint import children
 from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.python_modules import PythonModules
 from graphmem.resolution.types import (
@@ -31,7 +32,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Import
+    from graphmem.parsing.facts import Binding, Import, Term
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
@@ -84,6 +85,31 @@ class PythonTypes(PythonModules):
                 return inference.declared(entry, scope, found[2][1])
             return one(UNTYPED)
         return EMPTY if op in (LITERAL, STRING) else one(UNTYPED)
+
+    def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
+        """A call is no type, what `Literal` has are texts, and what stands behind the first of `Annotated` may be anything."""
+        if found[0] == INDEX:
+            names = {
+                atom[2].rpartition(".")[2]
+                for atom in self._objects(inference, entry, scope, found[1])
+                if atom[0] == EXT and _is_typing(atom)
+            }
+            if "Literal" in names:
+                return ()
+            if "Annotated" in names:
+                arguments = entry.terms[found[2]]
+                return arguments[1][:1] if arguments[0] == TUPLE else (found[2],)
+        return () if found[0] == CALL else children(found)
+
+    def is_type_variable(self, entry: FileEntry, position: int) -> bool:
+        """`Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`; a number, a text or a list is none."""
+        binding = entry.facts.bindings[position]
+        if binding.value < 0 or binding.op != "assign":
+            return False
+        if binding.annotation >= 0:
+            written = entry.terms[binding.annotation]
+            return written[0] in (NAME, ATTR) and written[-1] == "TypeAlias"
+        return entry.terms[binding.value][0] in (NAME, ATTR, INDEX, CALL, EITHER, OPERATOR)
 
     def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         found = EMPTY

@@ -49,6 +49,7 @@ class CallSites:
         self.handing = Handing(inference, entry, self.evidence)
         self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
         self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
+        self.named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
 
     def caller(self, reference: Reference) -> Symbol:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from graphmem.model import EdgeKind, file_id
@@ -11,20 +11,8 @@ from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
-from graphmem.resolution.site_reads import ReadSites
-from graphmem.resolution.types import (
-    BOX,
-    CLASS,
-    EXT,
-    EXTI,
-    INST,
-    MODULE,
-    NAMESPACE,
-    TUP,
-    Atom,
-    Type,
-    ordered,
-)
+from graphmem.resolution.site_names import NamedSites
+from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, ordered
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:
@@ -32,7 +20,7 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
     return _Resolving(inference, hierarchy, entry).run()
 
 
-class _Resolving(ReadSites):
+class _Resolving(NamedSites):
     """One file being resolved: what it defines, imports, inherits and names as types, then every site."""
 
     def run(self) -> FileResolution:
@@ -44,6 +32,8 @@ class _Resolving(ReadSites):
                 self.inheritance(symbol)
             elif symbol.kind in FUNCTION_KINDS:
                 self.function(symbol)
+            elif symbol.kind == "type":
+                self.alias(symbol)
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
                 self.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
@@ -66,6 +56,8 @@ class _Resolving(ReadSites):
         entry, edge = self.entry, self.evidence.edge
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
+            if entry.rules.passes_on(entry, found):
+                self.pass_on(found)
             for atom in ordered(entry.rules.import_targets(self.inference, entry, found)):
                 if atom[0] == EXT:
                     edge(EdgeKind.IMPORTS, src, self.evidence.outside(atom[1], ""), "external", found.line)
@@ -113,15 +105,6 @@ class _Resolving(ReadSites):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)
         self.handing.named(symbol)
 
-    def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
-        """Classes named by an annotation."""
-        edge = self.evidence.edge
-        for atom in _flat(self.inference.declared(self.entry, scope, term)):
-            if atom[0] in (INST, CLASS) and atom[1] is not src:
-                edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
-            elif atom[0] in (EXTI, EXT) and atom[1] != self.entry.rules.builtin_package:
-                edge(EdgeKind.USES_TYPE, src.id, self.evidence.outside(atom[1], atom[2]), "annotation", line)
-
 
 _SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
     "call": _Resolving.call,
@@ -132,11 +115,3 @@ _SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
     "implicit": _Resolving.operation,
     "raise": _Resolving.raised,
 }
-
-
-def _flat(value: Type) -> Iterator[Atom]:
-    """Atoms of a type and of the containers in it, in a stable order."""
-    for atom in ordered(value):
-        yield atom
-        for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ():
-            yield from _flat(part)

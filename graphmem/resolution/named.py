@@ -1,0 +1,106 @@
+"""Which definitions a name stands for: types and aliases, or anything, through the files that pass it on.
+
+Inference says what a name *is*, and has no aliases left in that; here they are the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.types import MODULE, NAMESPACE, Atom
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Import
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.names import Place
+
+Symbols = frozenset[Symbol]
+
+LAST_LINE: Final = 1 << 30
+"""A line behind every other: an annotation is seen by the whole scope."""
+
+_NONE: Final[Symbols] = frozenset()
+_TYPES: Final = CLASS_KINDS | {"type"}
+_ANY: Final = _TYPES | FUNCTION_KINDS
+
+
+def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) -> Symbols:
+    """Types a name in an annotation means. What is no type hides none further out: `date: date` in a class has the type `date`."""
+    while scope >= 0:
+        found, around = _NONE, -1
+        for key in entry.rules.type_names(name):
+            for place in inference.lookup(entry, scope, key, LAST_LINE) or ():
+                found |= placed(inference, place, key, anything=False)
+                if place.entry is entry and place.slot.kind == "binding" and place.scope > 0:
+                    around = max(around, entry.definitions[place.scope].parent)
+        if found or around >= scope:
+            return found
+        scope = around
+    return _NONE
+
+
+def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
+    """The definitions that a meaning of a name is."""
+    entry, scope, slot = place
+    if slot.kind == "definition":
+        symbol = entry.symbols[slot.index]
+        return frozenset((symbol,)) if symbol.kind in (_ANY if anything else _TYPES) else _NONE
+    if slot.kind == "import":
+        return imported(inference, entry, entry.facts.imports[slot.index], anything=anything)
+    if slot.kind != "binding":
+        return _NONE
+    others = (entry.symbols[other.index] for other in entry.names(scope).get(name, ()) if other.kind == "definition")
+    found = frozenset(symbol for symbol in others if symbol.kind == "type")
+    variable = entry.variables.get((scope, name))
+    if variable is not None and (anything or entry.rules.is_type_variable(entry, slot.index)):
+        found |= {variable}
+    return found
+
+
+def imported(inference: Inference, entry: FileEntry, found: Import, *, anything: bool) -> Symbols:
+    """The definitions that an import brings."""
+    if not found.name or found.name == "*":
+        return _NONE
+    if found.kind == "reexport" and not found.module:  # `export { local as name }`
+        return _bound(inference, entry, found.name, anything)
+    symbols = _NONE
+    for atom in entry.rules.import_targets(inference, entry, found):
+        symbols |= member(inference, entry, atom, found.name, anything=anything)
+    return symbols
+
+
+def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
+    """The definitions that a module or a package, as a file sees it, has under a name."""
+    modules = [owner] if owner[0] == MODULE else []
+    if owner[0] == NAMESPACE:
+        modules += entry.rules.package_files(inference, owner, name)
+    symbols = _NONE
+    for module in modules:
+        target = inference.project.file(module[1])
+        if target is not None:
+            ask = inference.project.solver.ask
+            symbols |= ask(target.memo, ("given", name, anything), _given, inference, target, name, anything)
+    return symbols
+
+
+def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
+    """What a file gives to others under a name."""
+    names, imports = target.rules.given(inference, target, name)
+    symbols = _NONE
+    for one in names:
+        symbols |= _bound(inference, target, one, anything)
+    for found in imports:
+        symbols |= imported(inference, target, found, anything=anything)
+        if symbols:
+            break
+    return symbols
+
+
+def _bound(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
+    """What a file has under a name of its own."""
+    symbols = _NONE
+    for key in target.rules.type_names(name):
+        for place in inference.module_places(target.path, key) or ():
+            symbols |= placed(inference, place, key, anything=anything)
+    return symbols

@@ -1,0 +1,97 @@
+"""Names that are neither called nor read: in annotations, and in imports by which a file gives others what it did not define.
+
+What an annotation *is* (`Inference.declared`) has no aliases left in it, and nothing of what a function type takes. What it
+*names* has: whoever changes `Handler = Callable[[Request], str]` must hear of the functions that are declared with `Handler`, and
+of the package that offers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, NAME, Import
+from graphmem.resolution import named
+from graphmem.resolution.project import Symbol
+from graphmem.resolution.site_reads import ReadSites
+from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
+
+
+class NamedSites(ReadSites):
+    """One file being resolved: its annotations, and what it passes on, beside its calls and reads."""
+
+    def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
+        """Types an annotation comes to, and those it names.
+
+        Args:
+            src: what the annotation belongs to.
+            scope: in which its names are looked up.
+            term: the annotation; -1 for none.
+            line: where it stands.
+        """
+        if term < 0:
+            return
+        edge = self.evidence.edge
+        for atom in _flat(self.inference.declared(self.entry, scope, term)):
+            if atom[0] in (INST, CLASS) and atom[1] is not src:
+                edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
+            elif atom[0] in (EXTI, EXT) and atom[1] != self.entry.rules.builtin_package:
+                edge(EdgeKind.USES_TYPE, src.id, self.evidence.outside(atom[1], atom[2]), "annotation", line)
+        for symbol in self._named_in(scope, term, line):
+            if symbol is not src:
+                edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
+
+    def alias(self, symbol: Symbol) -> None:
+        """What an alias stands for."""
+        definition = self.entry.definitions[symbol.index]
+        for slot in self.entry.names(definition.parent).get(definition.name, ()):
+            if slot.kind == "binding":
+                binding = self.entry.facts.bindings[slot.index]
+                if definition.start_line <= binding.line <= definition.end_line:
+                    self.type_use(symbol, definition.parent, binding.value, definition.name_line)
+
+    def pass_on(self, found: Import) -> None:
+        """An import that gives a name to others."""
+        module = self.entry.symbols[0]
+        for symbol in named.imported(self.inference, self.entry, found, anything=True):
+            if symbol.path != self.entry.path:
+                self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
+
+    def _named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
+        """Every type that is named in an annotation."""
+        pending = [term]
+        while pending:
+            current = pending.pop()
+            found = self.terms[current]
+            if found[0] == NAME:
+                if not self._is_parameter(scope, found[1], line):
+                    yield from self._type_named(scope, found[1])
+            elif found[0] == ATTR:
+                for atom in self.inference.expanded(self.inference.term(self.entry, scope, found[1], named.LAST_LINE)):
+                    yield from named.member(self.inference, self.entry, atom, found[2], anything=False)
+            else:
+                pending += self.entry.rules.parts_of_type(self.inference, self.entry, scope, found)
+
+    def _type_named(self, scope: int, name: str) -> named.Symbols:
+        symbols = self.named_types.get((scope, name))
+        if symbols is None:
+            symbols = self.named_types[scope, name] = named.type_named(self.inference, self.entry, scope, name)
+        return symbols
+
+    def _is_parameter(self, scope: int, name: str, line: int) -> bool:
+        """True where a parameter of a type hides what has its name elsewhere."""
+        while scope >= 0:
+            for position in self.entry.locals.get((scope, name), ()):
+                binding = self.entry.facts.bindings[position]
+                if binding.value < 0 and binding.line <= line <= binding.end_line:
+                    return True
+            scope = self.entry.definitions[scope].parent
+        return False
+
+
+def _flat(value: Type) -> Iterator[Atom]:
+    """Atoms of a type and of the containers in it, in a stable order."""
+    for atom in ordered(value):
+        yield atom
+        for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ():
+            yield from _flat(part)
