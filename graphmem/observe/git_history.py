@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,6 +22,8 @@ from graphmem.observe.history import MAX_FILES
 from graphmem.observe.history_log import GIT, Change, HistoryLog
 
 READING: Final = "1"  # how commits become changes; another number reads everything again
+LACKS: Final = "contents of old files are missing here (`git fsck` names them): renames are followed only where the content stayed the same"
+_UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
 STEP: Final = 500  # commits between two words about progress
 
 
@@ -59,44 +62,87 @@ def read(
     """
     here, notes = _repository(root)
     known = log.meta()
-    told = {"notes": json.dumps(notes)}  # for processes that answer and have not read git themselves
-    if told["notes"] != known.get("notes", "[]"):
-        log.exchange(GIT, [], (), told)
     if here is None or not here.head:
+        _keep(log, notes)
         return Reading(0, False, [], notes)
-    edge = hashlib.blake2b("\n".join(sorted(here.boundary)).encode(), digest_size=8).hexdigest()
-    way = f"{READING} {edge} {here.partial} {here.prefix}"
-    before = known.get("git_head", "")
-    if before == here.head and known.get("git_way") == way:
-        return Reading(0, False, [], notes)
-    salt = known.get("salt") or os.urandom(16).hex()
-    if known.get("git_way") == way and git_log.is_there(root, before):
-        gone: list[str] | None = list(git_log.only_in(root, before, here.head))
-        revisions = [here.head, f"^{before}"]
-    else:
-        gone = None if before else []
-        revisions = [here.head]
-    total = git_log.count(root, revisions)
-    lessons: list[git_log.Commit] = []
-    seen = 0
-    now = time.time()
+    reader = _Reader(root, log, here, notes, is_lesson, most_lessons, on_progress, cancelled)
+    whole, way = reader.way(""), known.get("git_way", "")
+    missing = way.removeprefix(f"{whole} ") if way.startswith(f"{whole} ") else ""
+    if missing and git_log.has_object(root, missing):
+        missing = ""
+    try:
+        try:
+            return reader.read(known, missing)
+        except GitError as error:
+            lacks = _UNREADABLE.search(error.stderr)
+            if missing or here.partial or lacks is None:
+                raise
+            # A copy of a partial clone: nothing else says that old contents are not there.
+            return reader.read(known, lacks[1])
+    except GitError as error:
+        _keep(log, [*notes, f"the history was not read: {error.message}"])
+        raise
 
-    def changes() -> Iterator[Change]:
-        nonlocal seen
-        for commit in git_log.commits(root, here, revisions, MAX_FILES, cancelled):
-            if seen % STEP == 0:
-                on_progress(IndexProgress("history", seen, total, commit.subject[:80]))
-            seen += 1
-            if most_lessons and commit.touched and is_lesson(commit):
-                lessons.append(commit)
-                del lessons[:-most_lessons]
-            if commit.touched or commit.deleted:
-                yield _change(commit, salt, now)
 
-    on_progress(IndexProgress("history", 0, total, ""))
-    written = log.exchange(GIT, gone, changes(), {"git_head": here.head, "git_way": way, "salt": salt})
-    on_progress(IndexProgress("history", total, total, ""))
-    return Reading(written, gone is None or bool(gone), lessons, notes)
+class _Reader(NamedTuple):
+    """One reading of a repository, as often as it takes."""
+
+    root: Path
+    log: HistoryLog
+    here: git_log.Repository
+    notes: list[str]
+    is_lesson: Callable[[git_log.Commit], bool]
+    most_lessons: int
+    on_progress: Callable[[IndexProgress], None]
+    cancelled: Callable[[], bool]
+
+    def way(self, missing: str) -> str:
+        """How commits are told: of another way all are read again. `missing` is an object that the repository does not have."""
+        edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
+        return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
+
+    def read(self, known: Mapping[str, str], missing: str) -> Reading:
+        """Take in what is new; where an object is missing without a look into old contents."""
+        root, log, here = self.root, self.log, self.here
+        notes = [*self.notes, LACKS] if missing else self.notes
+        before, way = known.get("git_head", ""), self.way(missing)
+        if before == here.head and known.get("git_way") == way:
+            _keep(log, notes)
+            return Reading(0, False, [], notes)
+        salt = known.get("salt") or os.urandom(16).hex()
+        if known.get("git_way") == way and git_log.is_there(root, before):
+            gone: list[str] | None = list(git_log.only_in(root, before, here.head))
+            revisions = [here.head, f"^{before}"]
+        else:
+            gone = None if before else []
+            revisions = [here.head]
+        total = git_log.count(root, revisions)
+        lessons: list[git_log.Commit] = []
+        now = time.time()
+
+        def changes() -> Iterator[Change]:
+            told = here._replace(partial=here.partial or bool(missing))
+            for seen, commit in enumerate(git_log.commits(root, told, revisions, MAX_FILES, self.cancelled)):
+                if seen % STEP == 0:
+                    self.on_progress(IndexProgress("history", seen, total, commit.subject[:80]))
+                if self.most_lessons and commit.touched and self.is_lesson(commit):
+                    lessons.append(commit)
+                    del lessons[: -self.most_lessons]
+                if commit.touched or commit.deleted:
+                    yield _change(commit, salt, now)
+
+        self.on_progress(IndexProgress("history", 0, total, ""))
+        meta = {"git_head": here.head, "git_way": way, "salt": salt, "notes": json.dumps(notes)}
+        written = log.exchange(GIT, gone, changes(), meta)
+        self.on_progress(IndexProgress("history", total, total, ""))
+        return Reading(written, gone is None or bool(gone), lessons, notes)
+
+
+def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
+    """Notes for processes that answer and have not read git themselves."""
+    told = json.dumps(list(notes))
+    if told != log.meta().get("notes", "[]"):
+        log.exchange(GIT, [], (), {"notes": told})
 
 
 def notes_of(log: HistoryLog) -> list[str]:

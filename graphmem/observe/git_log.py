@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
@@ -67,6 +68,11 @@ def is_there(root: Path, commit: str) -> bool:
     return bool(_ask(root, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}", may_fail=True))
 
 
+def has_object(root: Path, name: str) -> bool:
+    """Whether the repository has an object, of whatever kind."""
+    return _git.answer(root, ("cat-file", "-e", name)).returncode == 0
+
+
 def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
     """Commits that `commit` leads back to and `other` does not."""
     yield from _ask(root, "rev-list", commit, f"^{other}").split()
@@ -103,17 +109,23 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
     command = [*_git.COMMAND, "log", "--no-merges", "--reverse", renames, "-l1000", "--name-status", "-z", f"--format={_FORMAT}"]
     command += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-show-signature", "--encoding=UTF-8"]
     command += [*(["--relative"] if here.prefix else []), *revisions, "--", *(["."] if here.prefix else [])]
-    with subprocess.Popen(
-        command, cwd=root, env=_git.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as complaints,  # a pipe nobody reads would stop git when it is full
+        subprocess.Popen(
+            command, cwd=root, env=_git.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints
+        ) as process,
+    ):
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         try:
             yield from _parsed(_tokens(process.stdout, cancelled), here, most)
             if process.wait():
+                complaints.seek(0)
+                stderr = complaints.read(_BLOCK)
+                why = _git.reason(stderr) or f"exit code {process.returncode}"
                 raise GitError(
-                    f"git log ended with exit code {process.returncode} before the history did; `git fsck` says what is wrong",
+                    f"git log ended before the history did: {why}; `git fsck` says what is wrong",
                     command=("log",),
-                    stderr="",
+                    stderr=stderr.decode("utf-8", "replace").strip(),
                 )
         finally:
             process.kill()

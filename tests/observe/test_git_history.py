@@ -309,9 +309,60 @@ def test_a_damaged_repository_is_an_error_and_leaves_the_log_as_it_was(repo, log
     repo.commit(a="2", c="1")
     tree = repo.git("rev-parse", "HEAD^{tree}")
     (repo.root / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    with pytest.raises(GitError):
+    with pytest.raises(GitError, match=tree) as refused:
         git_history.read(repo.root, log)
+    assert tree in refused.value.stderr
     assert moves_with(log, "a.py") == ["b.py"]
+    assert tree in git_history.notes_of(log)[0]  # for who asks later
+
+
+def test_a_clone_without_old_contents_is_read_without_looking_into_them(repo, log):
+    text = "".join(f"line {number}\n" for number in range(30))
+    repo.commit(a=text, b="1")
+    repo.commit(moved=text, a=None, b="2")
+    blob = repo.git("rev-parse", "HEAD:moved.py")
+    repo.commit(changed=text + "more\n", moved=None, b="3")
+    (repo.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    read = git_history.read(repo.root, log)
+    assert (read.commits, read.notes) == (3, [git_history.LACKS])
+    assert git_history.notes_of(log) == [git_history.LACKS]
+    assert moves_with(log, "moved.py") == ["b.py"]  # what moved unchanged is followed, what was changed on the way is not
+    again = repo.commit(b="4")
+    assert git_history.read(repo.root, log).commits == 1
+    assert log.meta()["git_head"] == again
+
+
+def test_contents_that_come_back_are_looked_into(repo, log):
+    text = "".join(f"line {number}\n" for number in range(30))
+    repo.commit(a=text, b="1")
+    blob = repo.git("rev-parse", "HEAD:a.py")
+    repo.commit(moved=text + "more\n", a=None, b="2")
+    away = repo.root / ".git" / "objects" / blob[:2] / blob[2:]
+    kept = away.read_bytes()
+    away.unlink()
+    assert git_history.read(repo.root, log).notes == [git_history.LACKS]
+    away.write_bytes(kept)
+    assert git_history.read(repo.root, log).notes == []
+    assert moves_with(log, "moved.py") == ["b.py"]
+    assert sum(len(entry.change.renamed) for entry in log.since(0)) == 1
+
+
+def test_a_failure_that_passes_changes_nothing_of_how_commits_are_told(repo, log, monkeypatch):
+    text = "".join(f"line {number}\n" for number in range(30))
+    repo.commit(a=text, b="1")
+    repo.commit(moved=text + "more\n", a=None, b="2")
+    git_history.read(repo.root, log)
+    repo.commit(b="3")
+
+    def fails(*_: object) -> int:
+        raise GitError("git rev-list took longer than 60 s", command=("rev-list",), stderr="")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(git_log, "count", fails)
+        with pytest.raises(GitError):
+            git_history.read(repo.root, log)
+    assert git_history.read(repo.root, log).notes == []
+    assert sum(len(entry.change.renamed) for entry in log.since(0)) == 1
 
 
 def test_who_changed_a_file_is_a_hash(repo, log):
