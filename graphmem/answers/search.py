@@ -15,7 +15,7 @@ from graphmem.answers.plain import answer
 class PathScore:
     """What one candidate path said of a hit."""
 
-    path: str  # words | sentence | names | dense | exact | literal | places | graph | time | files | alike | joined
+    path: str  # words | sentence | names | dense | exact | literal | places | frames | graph | time | files | alike | joined
     rank: int  # 1-based in that path
     raw: float  # BM25, cosine, …
     normalised: float  # 0..1 within the path's candidates

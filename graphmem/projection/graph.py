@@ -40,6 +40,7 @@ from graphmem.projection.arrays import (
 )
 from graphmem.projection.build import build_arrays, text
 from graphmem.projection.container import DamagedFileError, read_container, write_container
+from graphmem.projection.file_names import FileNames
 from graphmem.projection.patch import Merge, Patched, patch_arrays
 from graphmem.store.base import GraphTables
 
@@ -208,7 +209,7 @@ class GraphView:
         if patch.ids is before.ids and "index_of" in made:
             mine["index_of"] = made["index_of"]
         if self.arrays.paths.path is before.arrays.paths.path:
-            mine.update((name, made[name]) for name in ("paths", "path_number", "_of_part") if name in made)
+            mine.update((name, made[name]) for name in ("paths", "path_number", "file_names") if name in made)
             if nodes.path is before.arrays.nodes.path and nodes.label is before.arrays.nodes.label and "_of_path" in made:
                 mine["_of_path"] = made["_of_path"]
         for name, column, how in (
@@ -424,25 +425,9 @@ class GraphView:
         return self._names.words()
 
     @cached_property
-    def _of_part(self) -> dict[str, list[str]]:
-        """Paths by base name, by what of it stands before the first dot, and by the name of each folder around."""
-        paths: dict[str, list[str]] = {}
-        for path in self.paths:
-            *folders, name = path.split("/")
-            for part in {name, name.partition(".")[0], *folders}:
-                paths.setdefault(part, []).append(path)
-        return paths
-
-    def files_named(self, place: str) -> list[str]:
-        """Files that are meant by the end of a path, ascending: by "app/base.py", else by "app.base" or "base", else all below a folder."""
-        parts = place.split("/") if "/" in place else place.split(".")
-        end, stem_end = f"/{place}", f"/{'/'.join(parts)}"
-        whole = [path for path in self._of_part.get(place.rpartition("/")[2], ()) if f"/{path}".endswith(end)]
-        if whole or not parts[-1]:
-            return whole
-        held = self._of_part.get(parts[-1], ())
-        stems = [path for path in held if f"/{_stem(path)}".endswith(stem_end)]
-        return stems or [path for path in held if f"{stem_end}/" in f"/{path}"]
+    def file_names(self) -> FileNames:
+        """Files by what people call them."""
+        return FileNames(self.paths)
 
     def by_module(self, module: str) -> I32:
         """File nodes of a dotted module name or import path, by path; none for ""."""
@@ -559,9 +544,3 @@ def kind_mask(kinds: Collection[str]) -> Bool:
     for kind in kinds:
         mask[EDGE_KINDS.index(str(kind))] = True
     return mask
-
-
-def _stem(path: str) -> str:
-    """A path without what follows the first dot of its last part."""
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}{name.partition('.')[0]}"

@@ -21,6 +21,15 @@ from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inne
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 
 
+class Signs(NamedTuple):
+    """What speaks for symbols and files before any text is looked at."""
+
+    named: Mapping[int, float]  # symbols the query names, and how sure that is
+    placed: Collection[int]  # of them definitions around places it gives by file and line
+    around: Mapping[int, tuple[float, int]]  # neighbours of those named: (score, the one it is nearest to)
+    active: Mapping[str, float]  # how near paths are to the active files
+
+
 class CodeLists(NamedTuple):
     """What the paths found, as scores of units."""
 
@@ -36,14 +45,12 @@ def gather(
     shot: Snapshot,
     words: WordAnswer | None,
     dense: Dense | None,
-    named: dict[int, float],
-    around: dict[int, tuple[float, int]],
-    active: Mapping[str, float],
+    signs: Signs,
     weights: Weights,
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Every path's candidates as scores of units; `active` tells how near paths are to the active files, `share` how many have vectors."""
+    """Every path's candidates as scores of units; `share` tells how many chunks have vectors."""
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
@@ -54,7 +61,7 @@ def gather(
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
-    segments = divided(view, map(entries.__getitem__, best_first), named, divide=tuning.divide, most=tuning.units)
+    segments = divided(view, map(entries.__getitem__, best_first), signs.named, divide=tuning.divide, most=tuning.units)
     units = Units(entries, segments, {})
     by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else UnitWords({}, {}, {})
     receivers = _receivers(view, units)
@@ -62,17 +69,18 @@ def gather(
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
         for segment in units.segments[chunk]:
             units.best.setdefault(segment.unit, segment)
-    near = _in_files(view, units, active)
+    near = _in_files(view, units, signs.active)
     places = _in_files(view, units, named_files(view, query)) if weights.places else {}
     lists = [
         Ranked("words", by_words.whole, weights.words),
         Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
         Ranked("names", by_words.names, weights.names, full=1.0),
         Ranked("dense", by_cosine, weights.dense * share, None),
-        Ranked("exact", {view.ids[node]: score for node, score in named.items()}, weights.exact, full=1.0),
-        Ranked("graph", {view.ids[node]: score for node, (score, _) in around.items()}, weights.graph),
+        Ranked("exact", {view.ids[node]: score for node, score in signs.named.items()}, weights.exact, full=1.0),
+        Ranked("graph", {view.ids[node]: score for node, (score, _) in signs.around.items()}, weights.graph),
         Ranked("literal", literal(query, units.segments) if weights.literal else {}, weights.literal, full=1.0),
         Ranked("places", places, weights.places, full=1.0),
+        Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
     ]
     return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)

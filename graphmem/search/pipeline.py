@@ -28,6 +28,7 @@ from graphmem.projection.words import DamagedWordsError, WordAnswer, WordIndex
 from graphmem.search import code, memories
 from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
+from graphmem.search.frames import framed
 from graphmem.search.query_type import classify, mentions
 from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
@@ -38,6 +39,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
 _GOOD: Final = 0.5
+_SELDOM: Final = ("literal", "places", "frames")  # lists that have nothing to say of most queries
 _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as those of memories do
 
 
@@ -197,6 +199,9 @@ class _Run:
         shot, weights = self.shot, self.weights
         want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
         named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}
+        placed = framed(shot.graph, self.request.query) if want_symbols and weights.frames else set()
+        placed = {node for node in placed if filters.allows_path(shot.graph.path(node))}
+        named |= dict.fromkeys(placed, 1.0)
         around = by_graph(shot.graph, named, self.tuning.graph_depth, filters) if weights.graph else {}
         words: WordAnswer | None = self._collect(words_path)
         dense: Dense | None = self._collect(dense_path)
@@ -211,9 +216,9 @@ class _Run:
         share = _coverage(shot.covered) if dense is not None else 0.0
         if dense is not None and share < 1:
             self.missing["dense"] = f"vectors {share:.0%}"
-        coded = code.gather(self.request.query, shot, words, dense, named, around, active, weights, share, self.tuning)
-        # Most queries write nothing literally and name no file.
-        self._answers(*(one.name for one in coded.lists if one.name in ("literal", "places") and one.scores and one.weight))
+        signs = code.Signs(named, placed, around, active)
+        coded = code.gather(self.request.query, shot, words, dense, signs, weights, share, self.tuning)
+        self._answers(*(one.name for one in coded.lists if one.name in _SELDOM and one.scores and one.weight))
         return coded
 
     def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:

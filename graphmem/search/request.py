@@ -50,6 +50,7 @@ class Weights(NamedTuple):
     names: float = 0.0  # share of the names of a unit, of what it is in and of its file that the query has
     literal: float = 0.0  # names and phrases that stand in code as the query writes them
     places: float = 0.0  # files the query names
+    frames: float = 0.0  # definitions around the places it gives by file and line, as tracebacks do
     alike: float = 0.0  # cosine with the best hits
     joined: float = 0.0  # of other hits that an edge joins it with; of what they score, not of the best of the list
     files: float = 0.15  # nearness to the active files
@@ -63,6 +64,7 @@ _DESCRIBED: Final = Weights(
     names=0.2,
     literal=0.2,
     places=0.2,
+    frames=0.6,
     graph=0.0,
     votes=0.07,
     alike=0.15,

@@ -143,6 +143,11 @@ def is_inner(view: GraphView, node: int) -> bool:
     return parent >= 0 and _kind(view, parent) in _BODIES
 
 
+def is_function(view: GraphView, node: int) -> bool:
+    """True of a function or a method."""
+    return _kind(view, node) in _BODIES
+
+
 def is_class(view: GraphView, node: int) -> bool:
     """True of a definition that holds others: a class or what other languages have in its place."""
     return _kind(view, node) in _HOLDERS

@@ -1,0 +1,64 @@
+"""Files by what people call them: the end of a path, a file's name, a module, a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class FileNames:
+    """Paths by every part of theirs.
+
+    Args:
+        paths: of all files, ascending.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._of_part: dict[str, list[str]] = {}  # base name, what of it stands before the first dot, name of each folder around
+        for path in paths:
+            *folders, name = path.split("/")
+            for part in {name, name.partition(".")[0], *folders}:
+                self._of_part.setdefault(part, []).append(path)
+
+    def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
+        """Files whose paths share the most last parts with a path, and how many these are; ([], 0) where not even the name is there.
+
+        Args:
+            parts: of the path.
+        """
+        name = parts[-1] if parts else ""
+        named = self._of_part.get(name, [])
+        if len(parts) > 1:
+            beside = self._of_part.get(parts[-2], [])
+            end = f"/{parts[-2]}/{name}"
+            near = [path for path in min(named, beside, key=len) if f"/{path}".endswith(end)]
+            shared = {path: _shared(path.split("/"), parts) for path in near}
+            if shared:
+                most = max(shared.values())
+                return [path for path, same in shared.items() if same == most], most
+        found = [path for path in named if path.rpartition("/")[2] == name]
+        return found, 1 if found else 0
+
+    def meant(self, place: str) -> list[str]:
+        """Files that are meant by the end of a path, ascending: by "app/base.py", else by "app.base" or "base", else all below a folder."""
+        parts = place.split("/") if "/" in place else place.split(".")
+        end, stem_end = f"/{place}", f"/{'/'.join(parts)}"
+        whole = [path for path in self._of_part.get(place.rpartition("/")[2], ()) if f"/{path}".endswith(end)]
+        if whole or not parts[-1]:
+            return whole
+        held = self._of_part.get(parts[-1], ())
+        stems = [path for path in held if f"/{_stem(path)}".endswith(stem_end)]
+        return stems or [path for path in held if f"{stem_end}/" in f"/{path}"]
+
+
+def _shared(left: Sequence[str], right: Sequence[str]) -> int:
+    """Last parts that two paths have in common."""
+    same = 0
+    while same < min(len(left), len(right)) and left[-1 - same] == right[-1 - same]:
+        same += 1
+    return same
+
+
+def _stem(path: str) -> str:
+    """A path without what follows the first dot of its last part."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.partition('.')[0]}"
