@@ -33,7 +33,7 @@ from graphmem.embedding.quantised import QuantisedEmbedder, graph_file
 from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.settings import models_dir
 
-BATCH = 8  # texts a forward pass, as the service has it
+BATCH = 8  # texts a call, as the service has it
 QUESTION = "where is the session persisted between two requests"
 REFERENCE = "reference (sentence-transformers)"
 NAMES = {

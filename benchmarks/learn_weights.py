@@ -14,6 +14,7 @@ file counts as much as its best hits. Ridge penalty on standardised values. Sour
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,6 +79,43 @@ def ask(case: Case, shot: Any, embedder: Any, state: Any, tuning: Tuning) -> Ask
     return Asked(case, named, np.array(rows, np.float64).reshape(-1, len(LISTS)))
 
 
+def options_of(doc: str | None) -> argparse.ArgumentParser:
+    """Where questions, indexes and models lie."""
+    options = report.parser(doc)
+    options.add_argument("work", type=Path)
+    options.add_argument("--changes", type=Path, required=True)
+    options.add_argument("--mirrors", type=Path, required=True)
+    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
+    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
+    return options
+
+
+def cases_of(arguments: argparse.Namespace) -> list[Case]:
+    """Questions of the repositories that were named."""
+    cases = changes(arguments.changes, arguments.mirrors, arguments.work)
+    return [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
+
+
+def ask_all(arguments: argparse.Namespace, cases: Sequence[Case], tuning: Tuning) -> list[Asked]:
+    """Every question with a hit, tree after tree.
+
+    Raises:
+        SystemExit: there is no model.
+    """
+    chosen = choose(folder=arguments.models)
+    if chosen.embedder is None:
+        raise SystemExit(chosen.reason)
+    embedder = Remembered(chosen.embedder)
+    asked: list[Asked] = []
+    for place in sorted({case.place for case in cases}):
+        memory, shot = indexed(arguments.work, place, embedder)
+        there = existing(shot.graph)
+        here = [case._replace(functions=case.functions & there) for case in cases if case.place == place]
+        asked += [one for case in here if len((one := ask(case, shot, embedder, memory.state(), tuning)).hits)]
+        memory.close()
+    return asked
+
+
 def learnt(asked: Sequence[Asked], columns: Sequence[int]) -> np.ndarray[Any, Any]:
     """Slopes of the line, every repository counting the same."""
     values = np.concatenate([one.values[:, columns] for one in asked])
@@ -131,27 +169,14 @@ def ranked(one: Asked, scores: np.ndarray[Any, Any]) -> tuple[float, ...]:
 
 
 def main() -> int:
-    options = report.parser(__doc__)
-    options.add_argument("work", type=Path)
-    options.add_argument("--changes", type=Path, required=True)
-    options.add_argument("--mirrors", type=Path, required=True)
-    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
-    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
+    options = options_of(__doc__)
     options.add_argument("--without", action="append", default=[], help="lists the line does not know; may be given several times")
     arguments = options.parse_args()
-    cases = list(changes(arguments.changes, arguments.mirrors, arguments.work))
-    cases = [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
-    chosen = choose(folder=arguments.models)
-    if chosen.embedder is None or len({case.group for case in cases}) < 2:
-        options.error(chosen.reason if chosen.embedder is None else "at least two repositories are needed: one to learn on, one to try")
-    embedder, tuning = Remembered(chosen.embedder), Tuning()
-    asked: list[Asked] = []
-    for place in sorted({case.place for case in cases}):
-        memory, shot = indexed(arguments.work, place, embedder)
-        there = existing(shot.graph)
-        here = [case._replace(functions=case.functions & there) for case in cases if case.place == place]
-        asked += [one for case in here if len((one := ask(case, shot, embedder, memory.state(), tuning)).hits)]
-        memory.close()
+    tuning = Tuning()
+    cases = cases_of(arguments)
+    if len({case.group for case in cases}) < 2:
+        options.error("at least two repositories are needed: one to learn on, one to try")
+    asked = ask_all(arguments, cases, tuning)
     found = [np.array(score(case, hits)) for case, hits in ((one.case, [one.hits[at] for at in as_search(one, tuning)]) for one in asked)]
     groups = sorted({one.case.group for one in asked})
     rows, slopes = [], {}

@@ -11,16 +11,13 @@ Beside both stands the share of changed files that are among the hits at all.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import report
-from learn_weights import LISTS, Asked, as_search, ask
-from search_quality import Remembered, changes, existing, indexed
+from learn_weights import LISTS, Asked, as_search, ask_all, cases_of, options_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from graphmem.embedding.choose import choose
 from graphmem.search.pipeline import Tuning
 
 Described = tuple[Asked, list[str], np.ndarray[Any, Any]]  # a question, the files of its hits, what is known of each
@@ -72,31 +69,19 @@ def in_folds(here: list[Described], others: list[Described]) -> float:
 
 
 def main() -> int:
-    options = report.parser(__doc__)
-    options.add_argument("work", type=Path)
-    options.add_argument("--changes", type=Path, required=True)
-    options.add_argument("--mirrors", type=Path, required=True)
-    options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
-    options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
+    options = options_of(__doc__)
     options.add_argument("--tested", default="flask,click", help="those that are tested; the others are learnt from")
     arguments = options.parse_args()
-    cases = [case for case in changes(arguments.changes, arguments.mirrors, arguments.work) if case.kind == "raw"]
-    cases = [case for case in cases if not arguments.only or case.group in arguments.only.split(",")]
+    cases = [case for case in cases_of(arguments) if case.kind == "raw"]
     tested = sorted(set(arguments.tested.split(",")) & {case.group for case in cases})
-    chosen = choose(folder=arguments.models)
-    if chosen.embedder is None or not tested or len({case.group for case in cases}) == len(tested):
-        options.error(chosen.reason if chosen.embedder is None else "repositories to test and others to learn from are needed")
-    embedder, tuning = Remembered(chosen.embedder), Tuning()
+    if not tested or len({case.group for case in cases}) == len(tested):
+        options.error("repositories to test and others to learn from are needed")
+    tuning = Tuning()
     described: list[Described] = []
-    for place in sorted({case.place for case in cases}):
-        memory, shot = indexed(arguments.work, place, embedder)
-        there = existing(shot.graph)
-        for case in (case._replace(functions=case.functions & there) for case in cases if case.place == place):
-            one = ask(case, shot, embedder, memory.state(), tuning)
-            if one.hits:
-                order = as_search(one, tuning)
-                described.append(((one := Asked(case, [one.hits[at] for at in order], one.values[order])), *files_of(one)))
-        memory.close()
+    for one in ask_all(arguments, cases, tuning):
+        order = as_search(one, tuning)
+        ordered = one._replace(hits=[one.hits[at] for at in order], values=one.values[order])
+        described.append((ordered, *files_of(ordered)))
     asked_of = {name: [row for row in described if row[0].case.group == name] for name in tested}
     learnt = trees([row for row in described if row[0].case.group not in tested])
     folds = {name: in_folds(here, [row for row in described if row[0].case.group != name]) for name, here in asked_of.items()}

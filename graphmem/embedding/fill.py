@@ -17,7 +17,7 @@ from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import EmbedderError
 from graphmem.store.base import GraphStore
 
-BATCH: Final = 8  # texts a forward pass; measured: 8 beats 32 and 64 on a busy two-core machine
+BATCH: Final = 8  # texts between two looks whether to stop; sentence-transformers reads them in one pass, and 32 or 64 are slower there
 WINDOW: Final = 256  # texts read, sorted by length and written together
 
 _LINES: Final = re.compile(r" \| Lines: \d+-\d+")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from graphmem.memory.book import MemoryBook
 
-BATCH: Final = 8  # texts a forward pass, as for code
+BATCH: Final = 8  # texts between two looks whether to stop, as for code
 WINDOW: Final = 64  # vectors written together
 
 _log = logging.getLogger(__name__)
