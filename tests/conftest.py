@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +67,31 @@ def _memory(one: str, content: str, **changes) -> MemoryRow:
 def memory():
     """Makes the row of a memory: memory(id, content, **whatever else is not as usual)."""
     return _memory
+
+
+# ---- the servers of a folder
+
+
+def _servers_of(folder: Path) -> set[int]:
+    """Servers that run and whose command line names the folder, by number.
+
+    What a server starts has the server's command line until it has become another program: it is none.
+    """
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                command = (entry / "cmdline").read_bytes()
+                state, parent, *_ = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+                if b"serve" in command.split(b"\0") and bytes(folder) in command and state not in "ZX":
+                    parents[int(entry.name)] = int(parent)
+    return {pid for pid, parent in parents.items() if parent not in parents}
+
+
+@pytest.fixture(scope="session")
+def servers_of():
+    """Tells the process numbers of the servers of a folder: servers_of(folder)."""
+    return _servers_of
 
 
 FIRST = ("test_other_engine.py",)  # one test of minutes: begun last, every other worker would wait for it

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -33,19 +33,7 @@ print(owner.read(location.owner_file).pid)
 """
 
 
-def servers_of(folder: Path) -> set[int]:
-    """Servers whose command line names the folder."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if b"serve" in words and str(folder).encode() in b"\0".join(words) and owner.process_start(int(entry.name)):
-                    found.add(int(entry.name))
-    return found
-
-
-def end(folder: Path) -> None:
+def end(folder: Path, servers_of: Callable[[Path], set[int]]) -> None:
     for pid in servers_of(folder):
         with contextlib.suppress(ProcessLookupError):  # it was on its way out when it was listed
             os.kill(pid, signal.SIGTERM)
@@ -55,7 +43,7 @@ def end(folder: Path) -> None:
 
 
 @pytest.fixture
-def location(repo: Path, environ: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Location]:
+def location(repo: Path, environ: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, servers_of) -> Iterator[Location]:
     """A project; servers of it are ended with the test."""
     for name in [name for name in os.environ if name not in environ]:
         monkeypatch.delenv(name)
@@ -63,12 +51,12 @@ def location(repo: Path, environ: Mapping[str, str], monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(name, value)
     subprocess.run(["git", "init", "-q", str(repo)], check=True)
     yield locate(repo, Settings())
-    end(repo)
+    end(repo, servers_of)
     for pid in servers_of(repo):
         os.kill(pid, signal.SIGKILL)
 
 
-def test_twenty_clients_at_once_start_one_owner_and_all_find_it(location, repo, environ):
+def test_twenty_clients_at_once_start_one_owner_and_all_find_it(location, repo, environ, servers_of):
     clients = [
         subprocess.Popen(
             [sys.executable, "-P", "-c", CLIENT, str(repo), str(number)],
@@ -92,7 +80,7 @@ def test_twenty_clients_at_once_start_one_owner_and_all_find_it(location, repo, 
     assert {one.id for one in found.memories} == {f"client-{number}" for number in range(20)}
 
 
-def test_an_owner_that_is_told_to_end_keeps_everything_and_leaves_nothing_behind(location, repo):
+def test_an_owner_that_is_told_to_end_keeps_everything_and_leaves_nothing_behind(location, repo, servers_of):
     service = connect_or_start(location)
     service.remember("written just before the end", id="last")
     (pid,) = servers_of(repo)
@@ -108,7 +96,7 @@ def test_an_owner_that_is_told_to_end_keeps_everything_and_leaves_nothing_behind
     assert connect_or_start(location).memory("last").content == "written just before the end"
 
 
-def test_a_killed_owner_is_replaced_and_has_lost_nothing(location, repo):
+def test_a_killed_owner_is_replaced_and_has_lost_nothing(location, repo, servers_of):
     service = connect_or_start(location)
     for number in range(5):
         service.remember(f"kept before the crash, number {number}", id=f"kept-{number}")
@@ -130,11 +118,11 @@ def test_the_file_of_a_process_number_that_belongs_to_somebody_else_is_replaced(
     assert found.pid != os.getpid()
 
 
-def test_an_old_token_is_refused_and_the_owner_file_has_the_new_one(location, repo, monkeypatch):
+def test_an_old_token_is_refused_and_the_owner_file_has_the_new_one(location, repo, monkeypatch, servers_of):
     monkeypatch.setenv("GRAPHMEM_TOKEN", "first")
     service = connect_or_start(location)
     service.state()
-    end(repo)
+    end(repo, servers_of)
     monkeypatch.setenv("GRAPHMEM_TOKEN", "second")
     renewed = connect_or_start(location)
     renewed.state()
@@ -142,7 +130,7 @@ def test_an_old_token_is_refused_and_the_owner_file_has_the_new_one(location, re
         RemoteGraphMem(renewed.address, "first").state()
 
 
-def test_two_checkouts_of_one_repository_have_an_owner_each(location, repo, tmp_path):
+def test_two_checkouts_of_one_repository_have_an_owner_each(location, repo, tmp_path, servers_of):
     other = tmp_path / "other"
     subprocess.run(["cp", "-r", str(repo), str(other)], check=True)
     elsewhere = locate(other, Settings())
@@ -152,15 +140,15 @@ def test_two_checkouts_of_one_repository_have_an_owner_each(location, repo, tmp_
         mine.remember("only known here", id="mine")
         assert [one.id for one in theirs.memories().memories] == []
     finally:
-        end(other)
+        end(other, servers_of)
 
 
-def test_a_long_log_is_put_aside_and_a_short_one_is_added_to(location, repo):
+def test_a_long_log_is_put_aside_and_a_short_one_is_added_to(location, repo, servers_of):
     location.data_dir.mkdir(parents=True, exist_ok=True)
     log = location.data_dir / "server.log"
     log.write_text("said by an earlier one\n")
     connect_or_start(location)
-    end(repo)
+    end(repo, servers_of)
     assert log.read_text().startswith("said by an earlier one\n")
     log.write_text("x" * (2 << 20))
     connect_or_start(location)
