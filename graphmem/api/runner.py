@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, ParamSpec, TypeVar
 
 from graphmem.api.limits import ServerLimits
-from graphmem.api.metrics import Meter
+from graphmem.api.meter import Meter
 from graphmem.errors import DeadlineError, LimitError
 
 P = ParamSpec("P")

@@ -28,8 +28,9 @@ from graphmem.indexing.recent import Recent
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
 from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, file_id, stable_id
-from graphmem.parsing.discovery import DiscoveryOptions, FoundFile
+from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.parsing.language import languages
 from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks

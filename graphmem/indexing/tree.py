@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.parsing.discovery import Discovery, DiscoveryOptions, FoundFile, discover, discover_some
+from graphmem.parsing.discovery import Discovery, FoundFile, discover, discover_some
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE
+from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions
 from graphmem.resolution.layout import Layout, is_layout_file, read_layout
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
 from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
 from graphmem.parsing.encoding import is_marked_wide
-from graphmem.parsing.ignore import GRAPHMEM_IGNORE, file_reason
+from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.listing import Listing, folders_above
 
@@ -45,25 +44,6 @@ SKIP_REASONS: Final = {
     "worktree": "another working tree of the same repository",
 }
 _HASH_SIZE: Final = 16  # bytes: blake2b-128
-
-
-@dataclass(frozen=True, slots=True)
-class DiscoveryOptions:
-    """What to leave out.
-
-    Attributes:
-        max_file_bytes: larger files are skipped; > 0.
-        include_vendored: index folders such as `vendor` and `node_modules` too.
-        include_generated: index generated and minified files too.
-        exclude: further patterns in gitignore's language, counted from the root.
-        use_git: ask git for the list where the root lies in a repository.
-    """
-
-    max_file_bytes: int = 1 << 20
-    include_vendored: bool = False
-    include_generated: bool = False
-    exclude: tuple[str, ...] = ()
-    use_git: bool = True
 
 
 class FoundFile(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which paths are left out by name: ignore files, vendored folders, caches, binaries, lock files.
+"""What is left out, and which paths by their name: ignore files, vendored folders, caches, binaries, lock files.
 
 Names are looked at below the root only, so indexing a folder that itself lies in `site-packages` works.
 """
@@ -7,6 +7,7 @@ Names are looked at below the root only, so indexing a folder that itself lies i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from pathspec import GitIgnoreSpec
@@ -37,6 +38,25 @@ LOCK_FILES: Final = frozenset(
     "package-lock.json packages.lock.json pdm.lock pnpm-lock.yaml poetry.lock pubspec.lock uv.lock yarn.lock".split()
 )
 _MINIFIED_ENDINGS: Final = (".min.js", ".min.css", ".min.mjs", ".min.cjs", "-min.js", ".bundle.js", ".js.map", ".css.map", ".mjs.map")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryOptions:
+    """What to leave out.
+
+    Attributes:
+        max_file_bytes: larger files are skipped; > 0.
+        include_vendored: index folders such as `vendor` and `node_modules` too.
+        include_generated: index generated and minified files too.
+        exclude: further patterns in gitignore's language, counted from the root.
+        use_git: ask git for the list where the root lies in a repository.
+    """
+
+    max_file_bytes: int = 1 << 20
+    include_vendored: bool = False
+    include_generated: bool = False
+    exclude: tuple[str, ...] = ()
+    use_git: bool = True
 
 
 class IgnoreRules:

@@ -10,16 +10,13 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from graphmem import _git
 from graphmem.errors import GitError
 from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, IgnoreRules, file_reason, folder_reason
-
-if TYPE_CHECKING:
-    from graphmem.parsing.discovery import DiscoveryOptions
+from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, file_reason, folder_reason
 
 GIT_S: Final = 600.0  # for the list of a tree, which git may have to read from a slow disk
 _NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # nobody would look for them in an index

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from graphmem.resolution.solver import Memo
-
 FEW_GROUPS: Final = 4_096  # groups that are looked through
 FEW_ANSWERS: Final = 20_000  # answers in files that are looked through
 
@@ -86,13 +84,13 @@ class AnswersOf:
     def __init__(self) -> None:
         self._reverse: Reverse | None = None
         self._paths: list[str] = []
-        self._seen: dict[str, tuple[Memo, int]] = {}  # what the index is of: a memo only grows, or its file leaves this
+        self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # what the index is of: a memo only grows, or its file leaves this
 
-    def files(self, memos: Mapping[str, Memo], stale: set[int]) -> list[str]:
+    def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
         """Every file with an answer made from one of these numbers, and some others.
 
         Args:
-            memos: by path; every answer is (value, number).
+            memos: by path, what the solver remembers of a file; every answer is (value, number).
             stale: the numbers.
         """
         seen = self._seen
@@ -109,7 +107,7 @@ class AnswersOf:
         """Answers of a file were taken out: it is looked through from now on."""
         self._seen.pop(path, None)
 
-    def _make(self, memos: Mapping[str, Memo]) -> None:
+    def _make(self, memos: Mapping[str, Mapping[Any, Any]]) -> None:
         import numpy as np
 
         self._paths = list(memos)

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from graphmem.projection.graph import GraphView
 from graphmem.search.units import is_class, is_function
 
-MOST: Final = 100  # frames that are looked at, from both ends
 _FILES: Final = 3  # that a path may mean: a frame in one of many files says nothing
 _LIBRARIES: Final = frozenset({"site-packages", "dist-packages", "node_modules"})
 _LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # folder of what comes with Python
@@ -21,6 +20,15 @@ _OTHER: Final = (
 _FRAME: Final = re.compile(f"{_PYTHON}|{_OTHER}")
 
 
+class Definition(NamedTuple):
+    """A function or class, and its lines."""
+
+    node: int
+    name: str
+    start: int
+    end: int
+
+
 class Frame(NamedTuple):
     """One place."""
 
@@ -30,13 +38,13 @@ class Frame(NamedTuple):
 
 
 def frames(query: str) -> list[Frame]:
-    """Places that a query gives by file and line, in its order; of more than `MOST` the first and the last."""
-    found = []
+    """Places that a query gives by file and line, in its order, each once: a recursion is a thousand times the same."""
+    found: dict[Frame, None] = {}
     for match in _FRAME.finditer(query):
         path = match["quoted"] or match["path"]
         name = (match["within"] or match["called"] or "").rpartition(".")[2]
-        found.append(Frame(path.replace("\\", "/"), int(match["said"] or match["line"]), name if name.isidentifier() else ""))
-    return found if len(found) <= MOST else found[: MOST // 2] + found[-MOST // 2 :]
+        found[Frame(path.replace("\\", "/"), int(match["said"] or match["line"]), name if name.isidentifier() else "")] = None
+    return list(found)
 
 
 def framed(view: GraphView, query: str) -> set[int]:
@@ -45,13 +53,14 @@ def framed(view: GraphView, query: str) -> set[int]:
     The function a frame names comes before its line, for what ran may be older than what is indexed; of several with that name the one
     around the line, else the nearest.
     """
-    files: dict[str, tuple[list[str], bool]] = {}
+    meant: dict[str, tuple[list[list[Definition]], bool]] = {}
     found = set()
     for frame in frames(query):
-        if frame.path not in files:
-            files[frame.path] = _files(view, frame.path)
-        paths, sure = files[frame.path]
-        found |= {_around(view, path, frame, sure) for path in paths}
+        if frame.path not in meant:
+            paths, sure = _files(view, frame.path)
+            meant[frame.path] = [_definitions(view, path) for path in paths], sure
+        files, sure = meant[frame.path]
+        found |= {_around(file, frame, sure) for file in files}
     return found - {-1}
 
 
@@ -70,20 +79,23 @@ def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
     return paths, whole or same > 1
 
 
-def _around(view: GraphView, path: str, frame: Frame, sure: bool) -> int:
+def _definitions(view: GraphView, path: str) -> list[Definition]:
+    """Functions and classes of a file, those around others before them."""
+    return [
+        Definition(node, view.name(node), int(view.start_line[node]), int(view.end_line[node]))
+        for node in view.by_path(path).tolist()
+        if is_function(view, node) or is_class(view, node)
+    ]
+
+
+def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
     """The definition in a file that a frame means.
 
     -1 for none: code outside all of them, or a function that is not there in a file of which only the name is the same.
     """
-    inside: list[int] = [node for node in view.by_path(path).tolist() if is_function(view, node) or is_class(view, node)]
-    named = [node for node in inside if frame.name and view.name(node) == frame.name]
+    named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:
-        return min(named, key=lambda node: (_distance(view, node, frame.line), node))
+        return min(named, key=lambda one: (max(one.start - frame.line, frame.line - one.end, 0), one.node)).node
     if not sure:
         return -1
-    return next((node for node in reversed(inside) if not _distance(view, node, frame.line)), -1)  # enclosing ones stand first
-
-
-def _distance(view: GraphView, node: int, line: int) -> int:
-    """Lines between a definition and a line; 0 inside."""
-    return max(int(view.start_line[node]) - line, line - int(view.end_line[node]), 0)
+    return next((one.node for one in reversed(file) if one.start <= frame.line <= one.end), -1)

@@ -17,7 +17,7 @@ from graphmem.service import backup as archives
 
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
-    from graphmem.parsing.discovery import DiscoveryOptions
+    from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore, GraphTables

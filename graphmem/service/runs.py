@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError, NotIndexedError, RepositoryError
 from graphmem.model import Diagnostic, IndexProgress
 from graphmem.parsing.contents import read_regular
-from graphmem.parsing.discovery import DiscoveryOptions, content_hash
+from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.service.watching import Watcher
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphmem.indexing.pipeline import Indexer
     from graphmem.memory.book import MemoryBook
     from graphmem.model import IndexProgress
-    from graphmem.parsing.discovery import DiscoveryOptions
+    from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
     from graphmem.service.vectors import VectorFiller
     from graphmem.settings import Settings

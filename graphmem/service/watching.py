@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from graphmem.errors import GraphMemError, RepositoryError
 from graphmem.indexing import git
-from graphmem.parsing.discovery import DiscoveryOptions, folders
-from graphmem.parsing.ignore import file_reason
+from graphmem.parsing.discovery import folders
+from graphmem.parsing.ignore import DiscoveryOptions, file_reason
 from graphmem.parsing.language import language_of_path
 
 if TYPE_CHECKING:

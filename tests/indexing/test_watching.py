@@ -11,7 +11,7 @@ import time
 import pytest
 
 from graphmem.errors import GraphMemError
-from graphmem.parsing.discovery import DiscoveryOptions
+from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.service.watching import Watcher, _notifier
 
 PATIENCE_S = 60

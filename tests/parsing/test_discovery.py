@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import IndexCancelledError, RepositoryError
-from graphmem.parsing.discovery import SKIP_REASONS, Discovery, DiscoveryOptions, content_hash, discover
+from graphmem.parsing.discovery import SKIP_REASONS, Discovery, content_hash, discover
+from graphmem.parsing.ignore import DiscoveryOptions
 
 GIT_IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 

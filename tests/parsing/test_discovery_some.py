@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.parsing.discovery import DiscoveryOptions, discover, discover_some
+from graphmem.parsing.discovery import discover, discover_some
+from graphmem.parsing.ignore import DiscoveryOptions
 
 NAMES = ["a", "b.py", "c.ts", "vendor", "node_modules", "build", "d.min.js", "e.lock", "venv", "x y.py", "é.py", "[z].py", "*.md"]
 RULES = ["build/\n", "*.ts\n!c.ts\n", "a\n", "/a/b.py\n", "!vendor/\n", ""]

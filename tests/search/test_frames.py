@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.frames import MOST, Frame, framed, frames
+from graphmem.search.frames import Frame, framed, frames
 from graphmem.search.pipeline import Request, Tuning, search
 
 PYTHON = """It fails since the last release:
@@ -41,10 +41,9 @@ def test_places_are_read_as_languages_write_them(text, found):
     assert frames(text) == found
 
 
-def test_of_too_many_frames_the_first_and_the_last_are_read():
-    read = frames("\n".join(f'File "a.py", line {line}, in f' for line in range(1, 1001)))
-    assert len(read) == MOST
-    assert (read[0].line, read[-1].line) == (1, 1000)
+def test_every_frame_of_a_long_traceback_is_read_and_a_recursion_once():
+    depths = [f'File "a.py", line {line}, in f' for line in (*range(1, 301), *[300] * 700)]
+    assert [frame.line for frame in frames("\n".join(depths))] == list(range(1, 301))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from graphmem.evidence import coverage, scip, trace
 from graphmem.evidence.inbox import READERS
 from graphmem.evidence.observations import End, Observation, Seen
 from graphmem.evidence.scip_format import message_class
-from graphmem.parsing.discovery import DiscoveryOptions, discover
+from graphmem.parsing.discovery import discover
+from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.parsing.worker import parse_file
 from graphmem.resolution.resolver import Resolver
 
