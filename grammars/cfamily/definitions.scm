@@ -76,11 +76,35 @@
         (type_identifier) @name
         (parenthesized_declarator
           (pointer_declarator
-            declarator: (type_identifier) @name))
+            declarator: [
+              (type_identifier) @name
+              (array_declarator
+                declarator: (type_identifier) @name)
+            ]))
       ])
     (array_declarator
       declarator: (type_identifier) @name)
   ]) @definition.type
+
+; typedef type first, name, *name: every further one
+(type_definition
+  type: [
+    (type_identifier)
+    (primitive_type)
+    (sized_type_specifier)
+    (struct_specifier
+      name: (_))
+    (union_specifier
+      name: (_))
+    (enum_specifier
+      name: (_))
+  ] @value
+  declarator: (_)
+  declarator: [
+    (type_identifier) @name
+    (pointer_declarator
+      declarator: (type_identifier) @name)
+  ] @definition.type)
 
 ; /* Documentation. */
 ((comment) @doc

@@ -88,3 +88,9 @@
 ; (…, ...)
 (parameter_list
   "..." @name @parameter.rest)
+
+; template <typename T>: a name for types, inside the declaration
+(template_declaration
+  parameters: (template_parameter_list
+    (type_parameter_declaration
+      (type_identifier) @target) @binding.local)) @extent

@@ -109,3 +109,9 @@
 (method_declaration
   body: (arrow_expression_clause
     (_) @value @binding.return))
+
+; <T>: a name for types, inside the declaration
+(_
+  (type_parameter_list
+    (type_parameter
+      name: (identifier) @target) @binding.local)) @extent

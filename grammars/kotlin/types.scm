@@ -73,3 +73,10 @@
 (function_body
   "="
   (_) @value) @binding.return
+
+; <T>: a name for types, inside the declaration
+(_
+  (type_parameters
+    (type_parameter
+      .
+      (type_identifier) @target) @binding.local)) @extent

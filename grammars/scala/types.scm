@@ -59,3 +59,8 @@
 (typed_pattern
   pattern: (identifier) @target
   type: (_) @annotation) @binding.annotate
+
+; [T]: a name for types, inside the declaration
+(_
+  (type_parameters
+    name: (identifier) @target @binding.local)) @extent

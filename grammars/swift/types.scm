@@ -38,3 +38,10 @@
 ; return value
 (control_transfer_statement
   result: (_) @value) @binding.return
+
+; <T>: a name for types, inside the declaration
+(_
+  (type_parameters
+    (type_parameter
+      .
+      (type_identifier) @target) @binding.local)) @extent

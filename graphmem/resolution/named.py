@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from graphmem.resolution.names import Place
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
-from graphmem.resolution.types import MODULE, NAMESPACE, Atom
+from graphmem.resolution.types import CLASS, MODULE, NAMESPACE, Atom
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Import
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.names import Place
 
 Symbols = frozenset[Symbol]
 
@@ -71,7 +71,9 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 
 
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
-    """The definitions that a module or a package, as a file sees it, has under a name."""
+    """The definitions that a module, a package as a file sees it, or a class has under a name."""
+    if owner[0] == CLASS:
+        return _of_class(inference, owner[1], name, anything)
     modules = [owner] if owner[0] == MODULE else []
     if owner[0] == NAMESPACE:
         modules += entry.rules.package_files(inference, owner, name)
@@ -81,6 +83,18 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
         if target is not None:
             ask = inference.project.solver.ask
             symbols |= ask(target.memo, ("given", name, anything), _given, inference, target, name, anything)
+    return symbols
+
+
+def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
+    """What a class has under a name, or the first of its bases that has it."""
+    symbols = _NONE
+    for key in inference.project.entry(symbol).rules.type_names(name):
+        owner = inference.owner(symbol, key)
+        if isinstance(owner, Symbol):
+            entry = inference.project.entry(owner)
+            for slot in entry.names(owner.index).get(key, ()):
+                symbols |= placed(inference, Place(entry, owner.index, slot), key, anything=anything)
     return symbols
 
 

@@ -105,6 +105,62 @@ def test_parameters_of_a_type_are_nobodys_type(resolve, path, source):
     assert not {one for one in found if one[1].rpartition(":")[2] in ("T", "U")}
 
 
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.swift", "typealias T = Int\nfunc f<T, U>(a: T, b: U) {}\nfunc g(a: T) {}\nclass V<T> {\n  func m(a: T) {}\n}\n"),
+        ("a.scala", "object P {\n type T = Int\n def f[T, U](a: T, b: U): Int = 1\n def g(a: T): Int = 1\n class V[T](t: T) {}\n}\n"),
+        ("a.kt", "typealias T = Int\nfun <T, U> f(a: T, b: U) {}\nfun g(a: T) {}\nclass V<T> {\n  fun m(a: T) {}\n}\n"),
+        (
+            "a.cs",
+            "delegate int T(int x);\nclass X {\n  void f<T>(T a) {}\n  void g(T a) {}\n}\nclass V<T> {\n  void m(T a) {}\n}\n",
+        ),
+        (
+            "a.cpp",
+            "using T = int*;\ntemplate <typename T> void f(T a) {}\nvoid g(T a) {}\ntemplate <class T> struct V { void m(T a); };\n",
+        ),
+        ("a.ts", "type T = string;\nfunction f<T, U>(a: T, b: U) {}\nfunction g(a: T) {}\nclass V<T> {\n  m(a: T) {}\n}\n"),
+    ],
+)
+def test_parameters_of_a_type_hide_an_alias_of_their_name(resolve, path, source):
+    found = resolve({path: source}).edges("USES_TYPE")
+    assert {src.rpartition(":")[2].rpartition(".")[2] for src, dst in found if dst.startswith(path)} == {"g"}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "uses"),
+    [
+        (
+            "a.py",
+            "class Outer:\n    Alias = dict[str, int]\nclass Sub(Outer): ...\ndef f(a: Outer.Alias): ...\ndef g(a: 'Sub.Alias'): ...\n",
+            {("f", "Outer.Alias"), ("g", "Outer.Alias")},
+        ),
+        (
+            "a.ts",
+            "export namespace N { export type Id = string; export interface I { a: Id } }\nfunction f(a: N.Id, b: N.I) {}\n",
+            {("N.I", "N.Id"), ("f", "N.Id"), ("f", "N.I")},
+        ),
+        (
+            "a.cpp",
+            "struct O { using A = int*; typedef int Old; };\nstruct P : O {};\nO::A f(P::Old o) { return 0; }\n",
+            {("f", "O.A"), ("f", "O.Old")},
+        ),
+        ("a.rs", "mod m { pub type R = u32; }\nfn f(a: m::R) {}\n", {("f", "m.R")}),
+        ("a.swift", "struct O { typealias Done = (Int) -> Void }\nfunc f(d: O.Done) {}\n", {("f", "O.Done")}),
+        ("a.scala", "object O {\n  type M = Map[String, Int]\n}\nclass C { def f(m: O.M): Int = 1 }\n", {("C.f", "O.M")}),
+        ("a.cs", "class O { public delegate int Cb(int x); }\nclass S { int Run(O.Cb c) { return 1; } }\n", {("S.Run", "O.Cb")}),
+        (
+            "a.c",
+            "typedef struct S { int a; } S1, *S2;\ntypedef int (*tab[3])(int);\nint run(tab t, S1 s, S2 q) { return 1; }\n",
+            {("S1", "S"), ("S2", "S"), ("run", "S"), ("run", "S1"), ("run", "S2"), ("run", "tab")},
+        ),
+    ],
+)
+def test_aliases_that_are_members_are_used_where_they_are_named(resolve, path, source, uses):
+    found = {(src, dst) for src, dst in resolve({path: source}).edges("USES_TYPE") if dst.startswith(path)}
+    assert found == {(f"{path}:{src}", f"{path}:{dst}") for src, dst in uses}
+
+
 def test_a_package_refers_to_what_it_offers(resolve):
     found = resolve(
         {
