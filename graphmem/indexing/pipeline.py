@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from graphmem import __version__
 from graphmem._deflate import FORMAT as TEXT_FORMAT
 from graphmem._heap import give_back
+from graphmem._resources import digest
 from graphmem.errors import IndexCancelledError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
@@ -438,7 +439,8 @@ class Indexer:
 
 def _made_by() -> str:
     """What facts and edges of the same sources depend on; an index made by another one is made anew."""
-    return stable_id(__version__, TEXT_FORMAT, *(extraction_key(language) for language in (*sorted(languages()), "text")))
+    keys = (extraction_key(language) for language in (*sorted(languages()), "text"))
+    return stable_id(__version__, TEXT_FORMAT, digest("resolution"), digest("indexing"), digest("grammars"), *keys)
 
 
 def _layout_key(layout: Layout) -> str:

@@ -24,9 +24,6 @@ from graphmem.parsing.statements import statement_pieces
 BYTES_PER_TOKEN: Final = 4
 """Measured on code with the default model's tokenizer: 3.97 characters a token."""
 
-CHUNK_RULES: Final = "1"
-"""Raised by hand whenever an unchanged file would be cut otherwise."""
-
 _DOC_LENGTH: Final = 120  # characters of a docstring that go before the parts of a divided definition
 _LINES_IN_PREFIX: Final = re.compile(r" \| Lines: \d+-\d+")
 _COMMENT_LINE: Final = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|%|;)")

@@ -15,13 +15,10 @@ from typing import Final
 
 from tree_sitter import Language, Parser, Query, QueryError, Tree
 
-from graphmem._resources import data_root
+from graphmem._resources import data_root, digest
 from graphmem.errors import GrammarError
 from graphmem.parsing.language import LanguageSpec, language_spec
 from graphmem.parsing.languages import Helper, helper_named
-
-EXTRACTION_RULES: Final = "2"
-"""Raised by hand whenever `extract` or `terms` would say something else about an unchanged file."""
 
 PARSE_TIMEOUT_MICROS: Final = 5_000_000
 """A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""
@@ -172,7 +169,7 @@ def extraction_version(name: str) -> str:
     text = "\n".join(query_text(name, file) for file in QUERY_FILES)
     rules = hashlib.blake2b((text + table).encode(), digest_size=6).hexdigest()
     abi = _language(name).abi_version
-    return f"rules {EXTRACTION_RULES} {rules}; {language_spec(name).grammar} of pack {pack}, abi {abi}; core {core}"
+    return f"rules {digest('parsing')} {rules}; {language_spec(name).grammar} of pack {pack}, abi {abi}; core {core}"
 
 
 @cache

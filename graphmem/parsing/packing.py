@@ -12,8 +12,8 @@ from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from graphmem._deflate import deflate, deflated, inflated
+from graphmem._resources import digest
 from graphmem.model import ChunkRow, PackedChunkRow
-from graphmem.parsing.chunks import CHUNK_RULES
 from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
 from graphmem.parsing.grammar import extraction_version
 
@@ -78,8 +78,7 @@ class ParsedFile:
 @cache
 def extraction_key(language: str) -> str:
     """Everything but the content that decides what parsing says about a file of this language."""
-    version = extraction_version(language) if language != "text" else "text"
-    return f"{version}; chunks {CHUNK_RULES}"
+    return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 
 
 def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:

@@ -7,7 +7,9 @@ import random
 
 import pytest
 
+from graphmem._resources import digest
 from graphmem.errors import BadInputError, IndexCancelledError, RepositoryError
+from graphmem.indexing import pipeline
 
 
 def lines(memory):
@@ -24,6 +26,15 @@ def test_a_second_run_over_the_same_tree_touches_nothing(starlette_tree, open_me
     assert second.changed == 0
     assert second.generation == first.generation
     assert lines(memory) == before
+
+
+@pytest.mark.parametrize("changed", ["resolution", "grammars", "indexing"])
+def test_an_index_made_by_other_code_is_made_anew(starlette_tree, open_memory, monkeypatch, changed):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    monkeypatch.setattr(pipeline, "digest", lambda folder: f"{digest(folder)}{folder == changed}")
+    assert memory.index(starlette_tree).mode == "full"
+    assert memory.index(starlette_tree).mode == "unchanged"
 
 
 def test_the_same_tree_gives_the_same_bytes_whatever_the_number_of_workers(starlette_tree, open_memory):
