@@ -28,3 +28,7 @@
 
 (case_statement
   value: (identifier) @reference.read)
+
+; name++
+(update_expression
+  (identifier) @reference.read)

@@ -71,7 +71,7 @@
 (assignment_expression
   left: (_) @target
   operator: "="
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 ; return value;
 (return_statement

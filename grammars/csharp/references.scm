@@ -21,3 +21,11 @@
 
 (arrow_expression_clause
   (identifier) @reference.read)
+
+; name++
+(postfix_unary_expression
+  (identifier) @reference.read)
+
+; name++
+(prefix_unary_expression
+  (identifier) @reference.read)

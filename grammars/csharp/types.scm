@@ -77,7 +77,7 @@
 ; target = value
 (assignment_expression
   left: (_) @target
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 ; (Type name) => …
 (lambda_expression

@@ -86,3 +86,7 @@
 (throw_statement
   (new_expression
     constructor: (_) @reference.raise))
+
+; name++
+(update_expression
+  (identifier) @reference.read)

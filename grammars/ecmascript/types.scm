@@ -1,7 +1,7 @@
 ; target = value
 (assignment_expression
   left: (_) @target
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 ; target += value
 (augmented_assignment_expression

@@ -123,7 +123,7 @@
 (assignment_statement
   left: (expression_list) @target
   operator: "="
-  right: (expression_list) @value) @binding.assign
+  right: (expression_list) @value) @binding.set
 
 (assignment_statement
   left: (expression_list) @target

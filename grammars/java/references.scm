@@ -57,3 +57,7 @@
 
 (lambda_expression
   body: (identifier) @reference.read)
+
+; name++
+(update_expression
+  (identifier) @reference.read)

@@ -107,7 +107,7 @@
 (assignment_expression
   left: (_) @target
   operator: "="
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 (assignment_expression
   left: (_) @target

@@ -63,7 +63,7 @@
 (assignment
   (directly_assignable_expression) @target
   .
-  (_) @value) @binding.assign
+  (_) @value) @binding.set
 
 ; return value, = value
 (jump_expression

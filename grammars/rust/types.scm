@@ -148,7 +148,7 @@
 ; target = value
 (assignment_expression
   left: (_) @target
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 (compound_assignment_expr
   left: (_) @target

@@ -53,7 +53,7 @@
 ; name = value
 (assignment_expression
   left: (_) @target
-  right: (_) @value) @binding.assign
+  right: (_) @value) @binding.set
 
 ; case name: Type
 (typed_pattern

@@ -33,7 +33,7 @@
 ; target = value
 (assignment
   target: (_) @target
-  result: (_) @value) @binding.assign
+  result: (_) @value) @binding.set
 
 ; return value
 (control_transfer_statement

@@ -87,6 +87,8 @@ class Bindings(Extraction):
         builder.consumed.add(target.id)
         term = builder.term(target)
         operator = builder.terms[term][0]
+        if op == "set" and (operator != NAME or self.definitions[self.scope].kind not in FUNCTION_LIKE):
+            op = "assign"  # only a plain name in a function can be that of a scope further out
         self.add_binding(term, op, value, annotation, lines)
         if operator in (ATTR, INDEX):
             self.add_reference("write", term, target)

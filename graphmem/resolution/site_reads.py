@@ -6,7 +6,7 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Reference, Term
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import Symbol
-from graphmem.resolution.site_calls import CallSites
+from graphmem.resolution.site_variables import VariableSites
 from graphmem.resolution.targets import Target
 from graphmem.resolution.types import (
     CLASS,
@@ -20,7 +20,7 @@ from graphmem.resolution.types import (
 )
 
 
-class ReadSites(CallSites):
+class ReadSites(VariableSites):
     """One file being resolved: its reads and writes beside its calls."""
 
     def read(self, reference: Reference) -> None:
@@ -45,8 +45,10 @@ class ReadSites(CallSites):
         """A module's or a class's variable."""
         symbol = place.entry.variables.get((place.scope, name))
         if symbol is not None:
-            rule = "scope" if place.entry is self.entry else "import"
-            self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
+            self.use_variable(reference, symbol)
+        elif place.entry is self.entry:
+            for found in self.outer(place.scope, name):
+                self.use_variable(reference, found)
 
     def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
         """A variable an import names, through files that pass it on."""
@@ -67,6 +69,7 @@ class ReadSites(CallSites):
     def read_attribute(self, reference: Reference, term: Term) -> None:
         """An attribute that is read: a property runs, a method or a class is mentioned."""
         name = term[2]
+        self.receive(reference, term[1])
         for atom in ordered(self.value(reference, term[1])):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
@@ -85,14 +88,18 @@ class ReadSites(CallSites):
             for name in self.entry.rules.item_setters:
                 self.run_special(reference, term[1], name)
         elif term[0] == ATTR:
+            self.receive(reference, term[1])
             for atom in ordered(self.value(reference, term[1])):
                 if atom[0] in (INST, SUPEROBJ):
                     self.use_member(reference, atom, term[2])
+                elif atom[0] == CLASS:
+                    self.use_member_variable(reference, atom, term[2])
                 if atom[0] == INST and self.entry.rules.attribute_setter:
                     self.special(reference, atom, self.entry.rules.attribute_setter)
 
     def use_member(self, reference: Reference, atom: Atom, name: str) -> None:
         """A member of a class is read or written through an object."""
+        self.use_member_variable(reference, atom, name)
         inference = self.inference
         owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
         caller = self.caller(reference)

@@ -12,6 +12,7 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
 from graphmem.resolution.site_names import NamedSites
+from graphmem.resolution.site_variables import ASSIGNED
 from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, ordered
 
 
@@ -37,6 +38,8 @@ class _Resolving(NamedSites):
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
                 self.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
+            if binding.op in ASSIGNED:
+                self.assigned(binding)
         for reference in self.entry.facts.references:
             resolve = _SITES.get(reference.kind)
             if resolve is not None:  # `inherit` and `type` are said by definitions and bindings
@@ -70,7 +73,8 @@ class _Resolving(NamedSites):
                 if atom[0] == NAMESPACE:
                     modules += entry.rules.package_files(self.inference, atom, found.name)
                 for module in modules:
-                    if module[0] == MODULE and module[1] != entry.path:
+                    # Rules may name a file that a manifest promises and the project lacks.
+                    if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
     def inheritance(self, symbol: Symbol) -> None:

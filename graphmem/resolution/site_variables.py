@@ -1,0 +1,131 @@
+"""Variables of modules and classes where they are used: read, assigned, or named as that whose member is meant.
+
+Whoever renames `Color.RED`, `config.URL` or a field, or gives it another meaning, must hear of everybody who says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
+from graphmem.resolution import named
+from graphmem.resolution.hierarchy import Hierarchy
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.site_calls import CallSites
+from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Atom
+
+ASSIGNED: Final = frozenset({"set", "augment"})
+"""Bindings that declare nothing where a language has declarations: the name may be that of a scope further out."""
+
+
+class VariableSites(CallSites):
+    """One file being resolved: its variables beside its calls."""
+
+    def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
+        super().__init__(inference, hierarchy, entry)
+        self.receivers: dict[tuple[int, int], frozenset[Symbol]] = {}  # what their names mean, by scope and term
+        self.fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
+
+    def call(self, reference: Reference) -> None:
+        """A call, what its receiver is a name of, and the field whose value is called."""
+        super().call(reference)
+        callee = self.terms[self.terms[reference.term][1]]
+        if callee[0] == ATTR:
+            self.receive(reference, callee[1])
+            for atom in self.value(reference, callee[1]):
+                if atom[0] in (INST, CLASS, SUPEROBJ):
+                    self.use_member_variable(reference, atom, callee[2])
+
+    def receive(self, reference: Reference, receiver: int) -> None:
+        """A variable or a class by whose name a member is meant."""
+        term = self.terms[receiver]
+        if term[0] != NAME:
+            return
+        key = (reference.scope, receiver)
+        found = self.receivers.get(key)
+        if found is None:
+            found = frozenset(self._named(reference, term[1]))
+            if self.inference.is_steady(self.entry, reference.scope, receiver):
+                self.receivers[key] = found
+        for symbol in found:
+            self.use_variable(reference, symbol)
+
+    def _named(self, reference: Reference, name: str) -> Iterator[Symbol]:
+        for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
+            found = named.placed(self.inference, place, name, anything=True)
+            yield from found
+            if not found and place.slot.kind == "binding" and place.entry is self.entry:
+                yield from self.outer(place.scope, name)
+
+    def use_variable(self, reference: Reference, symbol: Symbol) -> None:
+        """Whoever a site is in uses it."""
+        caller = self.caller(reference)
+        if symbol is not caller:
+            self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
+
+    def rule_for(self, symbol: Symbol) -> str:
+        """The rule by which a name comes to a symbol."""
+        return "scope" if symbol.path == self.entry.path else "import"
+
+    def use_member_variable(self, reference: Reference, atom: Atom, name: str) -> None:
+        """A field, a constant or an enum's member that is read or written through an object or its class.
+
+        That of the first class in line that has one, unless a method or a property of that name comes before it.
+        """
+        symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
+        if symbol is not None:
+            rule = "inferred_type" if atom[0] == INST else self.rule_for(symbol)
+            self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
+
+    def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
+        """The variable of that name of a class or of the first in its look-up order that has one."""
+        key = (owner, name)
+        if key not in self.fields:
+            self.fields[key] = self._member_variable(owner, name)
+        return self.fields[key]
+
+    def _member_variable(self, owner: Symbol, name: str) -> Symbol | None:
+        for candidate in self.inference.mro(owner):
+            if isinstance(candidate, Symbol):
+                entry = self.project.entry(candidate)
+                found = entry.variables.get((candidate.index, name))
+                if found is not None or any(slot.kind == "definition" for slot in entry.names(candidate.index).get(name, ())):
+                    return found
+        return None
+
+    def assigned(self, binding: Binding) -> None:
+        """`name = value` in a function, where the name is a variable of a scope further out."""
+        target = self.terms[binding.target]
+        if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
+            for symbol in self.outer(binding.scope, target[1]):
+                self.evidence.edge(
+                    EdgeKind.REFERENCES, self.entry.symbols[binding.scope].id, symbol.id, self.rule_for(symbol), binding.line
+                )
+
+    def outer(self, scope: int, name: str) -> Iterator[Symbol]:
+        """The variable that a name means in a function that assigns it and does not declare it."""
+        entry, rules = self.entry, self.entry.rules
+        if not _is_only_assigned(entry, scope, name):
+            return
+        while scope > 0:
+            around = rules.implied_class(self.inference, entry, scope) if rules.this_is_implied else None
+            symbol = self.member_variable(around, name) if around is not None else None
+            if symbol is not None:
+                yield symbol
+                return
+            if entry.definitions[scope].kind in FUNCTION_KINDS and not _is_only_assigned(entry, scope, name):
+                return
+            scope = entry.around[scope]
+        for place in self.inference.lookup(entry, 0, name, named.LAST_LINE) or ():
+            variable = place.entry.variables.get((place.scope, name)) if place.slot.kind == "binding" else None
+            if variable is not None:
+                yield variable
+
+
+def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
+    """True where every meaning a scope gives a name is an assignment that declares nothing; also where it gives it none."""
+    bindings = entry.facts.bindings
+    return all(slot.kind == "binding" and bindings[slot.index].op in ASSIGNED for slot in entry.names(scope).get(name, ()))
