@@ -8,6 +8,18 @@
     (type_identifier)
   ]) @reference.call
 
+; callee[Type](value), handlers[key](value): what stands in the brackets is a type or a value
+(type_conversion_expression
+  type: (generic_type
+    type_arguments: (type_arguments
+      (type_elem
+        .
+        [
+          (type_identifier)
+          (qualified_type)
+        ] @reference.read
+        .))))
+
 ; Type{…}, pkg.Type{…}: makes a value of the type
 (composite_literal
   type: [

@@ -39,6 +39,7 @@ class GoRules(PackageRules):
     common_names: ClassVar = frozenset("Close Error Len Less Lock Read String Swap Unlock Unwrap Write".split())
     first_parameter_is_receiver = True
     interfaces_are_structural = True
+    functions_take_types = True
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)

@@ -289,7 +289,7 @@ class Inference:
                 found = join(found, fields.get(key[1], EMPTY) if key[0] == STRING else join_all(fields.values()))
             elif tag == INST:
                 found = join(found, self.method_result(atom, "__getitem__"))
-            elif tag in (CLASS, EXT):  # Generic[int]: the class itself
+            elif tag in (CLASS, EXT) or (tag == FUNC and entry.rules.functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif tag == EXTI:
                 found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]")))

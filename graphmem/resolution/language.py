@@ -71,6 +71,9 @@ class Rules:
     class_calls_are_virtual: bool = True
     """True where a call on the class itself may run what a subclass puts in its place."""
 
+    functions_take_types: bool = False
+    """True where a function or a type in front of brackets is given types in them, and no element is taken: `Map[int](…)`."""
+
     types_are_declared: bool = False
     """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
 from graphmem.resolution.evidence import Evidence
 from graphmem.resolution.handing import Handing
 from graphmem.resolution.hierarchy import Hierarchy
@@ -72,15 +72,16 @@ class CallSites:
         self.evidence.call_sites += 1
         rules = self.entry.rules
         term = self.terms[reference.term]
-        callee = self.terms[term[1]]
+        called = self.without_types(reference, term[1])
+        callee = self.terms[called]
         if rules.is_super_call(self.entry, reference.term):
             targets = [Target(None, (rules.builtin_package, "super"), "builtin")]
         elif callee[0] == NAME:
-            targets = self.called_name(reference, term[1], callee[1])
+            targets = self.called_name(reference, called, callee[1])
         elif callee[0] == ATTR:
             targets = self.called_attribute(reference, callee[1], callee[2])
         else:
-            value = self.value(reference, term[1])
+            value = self.value(reference, called)
             targets = list(self.targets.of_value(value, "function_value", self.caller(reference)))
             if not targets:
                 self.nothing_found(reference, value, "dynamic")
@@ -93,6 +94,14 @@ class CallSites:
             for target in targets:
                 if target.outside is not None:
                     self.run_first(reference, term[2][0], rules.called_through(*target.outside))
+
+    def without_types(self, reference: Reference, callee: int) -> int:
+        """What is called, without the types it is given in brackets; `handlers[i](…)` calls an element, and stays what it is."""
+        found = self.terms[callee]
+        if found[0] != INDEX or not self.entry.rules.functions_take_types:
+            return callee
+        takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.value(reference, found[1]))
+        return int(found[1]) if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
         """Whom a bare name calls."""
