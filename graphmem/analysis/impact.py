@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from graphmem.analysis import risk
+from graphmem.analysis.families import family_of
 from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, Walk, forward, reverse, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
 from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
@@ -133,8 +134,10 @@ def united_impact(
     hits = [hit for hit in listed if not hit.symbol.is_test]
     test_hits = sorted((hit for hit in listed if hit.symbol.is_test), key=lambda hit: not ran_target(hit))
     truncated = len(found.nodes) > len(listed)
-    possible, possible_count = _possible(view, targets) if question.direction == "dependents" else ([], 0)
-    causes = _causes(view, found, question, state, possible, possible_count, faint, not_run, truncated=truncated)
+    families = _families(view, seeds)
+    possible, possible_count = _possible(view, seeds, families) if question.direction == "dependents" else ([], 0)
+    failed = [path for path in view.failed_paths if _family(view, path) in families]
+    causes = _causes(view, found, question, state, possible, possible_count, faint, not_run, failed, truncated=truncated)
     incomplete = any(cause.kind not in BOUNDS for cause in causes)
     lower = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
     others = ~tests
@@ -290,10 +293,28 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 
 
-def _possible(view: GraphView, targets: Sequence[int]) -> tuple[list[Possible], int]:
-    """Sites that call a target's name and could not be resolved; the first 50 by path and line, and their number."""
-    names = sorted({view.name(node) for node in targets if view.label[node] == SYMBOL})
+def _family(view: GraphView, path: str) -> str:
+    return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
+
+
+def _families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
+    """Families of languages whose files can name one of these; every one when there are none, or one lies outside."""
+    numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
+    if not numbers or -1 in numbers:
+        return frozenset(map(family_of, view.arrays.paths.language.unique().to_pylist())) - {""}
+    return frozenset(_family(view, view.paths[number]) for number in numbers) - {""}
+
+
+def _possible(view: GraphView, seeds: Sequence[int], families: Collection[str]) -> tuple[list[Possible], int]:
+    """Sites that call the name of something whose change is asked about and could not be resolved, in languages that can name it.
+
+    Returns:
+        The first 50 by path and line, and the number of all.
+    """
+    names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]
+    able = {path for path in {site.path for site in sites} if _family(view, path) in families}
+    sites = [site for site in sites if site.path in able]
     sites.sort(key=lambda site: (site.path, site.line, site.name))
     first = [site for site in sites if site.caller >= 0][:MAX_POSSIBLE]
     return [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in first], len(sites)
@@ -328,6 +349,7 @@ def _causes(
     possible_count: int,
     faint: list[int],
     not_run: list[int],
+    failed: list[str],
     *,
     truncated: bool,
 ) -> list[Cause]:
@@ -343,7 +365,6 @@ def _causes(
     if possible_count:
         examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
         causes.append(Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples))
-    failed = view.failed_paths
     if failed:
         causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
     if state.stale_files:
@@ -353,7 +374,8 @@ def _causes(
     if found.cut_by_depth:
         causes.append(Cause("depth", f"there are more beyond depth {question.max_depth}", 0))
     if truncated:
-        causes.append(Cause("budget", f"only the first {question.limit} are listed; totals are exact", len(found.nodes) - question.limit))
+        message = f"more are counted, only the first {question.limit} are listed; totals are exact"
+        causes.append(Cause("budget", message, len(found.nodes) - question.limit))
     return causes
 
 

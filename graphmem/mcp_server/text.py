@@ -264,9 +264,9 @@ def _told(snippet: str) -> str:
 def _completeness(report: ImpactReport) -> str:
     """The completeness contract in one line: an empty list must not read as safe."""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}, confidence {report.min_confidence:.2f} or more"
+    causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)
     if report.epistemic == "exact":
-        return f"{counted}; complete"
-    causes = "; ".join(cause.message for cause in report.causes)
+        return f"{counted}; complete{f' within these bounds: {causes}' if causes else ''}"
     return f"{'at least ' if report.epistemic == 'lower_bound' else 'completeness unknown: '}{counted}; may be missing: {causes}"
 
 

@@ -52,6 +52,11 @@ class Builder:
         )  # fmt: skip
         return key
 
+    def written_in(self, path, language, errors=0):
+        """A file of a language, in which the parser left so many errors."""
+        self.symbol(path, "<module>", "module")
+        self.files[path] = self.files[path]._replace(language=language, error_count=errors)
+
     def id(self, ref):
         if ref in self.symbols:
             return self.symbols[ref].id

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from graphmem.analysis.families import family_of
 from graphmem.analysis.impact import Question, impact
 from graphmem.answers import IndexState
 from graphmem.errors import BadInputError
+from graphmem.parsing.language import languages
 
 STATE = IndexState("fresh", 1, "", 0, 0, 0, 0, 0)
 
@@ -135,3 +137,65 @@ def test_what_the_confidence_floor_hides_is_counted_and_makes_the_answer_a_lower
     assert [(cause.kind, cause.count, cause.examples) for cause in report.causes] == [("low_confidence", 1, ["c.py:guess"])]
     assert report.epistemic == "lower_bound"
     assert ask(graph.view(), "a.py:f", min_confidence=0.05).epistemic == "exact"
+
+
+def possible_of(report):
+    return [(one.caller.ref, one.name, one.line) for one in report.possible]
+
+
+def test_a_class_and_a_file_count_the_unresolved_calls_of_what_they_consist_of(graph):
+    graph.symbol("a.py", "C", "class")
+    graph.symbol("a.py", "C.m", "method", parent_id=graph.id("a.py:C"))
+    graph.edge("a.py:C", "a.py:C.m", kind="DEFINES", rule="definition", lines="").edge("b.py:user", "a.py:C.m")
+    graph.missed("c.py:who", "m", 12)
+    of_method, of_class, of_file = (ask(graph.view(), ref) for ref in ("C.m", "C", "a.py"))
+    assert possible_of(of_method) == [("c.py:who", "m", 12)]
+    assert possible_of(of_class) == possible_of(of_file) == possible_of(of_method)
+    assert {report.epistemic for report in (of_method, of_class, of_file)} == {"lower_bound"}
+
+
+def test_a_site_in_a_language_that_cannot_name_the_target_is_not_possible(graph):
+    graph.edge("b.py:user", "a.py:f")
+    graph.written_in("x.js", "javascript")
+    graph.missed("x.js:who", "f", 3)
+    assert ask(graph.view(), "a.py:f").epistemic == "exact"
+
+
+@pytest.mark.parametrize(("path", "language"), [("run.sh", "bash"), ("notes.txt", "text"), ("lib.go", "go"), ("App.kt", "kotlin")])
+def test_a_broken_file_of_a_language_that_cannot_name_the_target_leaves_the_answer_complete(graph, path, language):
+    graph.edge("b.py:user", "a.py:f")
+    graph.written_in(path, language, errors=3)
+    report = ask(graph.view(), "a.py:f")
+    assert (report.epistemic, report.causes) == ("exact", [])
+
+
+@pytest.mark.parametrize(
+    ("target", "broken", "language", "home"),
+    [
+        ("a.py:f", "b.py", "python", "python"),
+        ("a.ts:f", "b.js", "javascript", "typescript"),
+        ("a.c:f", "b.cpp", "cpp", "c"),
+        ("A.java:f", "B.kt", "kotlin", "java"),
+    ],
+)
+def test_a_broken_file_of_a_language_that_can_name_the_target_makes_the_answer_a_lower_bound(graph, target, broken, language, home):
+    graph.written_in(target.partition(":")[0], home)
+    graph.written_in(broken, language, errors=3)
+    graph.edge("c.py:user", target)
+    report = ask(graph.view(), target)
+    assert [(cause.kind, cause.count, cause.examples) for cause in report.causes] == [("failed_files", 1, [broken])]
+    assert report.epistemic == "lower_bound"
+    by_file = ask(graph.view(), target.partition(":")[0])
+    assert [cause.kind for cause in by_file.causes] == ["failed_files"]
+
+
+def test_languages_that_are_resolved_by_the_same_rules_are_one_family():
+    """`scoped` serves many languages that have nothing in common; those that have say so by a group."""
+    known = languages()
+    for one in known.values():
+        for other in known.values():
+            same_rules = one.rules == other.rules != "scoped"
+            same_group = one.resolution.get("group", one.name) == other.resolution.get("group", other.name)
+            if same_rules or same_group:
+                assert family_of(one.name) == family_of(other.name), (one.name, other.name)
+    assert len({family_of(name) for name in known}) == len(known) - 5

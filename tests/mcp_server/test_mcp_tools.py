@@ -72,6 +72,24 @@ def test_impact_says_what_breaks_and_how_sure_it_is(ask, memory):
         assert f"{hit.symbol.path}:{hit.symbol.start_line} {hit.symbol.qualname} {hit.confidence:.2f}" in said
 
 
+def test_impact_says_that_there_is_more_beyond_the_depth_also_when_it_is_complete(ask, memory):
+    failed, said = ask("impact", targets=["starlette/_utils.py:get_route_path"], max_depth=1)
+    assert not failed, said
+    report = memory.impact("starlette/_utils.py:get_route_path", max_depth=1)
+    assert report.epistemic == "exact"
+    assert "; complete within these bounds: there are more beyond depth 1" in said
+
+
+def test_impact_of_a_file_is_no_more_complete_than_that_of_what_it_holds(ask, memory):
+    of_file, of_method = "starlette/requests.py", "starlette/requests.py:Request.close"
+    counts = []
+    for target in (of_file, of_method):
+        report = memory.impact(target)
+        counts.append(next(cause.count for cause in report.causes if cause.kind == "unresolved_calls"))
+        assert f"{counts[-1]} call sites use a target's name on a receiver of unknown type" in ask("impact", targets=[target])[1]
+    assert counts[0] >= counts[1] > 0
+
+
 def test_impact_of_a_diff_names_the_changed_symbols(ask):
     import inspect
 
