@@ -168,7 +168,7 @@ class EdgeRow(NamedTuple):
     confidence: float  # (0, 1]
     source: str  # EdgeSource
     rule: str  # key of resolution.rules.RULES
-    line: int  # 1-based line of the first site in the file of src; 0 where a line means nothing
+    line: int  # 1-based line in the file of src of the first site that is believed so much; 0 where a line means nothing
     lines: str  # all sites, ascending, comma separated: "12,48,101"; "" when line is 0
 
 

@@ -31,22 +31,23 @@ class Evidence:
         self.project = project
         self.path = path
         self.call_sites = 0
-        self._edges: dict[tuple[str, str, str], tuple[float, str, set[int]]] = {}
+        self._edges: dict[tuple[str, str, str], tuple[float, str, set[int], int]] = {}
         self._externals: dict[tuple[str, str], ExternalRow] = {}  # by package and name
         self._unresolved: dict[str, UnresolvedRow] = {}
         self._handles: set[HandlesRow] = set()
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add a site to an edge; of several rules the one believed most is kept. Confidence 0 means the rule's own."""
+        """Add a site to an edge; of several rules the one believed most is kept, with its first line. Confidence 0 means the rule's own."""
         confidence = confidence or RULES[rule].confidence
         key = (kind, src, dst)
         known = self._edges.get(key)
         if known is None:
-            self._edges[key] = (confidence, rule, {line})
+            self._edges[key] = (confidence, rule, {line}, line)
             return
-        known[2].add(line)
-        if (confidence, rule) > known[:2]:
-            self._edges[key] = (confidence, rule, known[2])
+        best, reason, lines, first = known
+        lines.add(line)
+        if (confidence, rule) > (best, reason) or (line < first and (confidence, rule) == (best, reason)):
+            self._edges[key] = (confidence, rule, lines, line)
 
     def outside(self, package: str, name: str) -> str:
         """Id of something outside the project, with its row."""
@@ -68,13 +69,8 @@ class Evidence:
     def rows(self) -> FileResolution:
         """Everything collected, sorted."""
         edges = []
-        for (kind, src, dst), (confidence, rule, lines) in sorted(self._edges.items()):
-            if len(lines) == 1:
-                (first,) = lines
-                every = str(first) if first else ""
-            else:
-                first = min(lines)
-                every = ",".join(map(str, sorted(lines))) if first else ""
+        for (kind, src, dst), (confidence, rule, lines, first) in sorted(self._edges.items()):
+            every = "" if not first else str(first) if len(lines) == 1 else ",".join(map(str, sorted(lines)))
             edges.append(_new_tuple(EdgeRow, (kind, src, dst, confidence, EdgeSource.AST, rule, first, every)))
         return FileResolution(
             edges=edges,

@@ -56,7 +56,7 @@ class VariableSites(CallSites):
     def _named(self, reference: Reference, name: str) -> Iterator[Symbol]:
         for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
             found = named.placed(self.inference, place, name, anything=True)
-            yield from found
+            yield from (symbol for symbol in found if symbol.kind not in FUNCTION_KINDS)
             if not found and place.slot.kind == "binding" and place.entry is self.entry:
                 yield from self.outer(place.scope, name)
 
