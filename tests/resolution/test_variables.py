@@ -118,7 +118,10 @@ def test_a_variable_of_another_file_is_used_by_whoever_names_its_member(resolve)
     found = resolve(
         {
             "conf.py": "class Conf:\n    url = ''\nCONF = Conf()\n",
-            "app.py": "import conf\nfrom conf import CONF\ndef a(): return CONF.url\ndef b(): return conf.CONF.url\ndef c(CONF): return CONF\n",
+            "app.py": (
+                "import conf\nfrom conf import CONF\n"
+                "def a(): return CONF.url\ndef b(): return conf.CONF.url\ndef c(CONF): return CONF.url\n"
+            ),
         }
     ).edges("REFERENCES")
     assert {one for one in found if one[0].startswith("app.py")} == {
