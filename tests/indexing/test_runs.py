@@ -186,3 +186,30 @@ def test_an_index_is_of_one_tree(starlette_tree, tmp_path, open_memory):
     (other / "a.py").write_text("x = 1\n", encoding="utf-8")
     with pytest.raises(BadInputError, match="--db"):
         memory.index(other)
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "",
+        '[lib]\npath = "src/not/there.rs"\n',
+        '[[bin]]\nname = "other"\npath = "src/gone.rs"\n',
+        "[lib]\nname = 'generated'\npath = 'src/made.rs'\n",
+    ],
+)
+def test_a_file_that_a_manifest_promises_and_the_tree_lacks_ends_no_run(tmp_path, open_memory, missing):
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "Cargo.toml").write_text(f'[package]\nname = "x"\nversion = "0.1.0"\n{missing}', encoding="utf-8")
+    (tree / "src" / "main.rs").write_text("mod a;\nfn h() {}\nfn main() { a::f(); x::f(); }\n", encoding="utf-8")
+    (tree / "src" / "a.rs").write_text("use crate::h;\nuse x::other;\npub fn f() { h() }\n", encoding="utf-8")
+    memory = open_memory()
+    memory.index(tree)
+    assert [hit.symbol.qualname for hit in memory.impact("src/main.rs:h", max_depth=1).hits] == ["f"]
+    (tree / "src" / "lib.rs").write_text("pub fn other() {}\npub fn f() {}\n", encoding="utf-8")
+    memory.index()
+    (tree / "src" / "main.rs").unlink()
+    memory.index()
+    fresh = open_memory("fresh")
+    fresh.index(tree)
+    assert lines(memory) == lines(fresh)
