@@ -147,6 +147,19 @@ class MemoryBook:
             self._write_plan(plan if finish is None else finish(plan), actor)
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
+    def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
+        """What `remember_many` would do, without doing it.
+
+        Args:
+            items: without vectors.
+            source: see `remember_many`.
+            assumed: memories as they will be by then, where they are not so now.
+
+        Raises:
+            BadInputError, SecretError: an item cannot be kept.
+        """
+        return Planner(self._around(), assumed).plan([self.draft(one, source) for one in items], "")
+
     def commit(
         self,
         delta: KnowledgeDelta,

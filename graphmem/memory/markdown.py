@@ -24,11 +24,13 @@ GENERAL: Final = "General"
 SECTION_TYPES: Final[dict[str, str]] = {"Architecture": "decision", "Stack": "fact", "Conventions": "pattern", "Patterns": "pattern"}
 
 _LINE: Final = re.compile(
-    r"^[ \t]{0,3}[-*+][ \t]+(?:\[id:(?P<id>[^\]\n]*)\][ \t]*|\[id:(?P<torn>[^\]\s]*)(?:[ \t]+|$))?"  # torn: its bracket is gone
+    r"^(?P<mark>[ \t]{0,3}[-*+][ \t]+)(?:\[id:(?P<id>[^\]\n]*)\][ \t]*|\[id:(?P<torn>[^\]\s]*)(?:[ \t]+|$))?"  # torn: its bracket is gone
     r"(?P<text>.*?)[ \t]*(?:<!--[ \t]*(?P<facts>[^\n]*?)[ \t]*-->)?[ \t]*$"
 )
 _HEADING: Final = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
-_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_FENCE: Final = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+_RULE: Final = re.compile(r"^[ \t]{0,3}([-*])(?:[ \t]*\1){2,}[ \t]*$")  # a line across the page, which looks like an empty item of a list
+_ENDS: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _FACT: Final = re.compile(r"(?P<name>type|files|tags|confidence): (?P<value>[^;]*)")
 _BREAK: Final = " ⏎ "  # a line end inside a memory's text
 
@@ -41,6 +43,7 @@ class Item(NamedTuple):
     heading: str  # the nearest above it
     facts: dict[str, str]  # of the comment behind it
     line: int  # 1-based
+    last: int  # the line it ends with
 
 
 def one_line(text: str) -> str:
@@ -58,16 +61,11 @@ def section_of(type_: str) -> str:
     return next((name for name, types in SECTIONS.items() if type_ in types), GENERAL)
 
 
-def memory_md(memories: Iterable[MemoryInfo], project: str) -> str:
-    """MEMORY.md: sections with the most used memories first, so that its first lines are what matters most."""
+def skeleton(project: str) -> str:
+    """A MEMORY.md with nothing in its sections yet."""
     lines = [f"# What {project} knows", "", "<!-- Edit, add or delete lines; `graphmem sync-file` carries the changes both ways. -->"]
-    placed: dict[str, list[MemoryInfo]] = {name: [] for name in SECTIONS}
-    for one in memories:
-        placed[section_of(one.type)].append(one)
-    for name, rows in placed.items():
+    for name in SECTIONS:
         lines += ["", f"## {name}", ""]
-        rows.sort(key=lambda one: (-one.used_count - one.confirmed_count, -one.importance, one.id))
-        lines += [f"- [id:{one.short_id}] {one_line(one.content)}" for one in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -101,57 +99,112 @@ def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def items(text: str) -> list[Item]:
-    """Every list item outside of code, a nested or continued one with its parent's text before it."""
-    found: list[Item] = []
-    heading, fence = "", ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if (mark := _FENCE.match(line)) and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
+def lines_of(text: str) -> list[str]:
+    """The lines of a document with their ends, as editors count them."""
+    return _ENDS.findall(text)
+
+
+def heading_of(line: str) -> str | None:
+    """What a heading says; None for another line."""
+    return at[2] if (at := _HEADING.match(line.rstrip("\r\n"))) else None
+
+
+def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
+    """Numbers of the lines, from 1, that are no text: code between fences, comments of several lines, what stands before the document.
+
+    The second is the line at which one of these begins that never ends; 0 when all do. What is written behind it is part of it.
+    """
+    found: set[int] = set()
+    begun = 0
+    if lines and lines[0].rstrip() == "---":
+        found = set(range(1, next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---"), 0) + 1))
+    fence, comment = "", False
+    for number, line in enumerate(lines, 1):
+        if number in found:
             continue
         if fence:
+            found.add(number)
+            fence = "" if (rest := line.strip()).startswith(fence) and not rest.strip(fence[0]) else fence
+        elif comment:
+            found.add(number)
+            comment = "-->" not in line
+        elif mark := _FENCE.match(line.rstrip("\r\n")):
+            found.add(number)
+            fence, begun = mark[1], number
+        elif line.lstrip().startswith("<!--") and "-->" not in line:
+            found.add(number)
+            comment, begun = True, number
+    return found, begun if fence or comment else 0
+
+
+def items(text: str) -> list[Item]:
+    """Every list item outside of code and comments, a nested or continued one with its parent's text before it."""
+    found: list[Item] = []
+    heading = ""
+    lines = lines_of(text)
+    unread, _ = hidden(lines)
+    for number, ended in enumerate(lines, 1):
+        line = ended.rstrip("\r\n")
+        if number in unread or _RULE.match(line):
             continue
         if at := _HEADING.match(line):
             heading = at[2]
         elif (at := _LINE.match(line)) and (at["text"] or at["id"] or at["torn"]):
             facts = {one["name"]: one["value"].strip() for one in _FACT.finditer(at["facts"] or "")}
-            found.append(Item((at["id"] or at["torn"] or "").strip().lower(), at["text"].strip(), heading, facts, number))
-        elif found and line.startswith(("  ", "\t")) and line.strip() and found[-1].line == number - 1:
+            found.append(Item((at["id"] or at["torn"] or "").strip().lower(), at["text"].strip(), heading, facts, number, number))
+        elif found and line.startswith(("  ", "\t")) and line.strip() and found[-1].last == number - 1:
             more = line.strip().lstrip("-*+ ")
-            found[-1] = found[-1]._replace(text=f"{found[-1].text} {more}".strip(), line=number)
+            found[-1] = found[-1]._replace(text=f"{found[-1].text} {more}".strip(), last=number)
     return found
 
 
+def with_id(line: str, short: str, text: str | None = None) -> str:
+    """The first line of an item with another id, nothing else of it changed.
+
+    Args:
+        line: with its end.
+        short: "" takes the id out.
+        text: what the item says from now on; None leaves it as it is.
+    """
+    said = line.rstrip("\r\n")
+    at = _LINE.match(said)
+    assert at is not None  # noqa: S101 - `items` has found it
+    if text is None and (at["id"] or "").strip().lower() == short and (short or at.start("text") == at.end("mark")):
+        return line
+    words = said[at.start("text") :] if text is None else text
+    return f"{at['mark']}{f'[id:{short}] ' if short else ''}{words}{line[len(said) :]}"
+
+
 def paragraphs(text: str) -> list[Item]:
-    """Prose outside of lists, code and headings, one item a paragraph."""
+    """Prose outside of lists, code, comments and headings, one item a paragraph."""
     found: list[Item] = []
-    heading, fence = "", ""
+    heading = ""
     open_: list[str] = []
     start = 0
     in_item = False
+    lines = lines_of(text)
+    unread, _ = hidden(lines)
 
-    def close() -> None:
+    def close(before: int) -> None:
         if open_:
-            found.append(Item("", " ".join(open_), heading, {}, start))
+            found.append(Item("", " ".join(open_), heading, {}, start, before - 1))
             open_.clear()
 
-    for number, line in enumerate(text.splitlines(), 1):
-        if (mark := _FENCE.match(line)) and (not fence or mark[1].startswith(fence)):
-            close()
-            fence = "" if fence else mark[1]
-        elif fence:
-            continue
+    for number, ended in enumerate(lines, 1):
+        line = ended.rstrip("\r\n")
+        if number in unread:
+            close(number)
         elif at := _HEADING.match(line):
-            close()
+            close(number)
             heading, in_item = at[2], False
         elif not line.strip():
-            close()
+            close(number)
             in_item = False
         elif _LINE.match(line) or in_item:
-            close()
+            close(number)
             in_item = True
         elif not line.lstrip().startswith(("<!--", "|", ">")):
             start = start if open_ else number
             open_.append(" ".join(line.split()))
-    close()
+    close(len(lines) + 1)
     return found

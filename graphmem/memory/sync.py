@@ -1,5 +1,6 @@
 """MEMORY.md, two-way: what people change in the file reaches the graph, what is learnt reaches the file, and nothing is lost.
 
+The file is the person's. A memory in it is one list item with its id; everything else stays byte for byte where it stands (`merging`).
 A small file beside the index says what the file and the graph had in common after the last sync. Three sides tell who changed a
 line: the file alone, the graph alone, or both; when both did, both texts are kept and shown.
 """
@@ -9,103 +10,145 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.answers import MemoryInfo, SyncAnswer, SyncConflict
+from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
 from graphmem.memory.foreign import MAX_BYTES
-from graphmem.memory.markdown import SECTION_TYPES, Item, items, memory_md, one_line, unfolded
-from graphmem.memory.text import fingerprint
+from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skeleton, unfolded
+from graphmem.memory.merging import Line, merged, said_by
+from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
 
 if TYPE_CHECKING:
+    from graphmem.knowledge import MemoryRow
     from graphmem.memory.book import MemoryBook
 
-BASE: Final = "memory-md.json"  # in the index directory: short id -> text, as of the last sync
+BASE: Final = "memory-md.json"  # in the index directory: what each file and the graph said at the last sync
 LEGACY: Final = "facts.md"
 _SHOWN_STATUSES: Final = frozenset({"confirmed", "pinned"})
 _SHOWN_SCOPES: Final = frozenset({"global", "module"})
+_TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is no knowledge, and an id before its box would undo it
+
+
+class Common(NamedTuple):
+    """What a file and the graph had in common."""
+
+    in_file: dict[str, str]  # short id -> text of its item
+    in_graph: dict[str, str]  # short id -> content on one line; not the file's text where a secret was left out
+    ours: frozenset[str] = frozenset()  # short ids of lines that no person wrote
+    taken: frozenset[str] = frozenset()  # fingerprints of items without an id whose words are known
+
+
+class Conflict(NamedTuple):
+    """A memory both sides changed."""
+
+    id: str
+    said: str  # by the file; "" for a deleted line
+    known: str  # by the graph
+    line: int = 0  # of the item; 0 for a deleted one
 
 
 class Plan(NamedTuple):
     """What a sync does to the graph."""
 
     new: list[Item]
+    legacy: list[Item]  # new, from `facts.md`
     changed: dict[str, str]  # memory id -> its new content
     forgotten: list[str]
-    conflicts: list[tuple[str, str, str]]  # memory id, text of the file ("" for a deleted line), text of the graph
+    conflicts: list[Conflict]
+    claims: dict[int, str]  # line of an item -> short id of its memory
+    own: set[int]  # lines of items whose words the person gave just now
     notes: list[str]
 
 
+class Outcome(NamedTuple):
+    """What became of it, or would."""
+
+    results: list[Remembered]  # of what is new, then of conflicts that the file has words for, then of `facts.md`
+    rows: list[MemoryRow]  # memories that have a line in the end
+
+
 def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bool = False) -> SyncAnswer:
-    """Carry changes both ways, then write the file anew.
+    """Carry changes both ways.
 
     Args:
         book: the memories.
         path: of MEMORY.md; made when it is not there. A `facts.md` beside it is taken in once, and kept.
         state: the index directory.
         actor: who does this, for the audit.
-        dry_run: only say what would happen.
+        dry_run: only say what would happen; ids of what would be new are nobody's.
 
     Raises:
-        BadInputError: the file is too large or no UTF-8, or a line of it cannot be kept; nothing is changed.
+        BadInputError: the file is too large, no UTF-8, a link or read-only, or a line of it cannot be kept; nothing is changed. Or it
+            changed meanwhile: then the memories are brought up to date, and the file is as whoever wrote it left it.
     """
-    text = _read(path)
-    base = _base(state / BASE) if text else {}  # an empty or missing file is one to write, not a wish to forget everything
+    _expect_writable(path)
+    before = _bytes(path)
+    text = _text(path, before)
+    mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    document = text if text.strip() else text + skeleton(book.project())
+    everything = _state(state / BASE)
+    name = _name(path, state)
+    # An empty or missing file is one to write, not a wish to forget everything.
+    base = (everything.get(name) or everything.get(path.name) or _NOTHING) if text.strip() else _NOTHING
     legacy = path.with_name(LEGACY)
-    first = not (state / BASE).exists()
     with book.writing():
-        found = items(text)
-        shown = {one.short_id: one for one in listed(book)}
-        plan = planned(book, found, base, shown)
-        if first and legacy.exists():
-            plan.new.extend(items(_read(legacy)))
+        found = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
+        shown = {row.short_id: row for row in _rows(book)}
+        plan = planned(found, base, shown)
+        if not everything and legacy.exists():
+            plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
             plan.notes.append(f"{legacy.name} was taken in, and is kept as it is")
         # Everything is looked at before anything is written: a line that cannot be kept is said, and nothing has happened.
-        for content in plan.changed.values():
-            book.draft({"content": content}, "user_taught")
-        drafts = [_remembered(one) for one in plan.new]
-        drafts += [{"content": unfolded(said)} for _, said, _ in plan.conflicts if said]
-        for place, draft in enumerate(drafts):
-            _check(book, draft, plan.new[place].line if place < len(plan.new) else 0)
-        if dry_run:
-            return _answer(book, path, plan, [], [""] * len(plan.conflicts), len(shown), dry_run=True)
-        for memory_id, content in plan.changed.items():
-            update(book, memory_id, {"content": content}, actor)
-        if plan.forgotten:
-            forget_many(book, plan.forgotten, hard=False, actor=actor, op="remove", note=f"its line in {path.name} was deleted")
-        kept = book.remember_many(drafts, source="user_taught", actor=actor).results if drafts else []
-        after = iter(kept[len(plan.new) :])
-        kept_as = [next(after).id if said else "" for _, said, _ in plan.conflicts]
-        rows = listed(book)
-        _write(path, memory_md(rows, book.project()))
-        _write(
-            state / BASE, json.dumps({one.short_id: one_line(one.content) for one in rows}, ensure_ascii=False, indent=0, sort_keys=True)
-        )
-        added = [one.id for one in kept[: len(plan.new)] if one.outcome != "duplicate"]
-        return _answer(book, path, plan, added, kept_as, len(rows), dry_run=False)
+        drafts = _drafts(book, plan)
+        outcome = _foreseen(book, plan, drafts) if dry_run else _done(book, plan, drafts, actor, path.name)
+        fates = _fates(book, plan, found, base, outcome)
+        left = _left(plan, found, fates)
+        new = merged(document, fates, outcome.rows, base.ours)
+        if not dry_run:
+            _write(path, before, (mark + new).encode("utf-8"))
+            placed = said_by(new)
+            graph = {row.short_id: one_line(row.content) for row in outcome.rows}
+            persons = {fate.id for fate in fates.values() if fate.id} - base.ours
+            everything[name] = Common({one: placed[one].text for one in graph}, graph, frozenset(graph.keys() - persons), left)
+            everything.pop(path.name if name != path.name else "", None)
+            _replace(state / BASE, _json(everything))
+        return _answer(path, plan, outcome, dry_run=dry_run)
 
 
 def listed(book: MemoryBook) -> list[MemoryInfo]:
     """The memories that stand in the file: confirmed ones of the project or a module, not personal ones."""
     describer = book.describer()
+    return [describer.info(row) for row in _rows(book)]
+
+
+def _rows(book: MemoryBook, instead: Iterable[MemoryRow] = ()) -> list[MemoryRow]:
+    """Rows of the memories that stand in the file, in order of their ids.
+
+    Args:
+        book: the memories.
+        instead: rows as they will be, in place of those there are.
+    """
+    rows = {row.id: row for row in book.index().all_rows()} | {row.id: row for row in instead}
     return [
-        describer.info(row)
-        for row in sorted(book.index().all_rows(), key=lambda one: one.id)
+        row
+        for _, row in sorted(rows.items())
         if row.status in _SHOWN_STATUSES and row.scope in _SHOWN_SCOPES and row.visibility != "personal" and not row.contaminated
     ]
 
 
-def planned(book: MemoryBook, found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryInfo]) -> Plan:
+def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow]) -> Plan:
     """Compare file, graph and what they had in common."""
-    plan = Plan([], {}, [], [], [])
-    seen: set[str] = set()
-    by_text = {fingerprint(one.content): short for short, one in shown.items()}
-    lines = _lines_of(found, base, shown)
+    plan = Plan([], [], {}, [], [], {}, set(), [])
+    by_text = {fingerprint(row.content): short for short, row in shown.items()}
+    lines = _lines_of(found, base.in_file, shown)
+    prints = {item.line: fingerprint(unfolded(item.text)) for item in found}
+    line_of = dict(lines)
     for item in found:
         short = item.id
         if short and lines.get(short) != item.line:
@@ -113,27 +156,31 @@ def planned(book: MemoryBook, found: list[Item], base: Mapping[str, str], shown:
             plan.notes.append(f"line {item.line}: [id:{short}] is {why}; the line is known by its words, or new")
             short = ""
         if not short:  # the same words without their id, or with a mangled one, are the same memory
-            known = by_text.get(fingerprint(unfolded(item.text)), "")
-            short = known if known and known not in seen and known not in lines else ""
+            known = by_text.get(prints[item.line], "")
+            if prints[item.line] in base.taken or (known in line_of and prints[line_of[known]] == prints[item.line]):
+                continue  # said already; a line more that says so is the person's
+            short = known if known and known not in line_of else ""
         if not short:
             plan.new.append(item)
+            plan.own.add(item.line)
             continue
-        seen.add(short)
-        _compare(book, plan, item, base.get(short), shown.get(short), short)
-    for short in sorted(base.keys() - seen):
+        line_of[short] = item.line
+        plan.claims[item.line] = short
+        _compare(plan, item, base, shown.get(short), short)
+    for short in sorted(base.in_file.keys() - line_of.keys()):
         if (here := shown.get(short)) is None:
             continue
-        if one_line(here.content) == base[short]:
+        if one_line(here.content) == base.in_graph.get(short):
             plan.forgotten.append(here.id)
         else:
-            plan.conflicts.append((here.id, "", one_line(here.content)))
+            plan.conflicts.append(Conflict(here.id, "", one_line(here.content)))
             plan.notes.append(
                 f"the line of #{short} was deleted, but the memory has changed since: it stays, delete it again if it should go"
             )
     return plan
 
 
-def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryInfo]) -> dict[str, int]:
+def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """The line of each id there is: where it stands twice, the first with the memory's words, else the first."""
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -148,21 +195,37 @@ def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, Me
     return lines
 
 
-def _compare(book: MemoryBook, plan: Plan, item: Item, before: str | None, here: MemoryInfo | None, short: str) -> None:
+def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short: str) -> None:
+    before = base.in_file.get(short)
     if here is None:  # the file has it, the graph does not show it any more
         if before is not None and item.text != before:
+            del plan.claims[item.line]
             plan.new.append(item)
+            plan.own.add(item.line)
             plan.notes.append(f"line {item.line}: #{short} was taken out of the graph and changed in the file; it is kept as a new memory")
         return
     said, known = item.text, one_line(here.content)
-    if said == known:
+    if said in (known, before, ""):
         return
-    if before is None or known == before:
-        if said:
-            plan.changed[here.id] = unfolded(said)
-    elif said != before:
-        plan.conflicts.append((here.id, said, known))
+    if before is None or known == base.in_graph.get(short):
+        plan.changed[here.id] = unfolded(said)
+        plan.own.add(item.line)
+    else:
+        del plan.claims[item.line]
+        plan.conflicts.append(Conflict(here.id, said, known, item.line))
+        plan.own.add(item.line)
         plan.notes.append(f"line {item.line}: #{short} was changed in the file and in the graph; both are kept")
+
+
+def _drafts(book: MemoryBook, plan: Plan) -> list[dict[str, Any]]:
+    """What is to be remembered, each looked at, and what of it will be left out said."""
+    for memory_id, content in plan.changed.items():
+        line = next(line for line, short in plan.claims.items() if short == book.row(memory_id).short_id)
+        _look(book, plan, {"content": content}, f"line {line}")
+    given = [(_remembered(item), f"line {item.line}") for item in plan.new]
+    given += [({"content": unfolded(one.said)}, f"line {one.line}") for one in plan.conflicts if one.said]
+    given += [(_remembered(item), f"line {item.line} of {LEGACY}") for item in plan.legacy]
+    return [_look(book, plan, draft, place) for draft, place in given]
 
 
 def _remembered(item: Item) -> dict[str, Any]:
@@ -172,50 +235,154 @@ def _remembered(item: Item) -> dict[str, Any]:
     return given
 
 
-def _check(book: MemoryBook, draft: Mapping[str, Any], line: int) -> None:
+def _look(book: MemoryBook, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
     try:
-        book.draft(draft, "user_taught")
+        draft = book.draft(given, "user_taught")
     except BadInputError as error:
-        raise type(error)(f"line {line}: {error.message}" if line else error.message, **error.facts) from error
+        raise type(error)(f"{place}: {error.message}", **error.facts) from error
+    if draft.redacted:
+        kinds = ", ".join(sorted(set(draft.redacted)))
+        plan.notes.append(f"{place}: a secret ({kinds}) was left out of the memory; it still stands in the file, take it out there")
+    return given
 
 
-def _answer(book: MemoryBook, path: Path, plan: Plan, added: list[str], kept_as: list[str], written: int, *, dry_run: bool) -> SyncAnswer:
-    conflicts = [SyncConflict(one, said, known, kept) for (one, said, known), kept in zip(plan.conflicts, kept_as, strict=True)]
-    return SyncAnswer(str(path), added, sorted(plan.changed), sorted(plan.forgotten), written, conflicts, plan.notes, dry_run)
+def _done(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str) -> Outcome:
+    """Carry the file's changes into the graph."""
+    for memory_id, content in plan.changed.items():
+        update(book, memory_id, {"content": content}, actor)
+    if plan.forgotten:
+        forget_many(book, plan.forgotten, hard=False, actor=actor, op="remove", note=f"its line in {name} was deleted")
+    results = book.remember_many(drafts, source="user_taught", actor=actor).results if drafts else []
+    return Outcome(results, _rows(book))
 
 
-def _read(path: Path) -> str:
+def _foreseen(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]]) -> Outcome:
+    """The same without doing it."""
+    assumed = [book.row(one)._replace(status="deprecated") for one in plan.forgotten]
+    for memory_id, said in plan.changed.items():
+        content = book.draft({"content": said}, "user_taught").content
+        assumed.append(book.row(memory_id)._replace(content=content, fingerprint=fingerprint(content)))
+    foreseen = book.foreseen(drafts, "user_taught", assumed)
+    return Outcome(foreseen.results, _rows(book, foreseen.delta.memories))
+
+
+def _fates(book: MemoryBook, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
+    """What becomes of each item of the file that changes, by its line."""
+    rows = {row.short_id: row for row in outcome.rows}
+    claims = dict(plan.claims)
+    said = [item.line for item in plan.new] + [one.line for one in plan.conflicts if one.said]
+    for line, result in zip(said, outcome.results, strict=False):  # those of `facts.md` follow
+        if result.short_id not in claims.values():
+            claims[line] = result.short_id
+    fates: dict[int, Line] = {}
+    for item in found:
+        short = claims.get(item.line, "")
+        row = rows.get(short)
+        if row is not None:
+            known = one_line(row.content)
+            learnt = item.line not in plan.own and known not in (base.in_graph.get(short, known), item.text)
+            fates[item.line] = Line(short, known if learnt or not item.text else None)
+        elif short and item.line not in plan.own:
+            why = row.status if (row := book.index().row(book.index().by_short_id(short) or "")) is not None else "erased"
+            plan.notes.append(f"line {item.line}: #{short} is {why} and its line was taken out: {clipped(item.text, 80)}")
+            fates[item.line] = Line(is_gone=True)
+        elif item.id:
+            fates[item.line] = Line()
+    return fates
+
+
+def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
+    """Fingerprints of the items that stay in the file without an id: their words are known, and not taken in once more."""
+    return frozenset(
+        fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
+    )
+
+
+def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncAnswer:
+    after = iter(outcome.results[len(plan.new) :])
+    conflicts = [SyncConflict(one.id, one.said, one.known, next(after).id if one.said else "") for one in plan.conflicts]
+    taken_in = [*outcome.results[: len(plan.new)], *after]
+    added = [one.id for one in taken_in if one.outcome != "duplicate"]
+    return SyncAnswer(str(path), added, sorted(plan.changed), sorted(plan.forgotten), len(outcome.rows), conflicts, plan.notes, dry_run)
+
+
+# ---- files
+
+
+def _expect_writable(path: Path) -> None:
+    """Refuse a file that a rename would replace although somebody meant it to stay."""
+    if path.is_symlink():
+        raise refuse(path.name, f"a link to {path.readlink()}", "a sync would put a file in the link's place", "Name the file it leads to.")
+    if path.exists() and (not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)):
+        raise refuse(path.name, "read-only", "a sync writes into it", "Make it writable, for example with `chmod u+w`.")
+
+
+def _bytes(path: Path) -> bytes:
     if not path.exists():
-        return ""
+        return b""
     if path.stat().st_size > MAX_BYTES:
         raise refuse(path.name, f"{path.stat().st_size:,} bytes", f"at most {MAX_BYTES:,} are read", "Split it.")
+    return path.read_bytes()
+
+
+def _text(path: Path, data: bytes) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise refuse(path.name, f"no UTF-8 ({error.reason} at {error.start:,})", "it is text in UTF-8", "Save it as UTF-8.") from error
 
 
-def _base(path: Path) -> dict[str, str]:
+_NOTHING: Final = Common({}, {})
+
+
+def _name(path: Path, state: Path) -> str:
+    """What a file is called in the state: how it is reached from the index, which may move with the project."""
+    return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
+
+
+def _state(path: Path) -> dict[str, Common]:
+    """By file; earlier versions knew MEMORY.md alone, and one text for both sides."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        if "files" not in found:
+            lines = {str(key): str(value) for key, value in found.items()}
+            return {"MEMORY.md": Common(lines, lines, frozenset(lines))}
+        return {
+            str(name): Common(dict(one["in_file"]), dict(one["in_graph"]), frozenset(one["ours"]), frozenset(one["taken"]))
+            for name, one in found["files"].items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
-def _write(path: Path, text: str) -> None:
+def _json(state: Mapping[str, Common]) -> bytes:
+    files = {
+        name: {"in_file": one.in_file, "in_graph": one.in_graph, "ours": sorted(one.ours), "taken": sorted(one.taken)}
+        for name, one in state.items()
+    }
+    return json.dumps({"files": files}, ensure_ascii=False, indent=0, sort_keys=True).encode("utf-8")
+
+
+def _write(path: Path, before: bytes, after: bytes) -> None:
+    """Put the new text in place, unless there is none or somebody wrote into the file meanwhile."""
+    if _bytes(path) != before:
+        raise BadInputError(
+            f"{path} was changed while it was synced and is left as it is; run `graphmem sync-file` again", argument="path", path=str(path)
+        )
+    if after != before or not path.exists():
+        _replace(path, after)
+
+
+def _replace(path: Path, data: bytes) -> None:
     """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            Path(name).chmod(path.stat().st_mode & 0o777)
-        else:
-            Path(name).chmod(0o644)
+        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

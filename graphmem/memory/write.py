@@ -7,7 +7,7 @@ caller and the audit; the book writes it to the journal and then to the graph. R
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -62,14 +62,17 @@ class Planner:
 
     Args:
         around: memories, graph, time.
+        assumed: rows as they will be by then, in place of those the index has.
     """
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, assumed: Iterable[MemoryRow] = ()) -> None:
         self._around = around
         self._index = around.memories
-        self._rows: dict[str, MemoryRow] = {}  # new and changed
+        self._rows = {row.id: row for row in assumed}  # new and changed
         self._before: dict[str, MemoryRow] = {}
         self._by_fingerprint: dict[str, list[str]] = {}
+        for row in self._rows.values():
+            self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         self._taken: dict[str, str] = {}  # short id -> memory
         self._about: dict[str, list[AboutRow]] = {}
         self._files: dict[str, NamedFile] = {}
@@ -189,7 +192,9 @@ class Planner:
             (
                 row
                 for row in rows
-                if row is not None and row.status in LIVE_STATUSES and (row.scope, row.visibility) == (draft.scope, draft.visibility)
+                if row is not None
+                and row.status in LIVE_STATUSES
+                and (row.fingerprint, row.scope, row.visibility) == (print_, draft.scope, draft.visibility)
             ),
             None,
         )
@@ -252,7 +257,7 @@ class Planner:
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
         """The memories (by id) and earlier drafts (by place) each draft is near to, with the cosine where that said so."""
-        stored = self._index.rows(self._index.ids())
+        stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
         sets = [words_of(row.content) for row in stored.values()] + [words_of(draft.content) for draft in drafts]
         known += range(len(drafts))
