@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, Final
 
 from graphmem.answers.plain import answer
+
+ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
+"""What an anchor says of a link from a memory to code, for readers."""
+_NAMED: Final = 2  # pieces of code in one mark
 
 
 @answer
@@ -80,6 +84,27 @@ class MemoryInfo:
     sessions: list[str]  # in which it was learnt or confirmed
     aliases: list[str]  # other ids the same text was given under
     embedded: bool  # has a vector of the model in use
+
+
+def code_since(info: MemoryInfo) -> str:
+    """What has become of the code a memory is about, as every hit says it in one line; "" while it is as it was.
+
+    A file that is not there may never have been indexed, which is told where the memory is shown in full.
+    """
+    changed = list(dict.fromkeys(one.name for one in info.about if one.anchor == "suspect"))
+    gone = list(
+        dict.fromkeys(
+            one.name if one.name != one.id else "code" for one in info.about if one.anchor == "orphaned" and one.label == "Symbol"
+        )
+    )
+    said = [f"written before {_several(changed)} changed"] if changed else []
+    said += [f"about {_several(gone)}, which is gone"] if gone else []
+    return "; ".join(said)
+
+
+def _several(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return " and ".join(" ".join(name.split()) for name in names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 @answer

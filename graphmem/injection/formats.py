@@ -121,6 +121,8 @@ class XmlFormat(Format):
             attributes["untrusted"] = "true"
         if one.disputed:
             attributes["disputed"] = "true"
+        if one.suspect:
+            attributes["suspect"] = one.suspect
         written = "".join(f" {key}={quoteattr(clean(value))}" for key, value in attributes.items() if value)
         marks = [escape(conflict(own, one.title, other, title)) for own, other, title in one.conflicts]
         cited = citation(one) if one.kind == "memory" else ""
@@ -135,6 +137,8 @@ class _LinesFormat(Format):
         marks = [conflict(own, one.title, other, title) for own, other, title in one.conflicts]
         if one.disputed:
             marks.append(f"[disputed] #{one.short_id}")
+        if one.suspect:
+            marks.append(f"[suspect] #{one.short_id}: {one.suspect}")
         return "\n".join([*marks, said])
 
 
@@ -234,6 +238,8 @@ def _as_object(one: Item) -> dict[str, Any]:
         found["untrusted"] = True
     if one.disputed:
         found["disputed"] = True
+    if one.suspect:
+        found["suspect"] = one.suspect
     if one.conflicts:
         found["conflicts"] = [conflict(own, one.title, other, title) for own, other, title in one.conflicts]
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graphmem.answers.memory import code_since
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -39,6 +41,7 @@ class Item(NamedTuple):
     disputed: bool = False
     conflicts: tuple[tuple[str, str, str], ...] = ()  # (own short id, other's short id, other's title)
     short_id: str = ""
+    suspect: str = ""  # what has become of the code it is about; "" while that is as it was
 
 
 def clean(text: str) -> str:
@@ -75,6 +78,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         files=tuple(info.files),
         disputed=info.disputed,
         conflicts=conflicts,
+        suspect=plain_path(code_since(info)),
     )
 
 

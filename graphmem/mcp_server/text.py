@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers.memory import ANCHORS, code_since
+
 if TYPE_CHECKING:
     from graphmem.answers import (
         CoAccessAnswer,
@@ -28,11 +30,6 @@ if TYPE_CHECKING:
     )
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
-ANCHORS: Final = {
-    "moved": "moved since",
-    "suspect": "written before this changed",
-    "orphaned": "gone, or not indexed",
-}
 _LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out
 
 
@@ -148,8 +145,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
     for hit in answer.hits:
         info = hit.memory
         if info is not None:
-            doubt = " (words of strangers)" if info.contaminated else ""
-            rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{doubt}")
+            rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{_doubt(info)}")
             rows += [
                 f"  contradicts #{one.short_id}: {one.title}"
                 for one in info.relations
@@ -160,7 +156,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
         rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
-        rows += [f"  known: {known.type} #{known.short_id} {known.title}" for known in hit.memories]
+        rows += [f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories]
     return fitted(_missing(answer), rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
@@ -236,10 +232,16 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 def timeline(answer: Timeline, budget: int) -> str:
     """A memory among its neighbours in time, oldest first, one line each."""
     rows = [
-        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {one.title}"
+        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {one.title}{_doubt(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
     ]
     return fitted((), rows, budget, "ask for fewer with `n`")
+
+
+def _doubt(info: MemoryInfo) -> str:
+    """What a row of a memory is followed by, where it is not simply to be believed."""
+    said = [word for word in ("words of strangers" if info.contaminated else "", code_since(info)) if word]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _hit(hit: ImpactHit) -> str:

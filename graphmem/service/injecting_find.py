@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.steps import TRAPS
+from graphmem.knowledge import Anchor
 from graphmem.memory.life import confidence_in_use, importance_now
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.model import file_id
@@ -20,6 +21,7 @@ from graphmem.service.injecting_ask import Ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from graphmem.answers import IndexState, MemoryInfo
     from graphmem.injection.trust import TrustBook
@@ -142,7 +144,7 @@ class Finder:
         return [info.id for info, score in found if score >= ANSWERS_SEARCH and self.is_sure(info)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
-        """Live traps about a file or code in it, surest first, ties by id: (id, confidence in use)."""
+        """Live traps about a file or code in it, surest in use first, ties by id: (id, how sure it is for being shown)."""
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
         nodes = {file_id(self._book.project(), path)}
@@ -152,8 +154,8 @@ class Finder:
                 nodes.add(view.ids[file])
         now = self._book.clock.now()
         rows = [row for row in index.rows(index.about_any(nodes)).values() if row.type in TRAPS and self.may_show(row)]
-        found = [(row.id, 1.0 if row.status == "pinned" else confidence_in_use(row, now, index.about(row.id))) for row in rows]
-        return sorted(found, key=lambda one: (-one[1], one[0]))
+        surest = sorted(rows, key=lambda row: (row.status != "pinned", -confidence_in_use(row, now, index.about(row.id)), row.id))
+        return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now)) for row in surest]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
         """What is known about files, the weightiest first, ties by id; and how many more there are than the MAX_STANDING given."""
@@ -195,7 +197,7 @@ class Finder:
             if row is None or (not every and not self.may_show(row)):
                 continue
             info = describer.info(row)
-            if every or self.is_sure(info):
+            if every or self._is_sure(row, now):
                 found.append((info, importance_now(row, now) * info.confidence_in_use))
         return found
 
@@ -207,8 +209,17 @@ class Finder:
 
     def is_sure(self, info: MemoryInfo) -> bool:
         """Pinned, or as sure as the project's level of trust asks for."""
-        cautious = info.status == "candidate" and self._trust.now().level() == "cautious"
-        return info.status == "pinned" or (info.confidence_in_use >= self._trust.threshold() and not cautious)
+        row = self._projections.memories().row(info.id)
+        return row is not None and self._is_sure(row, self._book.clock.now())
+
+    def _is_sure(self, row: MemoryRow, now: datetime) -> bool:
+        cautious = row.status == "candidate" and self._trust.now().level() == "cautious"
+        return row.status == "pinned" or (self._sureness(row, now) >= self._trust.threshold() and not cautious)
+
+    def _sureness(self, row: MemoryRow, now: datetime) -> float:
+        """Confidence in use, but for code that has changed since: whoever changed it needs the memory most, and is told that it changed."""
+        there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
+        return round(confidence_in_use(row, now, there), 4)  # as it is shown: more digits change while one looks
 
     def leaning(self, phase: str) -> Mapping[str, float]:
         """See `PhaseBook.leaning`."""

@@ -53,6 +53,20 @@ def test_what_is_remembered_is_tied_to_the_code_it_names(graphmem, known: Path) 
         assert words in ran.out, words
 
 
+def test_a_memory_whose_code_changed_is_marked_wherever_it_is_shown(graphmem, known: Path) -> None:
+    price = known / "shop" / "price.py"
+    price.write_text(price.read_text().replace("self.value * count", "count * self.value + 0"), encoding="utf-8")
+    assert graphmem("index", known, "-q").code == 0
+    for command in (
+        ("recall", "rounds after multiplying"),
+        ("search", "Price.total"),
+        ("memory", "list"),
+        ("context", "--file", "shop/price.py"),
+    ):
+        ran = graphmem(*command, "-C", known)
+        assert "written before shop/price.py:Price.total changed" in ran.out, (command, ran.said)
+
+
 def test_saying_it_again_confirms_it(graphmem, known: Path) -> None:
     before = json.loads(graphmem("memory", "show", _ids(graphmem, known)[0], "--json", "-C", known).out)
     again = json.loads(graphmem("remember", TRAP.upper(), "--json", "-C", known).out)

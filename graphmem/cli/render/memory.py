@@ -19,6 +19,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
+from graphmem.answers.memory import ANCHORS, code_since
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from graphmem.cli.output import Cell
 
-ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
 _OUTCOMES: Final = {
     "added": "Remembered",
     "duplicate": "Known already, confirmed once more",
@@ -200,6 +200,7 @@ def _row(info: MemoryInfo) -> list[Cell]:
         common.confidence(info.confidence_in_use),
         info.title,
         (info.status if info.status != "confirmed" else "", common.DIM),
+        (code_since(info), common.UNSURE),
     ]
 
 

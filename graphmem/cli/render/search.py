@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import SearchAnswer, SearchHit
+from graphmem.answers.memory import code_since
 from graphmem.answers.semantic import Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
@@ -66,11 +67,16 @@ def _hit(output: Output, rank: int, hit: SearchHit, explain: bool, titles: dict[
     )
     for text in hit.snippet.splitlines():
         output.line("     ", (text, ""))
+    if hit.memory is not None and (since := code_since(hit.memory)):
+        output.line((f"     {since}", common.UNSURE))
     for link in hit.memory.relations if hit.memory is not None else ():
         if link.kind == "conflicts_with" and link.status not in ("superseded", "deprecated"):
             output.line((f"     contradicts #{link.short_id}: {link.title}", common.UNSURE))
     for known in hit.memories:
-        output.line((f"     known: {known.type} #{known.short_id} {known.title}", common.DIM))
+        since = code_since(known)
+        output.line(
+            (f"     known: {known.type} #{known.short_id} {known.title}", common.DIM), (f"  {since}" if since else "", common.UNSURE)
+        )
     if explain and hit.parts:
         parts = "  ".join(f"{part.path} #{part.rank} ({part.raw:.3g} × {part.weight:g})" for part in hit.parts)
         by = titles.get(hit.boosted_by, "a hit further down") if hit.boosted_by else ""
