@@ -32,3 +32,21 @@
 ; name++
 (update_expression
   (identifier) @reference.read)
+
+; (Type) value, sizeof(Type), (Type){…}
+(cast_expression
+  type: (type_descriptor) @reference.type)
+
+(sizeof_expression
+  type: (type_descriptor) @reference.type)
+
+(compound_literal_expression
+  type: (_) @reference.type)
+
+(offsetof_expression
+  type: (type_descriptor) @reference.type)
+
+; sizeof(name): of a type, or of a variable
+(sizeof_expression
+  value: (parenthesized_expression
+    (identifier) @reference.read))

@@ -37,3 +37,25 @@
 
 (case_statement
   value: (qualified_identifier) @reference.read)
+
+; callee<Type>(…), static_cast<Type>(value), std::vector<Type>(…)
+(template_function
+  arguments: (template_argument_list
+    (type_descriptor) @reference.type))
+
+(template_method
+  arguments: (template_argument_list
+    (type_descriptor) @reference.type))
+
+; alignof(Type), catch (const Type& name), [](…) -> Type {…}
+(alignof_expression
+  type: (type_descriptor) @reference.type)
+
+(catch_clause
+  parameters: (parameter_list
+    (parameter_declaration
+      type: (_) @reference.type)))
+
+(lambda_declarator
+  (trailing_return_type
+    (type_descriptor) @reference.type))

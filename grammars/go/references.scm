@@ -69,3 +69,72 @@
 
 (expression_switch_statement
   value: (identifier) @reference.read)
+
+; []Type{…}, map[Key]Type{…}, Generic[Type]{…}: types a literal names besides the one it makes
+(composite_literal
+  type: [
+    (array_type)
+    (implicit_length_array_type)
+    (map_type)
+    (slice_type)
+  ] @reference.type)
+
+(composite_literal
+  type: (generic_type
+    type_arguments: (type_arguments
+      (type_elem) @reference.type)))
+
+; callee[Type, Type](…), callee[[]Type](value)
+(call_expression
+  type_arguments: (type_arguments
+    (type_elem) @reference.type))
+
+(type_conversion_expression
+  type: (generic_type
+    type_arguments: (type_arguments
+      (type_elem
+        [
+          (array_type)
+          (channel_type)
+          (function_type)
+          (generic_type)
+          (map_type)
+          (pointer_type)
+          (slice_type)
+        ]) @reference.type)))
+
+; []Type(value)
+(type_conversion_expression
+  type: [
+    (array_type)
+    (channel_type)
+    (function_type)
+    (map_type)
+    (pointer_type)
+    (slice_type)
+  ] @reference.type)
+
+; make([]Type, …), new(Type)
+(argument_list
+  [
+    (array_type)
+    (channel_type)
+    (function_type)
+    (generic_type)
+    (map_type)
+    (pointer_type)
+    (qualified_type)
+    (slice_type)
+    (type_identifier)
+  ] @reference.type)
+
+; value.(Type), case Type:
+(type_assertion_expression
+  type: (_) @reference.type)
+
+(type_case
+  type: (_) @reference.type)
+
+; func(…) Type {…}
+(func_literal
+  result: (_) @reference.type)

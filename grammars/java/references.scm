@@ -61,3 +61,37 @@
 ; name++
 (update_expression
   (identifier) @reference.read)
+
+; value instanceof Type, (Type) value, Type.class, new Type[…], case Type(…)
+(instanceof_expression
+  right: (_) @reference.type)
+
+(cast_expression
+  type: (_) @reference.type)
+
+(class_literal
+  (_) @reference.type)
+
+(array_creation_expression
+  type: (_) @reference.type)
+
+(record_pattern
+  .
+  [
+    (identifier)
+    (generic_type)
+  ] @reference.type)
+
+; new Name<Type>(…), object.<Type>name(…), Type::new
+(object_creation_expression
+  type: (generic_type
+    (type_arguments
+      (_) @reference.type)))
+
+(method_invocation
+  type_arguments: (type_arguments
+    (_) @reference.type))
+
+(method_reference
+  .
+  (identifier) @reference.read)

@@ -9,3 +9,64 @@
   (simple_identifier) @reference.read)
 
 (callable_reference) @reference.read
+
+; value is Type, value as Type, is Type -> …
+(check_expression
+  [
+    (nullable_type)
+    (user_type)
+  ] @reference.type)
+
+(as_expression
+  [
+    (nullable_type)
+    (user_type)
+  ] @reference.type)
+
+(type_test
+  (_) @reference.type)
+
+; catch (name: Type)
+(catch_block
+  [
+    (nullable_type)
+    (user_type)
+  ] @reference.type)
+
+; Type::class, Type::name
+(callable_reference
+  (type_identifier) @reference.type)
+
+; ::Name
+(callable_reference
+  .
+  (simple_identifier) @reference.read
+  .)
+
+; callee<Type>(…)
+(call_suffix
+  (type_arguments
+    (type_projection) @reference.type))
+
+; { name: Type -> … }, for (name: Type in …), object : Type {…}
+(lambda_parameters
+  (variable_declaration
+    [
+      (nullable_type)
+      (user_type)
+    ] @reference.type))
+
+(for_statement
+  (variable_declaration
+    [
+      (nullable_type)
+      (user_type)
+    ] @reference.type))
+
+(object_literal
+  (delegation_specifier
+    [
+      (user_type)
+      (constructor_invocation
+        (user_type))
+    ] @reference.type))

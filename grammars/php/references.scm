@@ -13,3 +13,24 @@
 (member_access_expression) @reference.read
 
 (class_constant_access_expression) @reference.read
+
+; value instanceof Name, Name::$property
+(binary_expression
+  operator: "instanceof"
+  right: [
+    (name)
+    (qualified_name)
+  ] @reference.read)
+
+(scoped_property_access_expression
+  scope: [
+    (name)
+    (qualified_name)
+  ] @reference.read)
+
+; function (…): Type {…}, fn (…): Type => …
+(anonymous_function
+  return_type: (_) @reference.type)
+
+(arrow_function
+  return_type: (_) @reference.type)

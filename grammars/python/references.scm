@@ -100,3 +100,25 @@
     (identifier)
     (attribute)
   ] @reference.raise)
+
+; except Name:, except (Name, Name) as target:, case Name(…):
+(except_clause
+  value: (identifier) @reference.type)
+
+(except_clause
+  value: (tuple
+    (identifier) @reference.type))
+
+(except_clause
+  value: (as_pattern
+    .
+    (identifier) @reference.type))
+
+(except_clause
+  value: (as_pattern
+    .
+    (tuple
+      (identifier) @reference.type)))
+
+(class_pattern
+  (dotted_name) @reference.type)

@@ -3,33 +3,49 @@
 ; value as Type, value satisfies Type, call<Type>(…)
 (as_expression
   [
-    (type_identifier)
-    (nested_type_identifier)
+    (array_type)
+    (conditional_type)
+    (function_type)
     (generic_type)
+    (index_type_query)
+    (intersection_type)
+    (lookup_type)
+    (nested_type_identifier)
+    (object_type)
+    (parenthesized_type)
+    (readonly_type)
+    (tuple_type)
+    (type_identifier)
+    (type_query)
+    (union_type)
   ] @reference.type)
 
 (satisfies_expression
   [
-    (type_identifier)
-    (nested_type_identifier)
+    (array_type)
+    (conditional_type)
+    (function_type)
     (generic_type)
+    (index_type_query)
+    (intersection_type)
+    (lookup_type)
+    (nested_type_identifier)
+    (object_type)
+    (parenthesized_type)
+    (readonly_type)
+    (tuple_type)
+    (type_identifier)
+    (type_query)
+    (union_type)
   ] @reference.type)
 
 (call_expression
   type_arguments: (type_arguments
-    [
-      (type_identifier)
-      (nested_type_identifier)
-      (generic_type)
-    ] @reference.type))
+    (_) @reference.type))
 
 (new_expression
   type_arguments: (type_arguments
-    [
-      (type_identifier)
-      (nested_type_identifier)
-      (generic_type)
-    ] @reference.type))
+    (_) @reference.type))
 
 (as_expression
   (identifier) @reference.read)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from graphmem.parsing.languages.java import CONSTRUCTOR
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.project import Symbol
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, INST, NAMESPACE, Atom, Type, box, one
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.project import FileEntry
-
-CONSTRUCTOR: Final = "<init>"
 
 _PRIMITIVES: Final = "boolean byte char double float int long short".split()
 _BOXES: Final = {"boolean": "Boolean", "byte": "Byte", "char": "Character", "double": "Double", "float": "Float", "int": "Integer"} | {
@@ -133,6 +132,17 @@ class JavaRules(PackageRules):
         if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:
             return definition.parent, CONSTRUCTOR
         return super().definition_slot(entry, position)
+
+    def missing_member(self, receiver: Atom, name: str) -> Type:
+        """The constructor that nobody wrote: calling it makes an object, as calling the class does."""
+        is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
+        return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
+
+    def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
+        """A constructor gives an object of its class."""
+        entry = inference.project.entry(symbol)
+        scope, name = self.definition_slot(entry, symbol.index)
+        return one(INST, entry.symbols[scope], False) if name == CONSTRUCTOR else value
 
     def may_be(self, given: Atom, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Numbers become wider and boxed; nothing else becomes a number, a string, or a class of the project."""

@@ -42,7 +42,7 @@ class _Resolving(NamedSites):
                 self.assigned(binding)
         for reference in self.entry.facts.references:
             resolve = _SITES.get(reference.kind)
-            if resolve is not None:  # `inherit` and `type` are said by definitions and bindings
+            if resolve is not None:  # `inherit` is said by definitions
                 resolve(self, reference)
         self.handing.scripts()
         return self.evidence.rows()
@@ -76,6 +76,10 @@ class _Resolving(NamedSites):
                     # Rules may name a file that a manifest promises and the project lacks.
                     if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
+
+    def typed(self, reference: Reference) -> None:
+        """A type that an expression names: a cast, a test, a literal, an argument of a generic call."""
+        self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def inheritance(self, symbol: Symbol) -> None:
         line = self.entry.definitions[symbol.index].name_line
@@ -118,4 +122,5 @@ _SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
     "jsx": _Resolving.rendered,
     "implicit": _Resolving.operation,
     "raise": _Resolving.raised,
+    "type": _Resolving.typed,
 }

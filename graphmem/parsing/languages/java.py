@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, NEW, STRING, TYPED, Import
 from graphmem.parsing.languages import Helper
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from graphmem.parsing.terms import TermBuilder
+
+CONSTRUCTOR: Final = "<init>"
+"""The name under which constructors are found: what `Type::new` names."""
 
 
 class JavaHelper(Helper):
@@ -41,6 +44,12 @@ class JavaHelper(Helper):
             if field is not None and field.type == "this":  # `Outer.this`
                 return builder.add((TYPED, builder.annotation(base)))
             return builder.add((ATTR, builder.term(base), builder.text(field) if field is not None else ""))
+        if what == "reference":
+            parts = node.named_children
+            is_new = bool(node.children) and node.children[-1].type == "new"
+            if not parts or (len(parts) < 2 and not is_new):
+                return builder.unknown
+            return builder.add((ATTR, builder.term(parts[0]), CONSTRUCTOR if is_new else builder.text(parts[-1])))
         if what == "array":
             element = builder.annotation(node.child_by_field_name("type"))
             return builder.add((TYPED, builder.add((INDEX, builder.add((NAME, "[]")), element))))
