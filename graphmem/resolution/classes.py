@@ -158,9 +158,8 @@ class Classes:
         if not isinstance(owner, Symbol):
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
                 return self.method_result(receiver, self.project.entry(symbol).rules.fallback_method)
-            if owner is None:
-                return self.project.entry(symbol).rules.missing_member(receiver, name)
-            return one(EXT, owner[1], f"{owner[2]}.{name}" if owner[2] else name)
+            rules = self.project.entry(symbol).rules
+            return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
         return self._bind(value, receiver, name)

@@ -212,6 +212,10 @@ class Rules:
         """What a member is that neither a class nor its bases define."""
         return EMPTY
 
+    def member_outside(self, inference: Inference, receiver: Atom, base: Atom, name: str) -> Type:
+        """What a member is that no class of the project defines, where the first base outside the project may."""
+        return one(EXT, base[1], f"{base[2]}.{name}" if base[2] else name)
+
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Interfaces a class satisfies without naming them."""
         return ()

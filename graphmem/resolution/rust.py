@@ -11,7 +11,8 @@ from graphmem.parsing.facts import ATTR
 from graphmem.resolution.names import Place
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.rust_modules import RustModules, is_module
+from graphmem.resolution.rust_library import METHODS_OF_TRAITS
+from graphmem.resolution.rust_modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join_all, one, tuple_of
 
 if TYPE_CHECKING:
@@ -165,6 +166,18 @@ class RustRules(RustModules):
         if receiver[0] == CLASS:
             return one(BUILTIN, receiver, name) if name == "default" else super().missing_member(receiver, name)
         return one(BUILTIN, receiver, name) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
+
+    def member_outside(self, inference: Inference, receiver: Atom, base: Atom, name: str) -> Type:
+        """A trait outside gives its own methods and no others; of one that is not known, they may be any."""
+        known = self.missing_member(receiver, name)
+        if known:
+            return known
+        for trait in inference.mro(receiver[1]):
+            if not isinstance(trait, Symbol):
+                methods = METHODS_OF_TRAITS.get(trait[2].rpartition(".")[2]) if trait[1] in LIBRARIES else None
+                if methods is None or name in methods:
+                    return super().member_outside(inference, receiver, trait, name)
+        return EMPTY
 
     def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
         """Constructors of options, results, and of what is looked through."""

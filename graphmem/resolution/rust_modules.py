@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from graphmem.resolution.names import Place
     from graphmem.resolution.project import FileEntry
 
-_LIBRARIES: Final = frozenset("alloc core proc_macro std test".split())
+LIBRARIES: Final = frozenset("alloc core proc_macro std test".split())
+"""Crates that come with the language."""
+
 _ROOTS: Final = ("lib.rs", "main.rs")
 """Names of files that are roots wherever they lie, the library first."""
 
@@ -283,7 +285,7 @@ class RustModules(PackageRules):
 
     def builtin(self, name: str) -> Type:
         """The prelude, and crates outside by their names."""
-        if name in _LIBRARIES:
+        if name in LIBRARIES:
             return one(EXT, name, "")
         return one(EXT, self._outside[name], "") if name in self._outside else super().builtin(name)
 
