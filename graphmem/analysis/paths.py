@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.analysis.impact import path_steps
+from graphmem.analysis.impact import expand, path_steps
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
@@ -35,7 +35,10 @@ def best_path(
 ) -> PathAnswer:
     """How the source depends on the target: the path with the greatest product of edge confidences.
 
-    Several sources or targets mean the same symbol's twins; the first that joins wins by confidence.
+    Several sources or targets mean the same symbol's twins. A class stands for its members and a file for its symbols, as they
+    do for impact, so the first step may begin at a member of the source and the last one end at a member of the target. What
+    both consist of belongs to the narrower of them. Of equally confident paths the one with the fewest steps is taken, then
+    one to the target itself, then the first by index.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -47,12 +50,16 @@ def best_path(
             f"min_confidence is {min_confidence}, allowed is more than 0 and at most 1", argument="min_confidence", value=min_confidence
         )
     values = step_values(view, kinds, {})
-    found = walk(forward(view), values, sources, max_depth, min_confidence)
-    wanted = np.flatnonzero(np.isin(found.nodes, np.asarray(targets)))
+    seeds, ends = _apart(set(expand(view, sources)), set(expand(view, targets)))
+    found = walk(forward(view), values, seeds, max_depth, min_confidence)
+    wanted = np.flatnonzero(np.isin(found.nodes, np.asarray(ends)))
     steps, confidence = [], 0.0
     if len(wanted):
-        row = min(wanted, key=lambda at: (-float(found.confidences[at]), int(found.nodes[at])))
-        path = found.paths([int(found.nodes[row])])[0]
+        paths = dict(zip(wanted.tolist(), found.paths(found.nodes[wanted].tolist()), strict=True))
+        row = min(
+            paths, key=lambda at: (-float(found.confidences[at]), len(paths[at]), found.nodes[at] not in targets, int(found.nodes[at]))
+        )
+        path = paths[row]
         made = path_steps(view, path)
         steps = [made[edge] for edge in path]
         confidence = round(float(found.confidences[row]), 4)
@@ -66,6 +73,15 @@ def best_path(
         epistemic="exact" if certain else "lower_bound",
         state=state,
     )
+
+
+def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
+    """Two ends of a path without what they share, ascending: a member asked about beside its class counts as the member."""
+    if sources < targets:
+        targets = targets - sources
+    elif targets < sources:
+        sources = sources - targets
+    return sorted(sources), sorted(targets)
 
 
 def subgraph(

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, go, into, link, symbolField, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, go, into, link, nameOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -27,13 +27,18 @@ export async function show(page, parameters, signal) {
   }
   await into(result, ask("Path", { from, to: target }, signal), ({ path }) => {
     const turn = link(to("path", { from: target, to: from }), w.turn, { class: "button" });
-    if (!path.steps.length) return [h("p.lead", null, w.none(from, target, path.maxDepth)), h("p.hint", null, words.impact.epistemic[path.epistemic]), turn];
-    const stop = (symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", where(symbol));
+    if (!path.steps.length) {
+      const sure = path.epistemic === "EXACT";
+      return [h("p.lead", null, (sure ? w.none : w.none_found)(from, target, path.maxDepth)), sure ? null : h("p.hint", null, w.hidden), turn];
+    }
+    // A class or a file stands for its members: where the way begins or ends at one, both are named.
+    const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol));
+    const last = path.steps.length - 1;
     return [
       h("p.lead", null, w.found(path.steps.length, words.certainty(path.confidence), path.confidence)),
       h("ol.way", null,
-        h("li", null, stop(path.source)),
-        path.steps.map((step) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[step.kind] ?? step.kind, " ", certainty(step.confidence), h("span.where", null, ` ${step.src.path}:${step.line} · ${step.rule}`)), stop(step.dst)))),
+        h("li", null, stop(path.steps[0].src, path.source)),
+        path.steps.map((step, i) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[step.kind] ?? step.kind, " ", certainty(step.confidence), h("span.where", null, ` ${step.src.path}:${step.line} · ${step.rule}`)), stop(step.dst, i === last ? path.target : step.dst)))),
       turn,
     ];
   }, (ref) => to("path", { from: ref, to: target }));

@@ -1,0 +1,50 @@
+"""Paths between two symbols: what stands for what, and which of several ways is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.paths import best_path
+from graphmem.analysis.refs import resolve_ref
+from graphmem.answers import IndexState
+
+STATE = IndexState("fresh", 1, "", 0, 0, 0, 0, 0)
+
+
+def path(view, source, target, **bounds):
+    return best_path(view, resolve_ref(view, source), resolve_ref(view, target), STATE, **bounds)
+
+
+def ends(answer):
+    return [(step.src.qualname, step.dst.qualname) for step in answer.steps]
+
+
+@pytest.fixture
+def routers(graph):
+    """`Hono.constructor` makes a `Trie`; `Hono.serve` calls `Hono.match`, which calls `Trie.add`."""
+    for owner, path, members in (("Hono", "hono.py", ("constructor", "serve", "match")), ("Trie", "trie.py", ("add",))):
+        key = graph.symbol(path, owner, "class")
+        for name in members:
+            graph.symbol(path, f"{owner}.{name}", "method", parent_id=key)
+            graph.edge(f"{path}:{owner}", f"{path}:{owner}.{name}", kind="DEFINES", rule="parser")
+    graph.edge("hono.py:Hono.constructor", "trie.py:Trie", 0.98)
+    graph.edge("hono.py:Hono.serve", "hono.py:Hono.match")
+    graph.edge("hono.py:Hono.match", "trie.py:Trie.add", 0.95)
+    return graph.view()
+
+
+def test_a_class_depends_on_what_its_members_depend_on_and_is_depended_on_through_them(routers):
+    assert ends(path(routers, "hono.py:Hono", "trie.py:Trie")) == [("Hono.constructor", "Trie")]
+    assert ends(path(routers, "hono.py:Hono.serve", "trie.py:Trie")) == [("Hono.serve", "Hono.match"), ("Hono.match", "Trie.add")]
+    assert path(routers, "trie.py:Trie", "hono.py:Hono").steps == []
+
+
+def test_a_file_stands_for_its_symbols(routers):
+    answer = path(routers, "hono.py", "trie.py")
+    assert ends(answer) == [("Hono.constructor", "Trie")]
+    assert (answer.source.kind, answer.target.kind) == ("file", "file")
+
+
+def test_a_member_beside_its_class_is_the_member(routers):
+    assert ends(path(routers, "hono.py:Hono", "hono.py:Hono.match")) == [("Hono.serve", "Hono.match")]
+    assert ends(path(routers, "hono.py:Hono.serve", "hono.py:Hono")) == [("Hono.serve", "Hono.match")]

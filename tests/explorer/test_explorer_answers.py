@@ -1,0 +1,66 @@
+"""What the explorer's pages say of a small project in two languages, whose right answers can be read off its files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+FILES = {
+    "shop/cart.py": (
+        "from shop.price import Price\n\n\nclass Cart:\n    def __init__(self):\n        self.price = Price()\n\n"
+        "    def __len__(self):\n        return self.price.total()\n\n    def empty(self):\n        return unknown.thing(self)\n"
+    ),
+    "shop/price.py": "class Price:\n    def total(self):\n        return 1\n",
+    "shop/alone.py": "def alone():\n    return 2\n",
+    "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_cart():\n    assert len(Cart().price.total()) == 1\n",
+    "web/sum.ts": "export function sum(a: number, b: number): number {\n  return a + b\n}\n",
+    "web/sum.test.ts": "import { sum } from './sum'\n\ntest('sums', () => {\n  expect(sum(1, 2)).toBe(3)\n})\n",
+}
+READY = "document.querySelector('h1') && !document.querySelector('.loading')"
+TEXT = "document.querySelector('main').innerText"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
+    root = tmp_path_factory.mktemp("shop") / "project"
+    for name, text in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "a shop"]):
+        git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run([*git, *arguments], check=True, capture_output=True)
+    with GraphMem.open(root.parent / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def page(shop, serve) -> Iterator[str]:
+    with serve(shop) as address:
+        yield address
+
+
+def test_the_way_from_a_class_begins_at_its_member_and_names_both(tab, page, visit):
+    visit(page + "/explore/path?from=Cart&to=Price", "document.querySelectorAll('.stop').length > 1")
+    first, last = tab.value(
+        "(() => { const all = [...document.querySelectorAll('.stop')].map((one) => one.innerText); return [all[0], all.at(-1)]; })()"
+    )
+    assert first.startswith("Cart.__init__")
+    assert "of Cart" in first
+    assert last.startswith("Price")
+
+
+def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_dependency(tab, page, visit):
+    visit(page + "/explore/path?from=alone&to=Price", f"{READY} && document.querySelector('.lead')")
+    seen = tab.value(TEXT)
+    assert "No way from alone to Price was found" in seen
+    assert "One may be hidden" in seen
+    assert "does not depend" not in seen
