@@ -7,6 +7,7 @@ hides the difference: what it gives has the same verbs and answers with the same
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
 Service: TypeAlias = "GraphMem | RemoteGraphMem"
 
 TIMEOUT_S: Final = 60.0  # between two pieces of an answer; the server's own limit is shorter
-BUSY_PATIENCE_S: Final = 10.0  # two commands at once: the second waits for the first
+BUSY_PATIENCE_S: Final = 20.0  # two commands at once: the second waits for the first, and so long for each that comes before it
+QUEUE_PATIENCE_S: Final = 120.0  # for all that come before it
 PAGE: Final = 1_000  # rows one request of a list may bring
 
 
@@ -69,15 +71,16 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
         location: where the index is, or is to be.
         settings: for opening it here; a server has its own.
         create: make a new index where there is none.
-        patience_s: how long to wait for another process that has it open without serving it.
+        patience_s: how long to wait for another process that has it open without serving it, and anew for the next one: of many
+            commands at once each has its turn.
 
     Raises:
         NotIndexedError: there is none, and `create` is not set.
         BadInputError: it is to be made in a directory that holds something else.
-        StoreBusyError: another process kept it for longer than `patience_s`.
+        StoreBusyError: another process kept it for longer than `patience_s`, or many one after the other for two minutes.
         OwnerUnreachableError: a server has it and does not answer.
     """
-    deadline = time.monotonic() + patience_s
+    turns = Turns(patience_s)
     while True:
         serving = owner.find(location.owner_file)
         if serving is not None:
@@ -87,10 +90,39 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
         try:
             return GraphMem.open(db=location.data_dir, repo=location.root, settings=settings, keep_warm=False, patience_s=0)
-        except StoreBusyError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.1)
+        except StoreBusyError as busy:
+            turns.wait(busy)
+
+
+class Turns:
+    """Waiting for processes that have an index open for a moment each.
+
+    Args:
+        patience_s: for each of them.
+    """
+
+    def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._end = time.monotonic() + (QUEUE_PATIENCE_S if patience_s else 0.0)
+        self._holder: object = None
+        self._deadline = 0.0
+
+    def wait(self, busy: StoreBusyError) -> None:
+        """Sleep a little before the next attempt.
+
+        Args:
+            busy: what the last attempt said.
+
+        Raises:
+            StoreBusyError: `busy`, when the one that has the index has had it for too long.
+        """
+        now = time.monotonic()
+        holder = busy.facts.get("owner")
+        if holder != self._holder or not self._deadline:
+            self._holder, self._deadline = holder, now + self._patience_s
+        if now >= min(self._deadline, self._end):
+            raise busy
+        time.sleep(random.uniform(0.05, 0.15))  # noqa: S311 - so that many do not all ask at the same moments
 
 
 def expect_index(location: Location, *, create: bool) -> None:

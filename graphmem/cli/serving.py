@@ -8,7 +8,6 @@ import os
 import secrets
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ import graphmem
 from graphmem.cli.door import Door
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
-from graphmem.client import expect_index
+from graphmem.client import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
 from graphmem.service import owner
 from graphmem.service.keeper import Keeper
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from graphmem.api.serve import Server
     from graphmem.service.graphmem import GraphMem
 
-BUSY_PATIENCE_S = 10.0
 SETTLE_S = 0.5  # after the start, before files are looked at: whoever caused it is asking right now
 SWITCH_S = 0.0005  # between looks at whether another thread wants to run
 
@@ -300,12 +298,10 @@ def _open(here: Door) -> GraphMem:
     """The index itself; waits for a command that has it open at this moment."""
     from graphmem.service.graphmem import GraphMem
 
-    deadline = time.monotonic() + BUSY_PATIENCE_S
+    turns = Turns()
     while True:
         try:
             return GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings, patience_s=0)
-        except StoreBusyError:
+        except StoreBusyError as busy:
             _refuse_second(here)
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.2)
+            turns.wait(busy)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.client import RemoteGraphMem, connect_or_start
-from graphmem.errors import UnauthenticatedError
+from graphmem.client import RemoteGraphMem, Turns, connect_or_start
+from graphmem.errors import StoreBusyError, UnauthenticatedError
 from graphmem.service import owner
 from graphmem.settings import Location, Settings, locate
 
@@ -78,6 +78,37 @@ def test_twenty_clients_at_once_start_one_owner_and_all_find_it(location, repo, 
     assert servers_of(repo) == {int(told[0][0])}
     found = connect_or_start(location).memories(limit=100)
     assert {one.id for one in found.memories} == {f"client-{number}" for number in range(20)}
+
+
+def test_twelve_commands_at_once_without_a_server_wait_for_each_other(repo, environ, servers_of):
+    def command(*args):
+        given = [sys.executable, "-P", "-m", "graphmem", *args]
+        return subprocess.Popen(given, cwd=repo, env=dict(environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    assert command("index", "--quiet").communicate(timeout=110) == ("", "")
+    commands = [command("remember", f"Ports of service {number} begin at {number}000.") for number in range(12)]
+    told = [one.communicate(timeout=110) for one in commands]
+    assert [err for _, err in told if err] == []
+    assert [one.returncode for one in commands] == [0] * 12
+    out, _ = command("memory", "list", "--json").communicate(timeout=110)
+    assert {one["content"] for one in json.loads(out)["memories"]} == {
+        f"Ports of service {number} begin at {number}000." for number in range(12)
+    }
+    assert servers_of(repo) == set()
+
+
+def test_a_command_waits_anew_for_each_that_comes_before_it_and_not_for_ever_for_one():
+    turns, begun = Turns(0.5), time.monotonic()
+    for pid in (1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4):
+        turns.wait(StoreBusyError("busy", owner={"pid": pid}))
+    assert time.monotonic() - begun > 0.5
+    busy, refused = StoreBusyError("busy", owner={"pid": 4}), None
+    while refused is None and time.monotonic() - begun < 10:
+        try:
+            turns.wait(busy)
+        except StoreBusyError as error:
+            refused = error
+    assert refused is busy
 
 
 def test_an_owner_that_is_told_to_end_keeps_everything_and_leaves_nothing_behind(location, repo, servers_of):
