@@ -86,6 +86,11 @@ def gather(
     return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
 
 
+def is_heard(found: CodeLists, faint: float) -> bool:
+    """Whether any candidate has something of the query: a word, a name, a place, or a vector that is near it."""
+    return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files"))
+
+
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
     """Candidates in these files, with what their file counts."""
     return {unit: value for unit in units.best if (value := files.get(_path_of(view, unit, units), 0.0))} if files else {}

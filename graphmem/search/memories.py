@@ -125,6 +125,11 @@ def gather(
     )
 
 
+def is_heard(lists: MemoryLists, faint: float) -> bool:
+    """Whether any memory has something of the query: a word, or a vector that is near it."""
+    return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
+
+
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
     """The same candidates on a scale that they share with code.
 

@@ -120,10 +120,16 @@ class _Run:
         best_cosine = max(found.found.highest, coded.best_cosine) if found is not None and coded is not None else None
         scored = self._ranked_memories(index, found, coded) if index is not None and found is not None else []
         voted = code.join(shot, coded, request, self.weights, self.tuning, best_cosine) if coded is not None else []
+        if coded is not None and scored:
+            voted = _lowered(voted, self._beside_memories(coded))
+        if found is not None and "hypothesis" not in self.answered and not memories.is_heard(found, self.tuning.faint):
+            scored = []
+        if coded is not None and not code.is_heard(coded, self.tuning.faint):
+            voted = []
+        if (found is not None or coded is not None) and not scored and not voted:
+            self.notes.append("nothing has a word of this, and nothing comes near it")
         hits = [_memory_hit(one, request) for one in scored]
         if coded is not None:
-            if scored:
-                voted = _lowered(voted, self._beside_memories(coded))
             hits += _code_hits(shot, voted, coded.units, request)
         hits.sort(key=lambda hit: (-hit.score, hit.id, hit.node))
         if self.aids.reranker is not None:

@@ -122,6 +122,7 @@ class Tuning(NamedTuple):
     others: float = 0.4  # of `joined`, what edges that are no calls count
     inner: float = 0.6  # factor for what is written inside a function and not named in the query: its function is what is meant
     around: float = 0.93  # factor for a class that is not named, which has the vectors of all its methods, and for code outside definitions
+    faint: float = 0.2  # cosine; where no text has a word of the query and none comes nearer, nothing is found
     tests: float = 0.8  # factor for code of tests when the query does not speak of tests
     weights: Mapping[str, Weights] = MappingProxyType(
         {

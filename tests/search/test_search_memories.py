@@ -252,3 +252,12 @@ def test_what_cannot_be_answered_is_refused_by_name(ask, memory, options, argume
 def test_an_empty_graph_is_no_hindrance(ask):
     assert ask("anything", []).hits == []
     assert GraphDelta.empty().is_empty
+
+
+def test_what_nothing_speaks_of_finds_nothing_and_says_so(ask, memory):
+    rows = [memory("a", "retry the socket after a timeout"), memory("b", "the parser keeps comments")]
+    answer = ask("qqqqzzzz", rows, files=("a.py",))
+    assert ids(answer) == []
+    assert answer.notes[-1] == "nothing has a word of this, and nothing comes near it"
+    assert ids(ask("qqqqzzzz parser", rows))[0] == "b"
+    assert set(ids(ask("qqqqzzzz", rows, tuning=Tuning(faint=-1.0)))) == {"a", "b"}

@@ -256,3 +256,10 @@ def test_answers_are_plain_data(ask_all):
     answer = ask_all("tax")
     assert dataclasses.asdict(answer)["query"] == "tax"
     assert pipeline.KINDS == ("code", "prose", "data", "symbol", "memory")
+
+
+def test_what_no_code_speaks_of_finds_nothing(filled, embedder, state):
+    asked = Request("qqqqzzzz", k=10)
+    assert search(filled, embedder, asked, state, Tuning()).hits == []
+    assert search(filled, embedder, asked, state, Tuning(faint=-1.0)).hits
+    assert search(filled, embedder, Request("qqqqzzzz total_price", k=10), state, Tuning()).hits[0].qualname == "Cart.total_price"
