@@ -6,6 +6,10 @@ The pairs below are labelled by hand: the same said in other words, another thin
 embedder that is installed it takes as `duplicate` the lowest cosine above which at most one in fifty pairs of *another* label lies,
 and as `topic` the cosine that nineteen in twenty of the opposites reach. With `--write` both go to graphmem/memory/thresholds.json,
 which the write path reads.
+
+Joining, which takes one of two texts out of search, is measured beside it: its precision and recall on these pairs and on sentences that
+engineers say again with little changes (`SAID_AGAIN`) or that differ in one word or in the order of words (`ONE_WORD`). The latter two
+say nothing about the thresholds: no cosine tells them apart.
 """
 
 from __future__ import annotations
@@ -22,7 +26,17 @@ from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import SentenceEmbedder, packaged_folder
-from graphmem.memory.similar import OVERLAP, Similarity, Thresholds, name_of, opposed, overlap, says_the_same, words_of
+from graphmem.memory.similar import (
+    OVERLAP,
+    Similarity,
+    Thresholds,
+    name_of,
+    opposed,
+    overlap,
+    says_it_in_other_words,
+    says_the_same,
+    words_of,
+)
 from graphmem.memory.text import contextual_text
 from graphmem.settings import models_dir
 
@@ -132,6 +146,54 @@ OPPOSITE = [
     ("Retries are enabled for the mail provider.", "Retries are disabled for the mail provider."),
     ("The export endpoint works with anonymous users.", "The export endpoint does not work with anonymous users."),
 ]
+SAID_AGAIN = [
+    ("Windows builds are signed by the release manager.", "The Windows build is signed by the release manager."),
+    ("Run the smoke tests before tagging a release.", "run smoke tests before tagging the release"),
+    ("The config loader reads overrides from the environment last.", "The configuration loader reads overrides from the env last."),
+    ("Don't share a Session between threads.", "Do not share a session between threads!"),
+    ("Never call flush_all() from a signal handler.", "Never call flush_all() from a signal handler, it takes the queue lock."),
+    ("All timestamps in the audit log are UTC.", "Timestamps in the audit log are all UTC."),
+    ("The importer commits after every 500 rows.", "The importer commits after every 500 rows; a crash loses at most those."),
+    ("Feature branches are squashed on merge.", "A feature branch is squashed on merge."),
+    ("Server-side rendering is off in the admin pages.", "Server side rendering is off in the admin pages."),
+    ("The prod database has no foreign keys on the events table.", "The production db has no foreign keys on the events table."),
+    ("Retries of the mailer back off exponentially.", "The mailer backs off exponentially between retries."),
+    ("Integration tests need Docker to be running.", "Docker has to be running for the integration tests."),
+    ("The lock is released when the worker exits.", "When the worker exits, the lock is released."),
+    ("Keep migrations backwards compatible for one release.", "For one release, migrations have to stay backwards compatible."),
+    ("The gateway strips the Authorization header.", "The Authorization header is stripped by the gateway."),
+]
+ONE_WORD = [
+    (
+        "windows builds are signed by the release manager before they are uploaded to the mirror",
+        "macos builds are signed by the release manager before they are uploaded to the mirror",
+    ),
+    ("the page cache must be cleared before deploying to staging", "the page cache must be cleared after deploying to staging"),
+    ("take the read lock before the write lock", "take the write lock before the read lock"),
+    ("session tokens of the api gateway are kept in redis for a day", "session tokens of the api gateway are kept in postgres for a day"),
+    ("the test runner writes its progress report to stdout by default", "the test runner writes its progress report to stderr by default"),
+    ("the billing service retries failed calls to the mail provider", "the search service retries failed calls to the mail provider"),
+    ("dates are stored in utc and shown in local time", "dates are stored in local time and shown in utc"),
+    ("durable record alpha33 keeps value v429 in slot s33", "durable record alpha34 keeps value v430 in slot s34"),
+    ("The nightly job rebuilds the search index on the primary.", "The nightly job rebuilds the search index on the replica."),
+    ("Uploads to the mirror are served over http inside the cluster.", "Uploads to the mirror are served over https inside the cluster."),
+    (
+        "The scheduler copies finished jobs from the queue to the archive.",
+        "The scheduler copies finished jobs from the archive to the queue.",
+    ),
+    ("The ingest worker blocks while the schema cache is filled.", "The ingest worker is blocked while the schema cache is filled."),
+    ("The billing API calls the ledger API synchronously on checkout.", "The ledger API calls the billing API synchronously on checkout."),
+    ("We used Celery for the report queue of the web application.", "We use Celery for the report queue of the web application."),
+    ("Requests above the quota are answered with status 429.", "Requests above the quota are answered with status 503."),
+    ("Only admins may restart the import workers in production.", "Only admins may restart the import workers in staging."),
+    ("Tenant A keeps its documents on shard B of the cluster.", "Tenant B keeps its documents on shard A of the cluster."),
+    ("The parser must run in the main thread of the editor.", "The parser may run in the main thread of the editor."),
+    ("The release branch is cut on Monday and tagged on Thursday.", "The release branch is cut on Thursday and tagged on Monday."),
+    ("Each retry of the uploader doubles the delay up to the limit.", "Each retry of the uploader doubles the limit up to the delay."),
+    ("Run the linter with --strict on the generated client.", "Run the linter with --strict on the generated server."),
+    ("Backups of the graph are encrypted with the team key.", "Backups of the graph are encrypted with the user key."),
+    ("The profiler needs the debug build of the native extension.", "The profiler needs the release build of the native extension."),
+]
 
 
 def cosines(embedder: Embedder, pairs: list[tuple[str, str]]) -> np.ndarray:
@@ -142,7 +204,7 @@ def cosines(embedder: Embedder, pairs: list[tuple[str, str]]) -> np.ndarray:
 
 def calibrate(embedder: Embedder) -> dict[str, Any]:
     """Thresholds of a model, with what they do on the pairs."""
-    same, other, opposite = (cosines(embedder, pairs) for pairs in (SAME, OTHER, OPPOSITE))
+    same, other, opposite, again, one_word = (cosines(embedder, pairs) for pairs in (SAME, OTHER, OPPOSITE, SAID_AGAIN, ONE_WORD))
     # The opposite is recognised by its words first, so only another thing said of the same can be mistaken for a duplicate.
     duplicate = round(float(np.quantile(other, 1 - SPARED)) + 0.005, 3)
     topic = round(float(np.quantile(opposite, 1 - REACHED)) - 0.005, 3)
@@ -151,15 +213,35 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
     def near(pair: tuple[str, str], cosine: float) -> Similarity:
         return Similarity(overlap(words_of(pair[0]), words_of(pair[1])), float(cosine))
 
-    def merged(pairs: list[tuple[str, str]], values: np.ndarray) -> float:
-        return sum(says_the_same(*pair, near(pair, cosine), limits) for pair, cosine in zip(pairs, values, strict=True)) / len(pairs)
+    def joined(pairs: list[tuple[str, str]], values: np.ndarray) -> int:
+        # What is opposed meets the rules for contradictions first.
+        return sum(
+            says_the_same(*pair, near(pair, cosine), limits) and not opposed(*pair) for pair, cosine in zip(pairs, values, strict=True)
+        )
 
+    def recognised(pairs: list[tuple[str, str]], values: np.ndarray) -> float:
+        found = (
+            says_the_same(*pair, near(pair, cosine), limits) or says_it_in_other_words(*pair, near(pair, cosine), limits)
+            for pair, cosine in zip(pairs, values, strict=True)
+        )
+        return sum(found) / len(pairs)
+
+    right = joined(SAME, same) + joined(SAID_AGAIN, again)
+    wrong = joined(OTHER, other) + joined(OPPOSITE, opposite) + joined(ONE_WORD, one_word)
     return {
         "duplicate": limits.duplicate,
         "topic": limits.topic,
         "pairs": limits.pairs,
-        "same_recognised": merged(SAME, same),
-        "other_mistaken": merged(OTHER, other),
+        "same_recognised": recognised(SAME, same),
+        "other_mistaken": recognised(OTHER, other),
+        "one_word_mistaken": recognised(ONE_WORD, one_word),
+        "joined": {
+            "right": right,
+            "wrong": wrong,
+            "precision": right / (right + wrong) if right + wrong else 1.0,
+            "recall": right / (len(SAME) + len(SAID_AGAIN)),
+            "recall_said_again": joined(SAID_AGAIN, again) / len(SAID_AGAIN),
+        },
         "opposites_recognised": sum(
             opposed(*pair) and (near(pair, cosine).overlap >= 0.5 or cosine >= limits.topic)
             for pair, cosine in zip(OPPOSITE, opposite, strict=True)
@@ -168,7 +250,7 @@ def calibrate(embedder: Embedder) -> dict[str, Any]:
         "same_taken_for_opposites": sum(opposed(*pair) for pair in SAME) / len(SAME),
         "cosines": {
             name: [round(float(np.quantile(values, share)), 3) for share in (0.05, 0.5, 0.95)]
-            for name, values in (("same", same), ("other", other), ("opposite", opposite))
+            for name, values in (("same", same), ("other", other), ("opposite", opposite), ("said_again", again), ("one_word", one_word))
         },
     }
 
@@ -189,6 +271,13 @@ def main() -> int:
         ["model", "duplicate", "topic", "same recognised", "other mistaken", "opposites recognised"],
         [
             [name, row["duplicate"], row["topic"], row["same_recognised"], row["other_mistaken"], row["opposites_recognised"]]
+            for name, row in found.items()
+        ],
+    )
+    report.table(
+        ["model", "joined rightly", "joined wrongly", "precision", "recall", "recall of what is said again"],
+        [
+            [name, *(row["joined"][key] for key in ("right", "wrong", "precision", "recall", "recall_said_again"))]
             for name, row in found.items()
         ],
     )

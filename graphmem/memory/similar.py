@@ -1,8 +1,9 @@
-"""When two texts say the same, and when the opposite.
+"""When two texts say the same, when they probably do, and when the opposite.
 
-The same: more than seven tenths of their words, or a cosine above the model's measured threshold, *and* no fact in each that the other
-lacks: a number, a path or a name that differs makes two statements of one sentence. The opposite: sentences about the same things of
-which one affirms what the other denies.
+The same, so that one may stand for both: word for word (`wording`). Probably the same, so that they are linked: in other words, with a
+cosine above the model's measured threshold and no fact in each that the other lacks. Texts that share most words and are not the same
+differ in a word or in the order of words, and that makes two statements of one sentence. The opposite: sentences about the same things
+of which one affirms what the other denies.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from zlib import crc32
 import numpy as np
 
 from graphmem.embedding.base import F32
+from graphmem.memory.wording import says_all_of
 from graphmem.projection.text import STOP_WORDS, normalise
 
 OVERLAP: Final = 0.70  # of distinct words: |both| / |either|
+_ONE_WORD: Final = 2  # words that only one of two texts has, when one word stands for another
 _FEWEST_WORDS: Final = 4  # with fewer, a common phrase would be a duplicate of another
 _TOPIC: Final = 0.5  # of the words that remain without the polar ones: the same things are spoken of
 _BLOCK: Final = 512  # rows a matrix product
@@ -33,7 +36,7 @@ _MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # of |a| + |b|: how much of 
 class Thresholds(NamedTuple):
     """Cosines of one model, measured by `benchmarks/near_duplicates.py` on labelled pairs."""
 
-    duplicate: float  # from here on two texts say the same
+    duplicate: float  # from here on two texts probably say the same
     topic: float  # from here on they speak of the same
     pairs: int  # labelled pairs it was measured on
 
@@ -79,7 +82,7 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 _FACT: Final = re.compile(
-    r"`[^`\n]{1,80}`|\"[^\"\n]{1,60}\"|[\w.-]*[/\\][\w./\\-]+|\b\d+(?:[.,:]\d+)*%?|\b[A-Za-z]+\w*(?:[._]\w+)+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b"
+    r"`[^`\n]{1,80}`|\"[^\"\n]{1,60}\"|[\w.-]*[/\\][\w./\\-]+|\b\d+(?:[.,:]\d+)*%?|\b\w*\d\w*\b|\b[A-Za-z]+\w*(?:[._]\w+)+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b"
     r"|\b[A-Z]{2,}\b"
 )
 
@@ -90,12 +93,26 @@ def facts_of(text: str) -> frozenset[str]:
 
 
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
-    """True when one of two texts may stand for both."""
+    """True when one of two texts may stand for both: one says all that the other says, in its words and their order."""
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
         return False
+    return says_all_of(one, other) or says_all_of(other, one)
+
+
+def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
+    """True when two texts probably say the same, each in words of its own: by the cosine, and no fact in each that the other lacks."""
+    if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
+        return False
+    words, others = words_of(one), words_of(other)
+    if len(words ^ others) <= _ONE_WORD and _in_order(one, words & others) == _in_order(other, words & others):
+        return False
     mine, theirs = facts_of(one), facts_of(other)
     return not (mine - theirs and theirs - mine)
+
+
+def _in_order(text: str, words: frozenset[str]) -> list[str]:
+    return [word for word in dict.fromkeys(normalise(text).split()) if word in words]
 
 
 # ---- polarity

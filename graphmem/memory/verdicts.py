@@ -1,7 +1,10 @@
 """What becomes of a memory that meets others: it adds to them, stands for them, takes their place, gives way, or contradicts.
 
-* *near duplicate*: one of the two stands for both; the other stays as a version (`derived_from`), superseded. Texts that came with ids of
-  their own are somebody's own notes and stay apart, linked by `validates`.
+* *near duplicate*: the same words in the same order, or these and a clause more: one of the two stands for both; the other stays as a
+  version (`derived_from`), superseded. Texts that came with ids of their own are somebody's own notes and stay apart, linked by
+  `validates`.
+* *other words*: probably the same, by the cosine. That is not sure enough to take one of them out of search: both stay, linked by
+  `validates`.
 * *contradiction*: a person's word, then trust, then evidence decides; without any, both stay and say so (`conflicts_with`).
 * Words of strangers (contaminated) confirm nothing and replace nothing.
 """
@@ -14,10 +17,11 @@ from typing import Final, NamedTuple
 
 from graphmem.knowledge import AboutRow, Anchor, MemoryRow, RelatesRow
 from graphmem.memory.records import Event
-from graphmem.memory.similar import Similarity, Thresholds, opposed, says_the_same
+from graphmem.memory.similar import Similarity, Thresholds, opposed, says_it_in_other_words, says_the_same
 from graphmem.memory.types import SOURCES, more_tainted
+from graphmem.memory.wording import says_all_of
 
-KEPT_LINKS: Final = 3  # near duplicates a memory with an id of its own is linked to
+KEPT_LINKS: Final = 3  # memories that say the same and stay, which one is linked to
 ON_TOPIC: Final = 0.5  # overlap of words from which two texts speak of the same
 
 
@@ -76,22 +80,40 @@ class Judge:
                 if shared or row.type == other.type or "correction" in (row.type, other.type):
                     verdict = self._contradict(verdict, other, near, is_own=is_own)
                 continue
-            if row.contaminated != other.contaminated or not says_the_same(row.content, other.content, near, self._limits):
+            if row.contaminated != other.contaminated:
                 continue
-            if is_own or is_of_somebody(other):
-                if linked < KEPT_LINKS:
-                    linked += 1
-                    verdict.relations.append(RelatesRow(row.id, other.id, "validates", _likeness(near), auto=True))
-            elif verdict.outcome == "added":
-                verdict = self._consolidate(verdict, other, _likeness(near))
+            is_same = says_the_same(row.content, other.content, near, self._limits)
+            if not is_same and not says_it_in_other_words(row.content, other.content, near, self._limits):
+                continue
+            kept = is_own or is_of_somebody(other)
+            if is_same and not kept and self._joins(row, other):
+                if verdict.outcome == "added":
+                    verdict = self._consolidate(verdict, other, _likeness(near))
+            elif linked < KEPT_LINKS:
+                linked += 1
+                relation = RelatesRow(row.id, other.id, "validates", _likeness(near), auto=True)
+                note = f"probably the same as #{other.short_id} ({other.title}) in other words; both stay, linked"
+                verdict = verdict._replace(
+                    relations=[*verdict.relations, relation],
+                    note=verdict.note or ("" if kept else note),
+                )
         return verdict
+
+    def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
+        """Which of two texts that say the same keeps its words: True when the new one does."""
+        trust = SOURCES[row.source].trust - SOURCES[other.source].trust
+        fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
+        return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
+
+    def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
+        """False when the text that would leave search says more than the one that stays, and was kept on purpose."""
+        winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
+        return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
 
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
         """One of two texts that say nearly the same stands for both."""
         now, row = self._now, verdict.row
-        trust = SOURCES[row.source].trust - SOURCES[other.source].trust
-        fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
-        new_wins = not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
+        new_wins = self._new_wins(row, other)
         winner, loser = (row, other) if new_wins else (other, row)
         united = winner._replace(
             strength=other.strength + row.strength,

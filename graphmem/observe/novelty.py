@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.errors import EmbedderError
 from graphmem.memory import life
 from graphmem.memory.link import link
-from graphmem.memory.similar import Similarity, Thresholds, opposed, overlap, says_the_same, thresholds_of, words_of
+from graphmem.memory.similar import Similarity, Thresholds, opposed, overlap, says_it_in_other_words, says_the_same, thresholds_of, words_of
 from graphmem.memory.text import contextual_text, fingerprint
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.observe.gates import NOVEL
@@ -104,7 +104,8 @@ class Novelty:
         return None
 
     def _same(self, one: str, other: str, near: Similarity) -> bool:
-        return says_the_same(one, other, near, self._limits) and not opposed(one, other)
+        same = says_the_same(one, other, near, self._limits) or says_it_in_other_words(one, other, near, self._limits)
+        return same and not opposed(one, other)
 
     def _expired(self, row: MemoryRow) -> bool:
         """True when age took it out of search, not somebody: then it may be learnt again."""
