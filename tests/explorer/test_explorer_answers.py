@@ -64,3 +64,12 @@ def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_depen
     assert "No way from alone to Price was found" in seen
     assert "One may be hidden" in seen
     assert "does not depend" not in seen
+
+
+def test_a_command_is_offered_for_tests_whose_runner_is_known_and_names_for_the_others(tab, page, visit):
+    visit(page + "/explore/impact?of=Price.total", "document.querySelector('.command')")
+    assert tab.value("[...document.querySelectorAll('.command code')].map((one) => one.textContent)") == ["pytest tests/test_cart.py"]
+    visit(page + "/explore/impact?of=web/sum.ts:sum", "document.querySelector('.command')")
+    assert tab.value("[...document.querySelectorAll('.command')].map((one) => one.innerText.split('\\n'))") == [
+        ["web/sum.test.ts", "Copy the names of 1 file"]
+    ]

@@ -145,11 +145,21 @@ function tests(hits, way) {
     byFile.get(hit.symbol.path).push(hit);
   }
   const files = [...byFile.keys()].sort();
-  const command = `pytest ${files.map((file) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)).join(" ")}`;
   return [
-    h("div.command", null, h("code", null, command.length > 160 ? `${command.slice(0, 160)}…` : command), h("button", { type: "button", onclick: () => copy(command) }, w.copy)),
+    toRun(files),
     [...byFile].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, 40).map(([file, some]) => folded(file, some.length, false, () => listing(some.map((hit) => entry(hit, way)), 10))),
     byFile.size > 40 ? h("p.hint", null, words.andMore(byFile.size - 40)) : null,
   ];
 }
 
+/** What runs the tests of some files: a command for those whose runner is known, the names of the others. */
+function toRun(files) {
+  const w = words.impact;
+  const python = files.filter((file) => file.endsWith(".py"));
+  const others = files.filter((file) => !file.endsWith(".py"));
+  const part = (text, button) => h("div.command", null, h("code", { tabindex: 0 }, text), h("button", { type: "button", onclick: () => copy(text) }, button));
+  return [
+    python.length ? part(`pytest ${python.map((file) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)).join(" ")}`, w.copy) : null,
+    others.length ? part(others.join("\n"), w.copy_files(others.length)) : null,
+  ];
+}

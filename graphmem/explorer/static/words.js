@@ -227,6 +227,7 @@ export const words = {
     tests: "Tests to run",
     no_tests: "No test is known to reach it.",
     copy: "Copy the command",
+    copy_files: (n) => `Copy the names of ${many(n, "file")}`,
     copied: "Copied.",
     memories: "Known along the way",
     no_memories: "Nothing is known about what lies along the way.",
