@@ -73,3 +73,22 @@ def test_a_command_is_offered_for_tests_whose_runner_is_known_and_names_for_the_
     assert tab.value("[...document.querySelectorAll('.command')].map((one) => one.innerText.split('\\n'))") == [
         ["web/sum.test.ts", "Copy the names of 1 file"]
     ]
+
+
+def test_keeping_one_of_two_that_contradict_takes_both_from_the_queue(tab, tmp_path, serve, visit):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        first = memory.remember("Always use tabs for indentation in Makefiles.", "pattern", related_files=["Makefile"])
+        second = memory.remember("Never use tabs for indentation in Makefiles.", "pattern", related_files=["Makefile"])
+        other = memory.remember("Colours of the map are those of the system.", type="fact")
+        memory.dispute(other.memory.id, "is it so?")
+        assert {item.memory.id for item in memory.review_queue().items} == {one.memory.id for one in (first, second, other)}
+        with serve(memory) as address:
+            visit(address + "/explore/review", "document.querySelectorAll('.item').length === 3")
+            titles = "[...document.querySelectorAll('.item h2')].map((one) => one.textContent)"
+            while "Makefiles" not in tab.until("document.activeElement.querySelector('h2')?.textContent"):
+                tab.press("j")
+            tab.press("m")
+            tab.until("document.querySelectorAll('.item').length === 1")
+            assert tab.value(titles) == [other.memory.title]
+            assert tab.value("document.querySelector('.lead').textContent") == "1 memory to look at"
+            assert tab.value("document.activeElement.querySelector('h2')?.textContent") == other.memory.title

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
-import { chip, details, go, into, to } from "./parts.js";
+import { chip, details, failure, go, into, to } from "./parts.js";
 import { actions, bearings, provenance } from "./memory.js";
 import { words } from "./words.js";
 
@@ -17,6 +17,7 @@ export async function show(page, parameters, signal) {
   let items = [];
   let at = 0;
   let rest = 0;
+  const decided = new Set(); // ids: a disputed memory stays in the queue, but need not be looked at twice
 
   const tell = () => {
     count.textContent = items.length ? w.left(items.length + rest) : w.empty;
@@ -32,18 +33,42 @@ export async function show(page, parameters, signal) {
     items[at].open();
     items[at].element.focus();
   };
-  const settle = (one) => {
+  // A decision about one memory can settle others too: what is superseded or no longer contradicted leaves the queue with it.
+  const settle = async (one) => {
+    decided.add(one.memory.id);
     const place = items.indexOf(one);
     items.splice(place, 1);
     one.element.remove();
     tell();
-    if (items.length) focus(Math.min(place, items.length - 1));
-    else load();
+    if (!items.length) return load();
+    focus(Math.min(place, items.length - 1));
+    try {
+      refresh((await ask("ReviewQueue", { first: FIRST }, signal)).reviewQueue);
+    } catch (error) {
+      if (error.name !== "AbortError") list.before(failure(error));
+    }
   };
-  const make = ({ memory, reasons }) => {
+  /** Bring the list in line with the queue; what has not changed stays, with what was begun in it. */
+  const refresh = (queue) => {
+    const [current, there] = [items[at], new Map(items.map((one) => [one.memory.id, one]))];
+    const inside = current?.element.contains(document.activeElement);
+    const undecided = queue.edges.map(({ node }) => node).filter((node) => !decided.has(node.memory.id));
+    items = undecided.map((node) => (there.get(node.memory.id)?.said === saying(node) ? there.get(node.memory.id) : make(node)));
+    rest = queue.totalCount - queue.edges.length;
+    tell();
+    if (!items.length) return load();
+    for (const element of [...list.children]) if (!items.some((one) => one.element === element)) element.remove();
+    items.forEach((one, i) => list.children[i] !== one.element && list.insertBefore(one.element, list.children[i] ?? null));
+    if (rest > 0) list.append(h("li.hint", null, w.more_left(rest)));
+    const same = items.indexOf(current);
+    if (same >= 0) at = same;
+    else if (inside) focus(Math.max(0, items.findIndex((one) => one.memory.id === current.memory.id)));
+  };
+  const make = (node) => {
+    const { memory, reasons } = node;
     const body = h("div.body", { hidden: true });
     const title = h("h2", { id: `review-${memory.shortId}` }, memory.title || memory.shortId);
-    const one = { memory, body, acting: null, opened: false };
+    const one = { memory, said: saying(node), body, acting: null, opened: false };
     one.open = () => {
       if (one.opened) return;
       one.opened = true;
@@ -61,6 +86,7 @@ export async function show(page, parameters, signal) {
   };
   const load = () =>
     into(list, ask("ReviewQueue", { first: FIRST }, signal), ({ reviewQueue }) => {
+      decided.clear();
       items = reviewQueue.edges.map(({ node }) => make(node));
       rest = reviewQueue.totalCount - items.length;
       tell();
@@ -93,4 +119,9 @@ export async function show(page, parameters, signal) {
     run();
   });
   await load();
+}
+
+/** What the page says of an entry of the queue; not what only time changes, as its certainty. */
+function saying({ memory, reasons }) {
+  return JSON.stringify([reasons, memory.title, memory.content, memory.status, memory.relations, memory.about]);
 }
