@@ -67,6 +67,15 @@ class Found(NamedTuple):
     score: Callable[[str], bool] = lambda one: False  # add another memory's scores; False when it does not pass
 
 
+class Terms(NamedTuple):
+    """Which words some memories have."""
+
+    of_word: dict[str, str]  # what each word is counted as: its stem
+    rows: dict[str, int]  # term -> memories that have it
+    had_by: dict[str, set[str]]  # memory -> terms it has
+    texts: int  # memories in all
+
+
 class MemoryIndex(MemoryLinks):
     """Layer 3 in memory. Thread-safe: every method sees the state between two patches.
 
@@ -374,6 +383,23 @@ class MemoryIndex(MemoryLinks):
             scores = {one: float(worded.scores[slot]) for one, slot in slots.items() if worded.scores[slot] > 0}
             best, share = max(((scores[one], float(worded.shares[slots[one]])) for one in scores), default=(0.0, 1.0))
             return scores, best / share
+
+    def terms(self, words: Iterable[str], ids: Iterable[str]) -> Terms:
+        """Which of some words some memories have.
+
+        Args:
+            words: normalised.
+            ids: of the memories; those that are not there are left out.
+        """
+        with self._lock:
+            at = {self._slot_of[one]: one for one in ids if one in self._slot_of}
+            had_by: dict[str, set[str]] = {one: set() for one in at.values()}
+            of_word, rows = {}, {}
+            for word, (term, count, slots) in self._words.having(words, list(at)).items():
+                of_word[word], rows[term] = term, count
+                for slot in slots:
+                    had_by[at[slot]].add(term)
+            return Terms(of_word, rows, had_by, len(self))
 
     # ---- changing
 

@@ -193,6 +193,15 @@ class Postings:
         unknown = [word for term, word in terms.items() if term not in self._slots]
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
+    def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
+        """Each word with its stem, how many texts have that, and which of some slots are among them."""
+        wanted = np.asarray(slots, np.int32)
+        found = {}
+        for word, term in self._stem(sorted(words)).items():
+            rows = np.frombuffer(self._slots.get(term, b""), np.int32)
+            found[word] = (term, len(rows), wanted[np.isin(wanted, rows)].tolist())
+        return found
+
     def scores_of(self, query: str, size: int) -> WordScores:
         """The same for a text as it is written."""
         return self.scores(query_words(query), size)

@@ -7,6 +7,8 @@ import time
 from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.steps import TRAPS
@@ -14,13 +16,16 @@ from graphmem.knowledge import Anchor
 from graphmem.memory.life import confidence_in_use, importance_now
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.model import file_id
+from graphmem.projection.postings import Elsewhere
 from graphmem.projection.text import query_words
+from graphmem.projection.words import DamagedWordsError
 from graphmem.search.candidates import query_vector
 from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
 from graphmem.service.injecting_ask import Ask
+from graphmem.service.injecting_floor import sentences_of, spoken_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from graphmem.answers import IndexState, MemoryInfo
@@ -37,7 +42,6 @@ STANDING_SCOPES: Final = frozenset({"global", "module"})
 PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 STANDING: Final = 48  # memories of every session, before packing chooses
 MAX_STANDING: Final = 12  # memories about open files, likewise
-ANSWERS_SEARCH: Final = 0.5  # score from which a memory answers a search
 
 _log = logging.getLogger(__name__)
 
@@ -102,8 +106,6 @@ class Finder:
         embedder = self._vectors.query_embedder()
         found: list[tuple[str, float]]
         if vector is not None and embedder is not None and index.model_id == embedder.model_id and index.covered()[0]:
-            import numpy as np
-
             found = index.near(np.asarray(vector, np.float32), 3 * MAX_CANDIDATES, MIN_SIMILARITY)
         elif context.text.strip():
             ask = Ask("take", text=context.text, files=context.files, phase=context.phase)
@@ -114,7 +116,7 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Memories for a text, by the one search there is."""
+        """Memories that a text speaks of, by the one search there is; those that are only better than the rest are left out."""
         left = until - time.monotonic()
         if left <= 0:
             return []
@@ -127,7 +129,33 @@ class Finder:
             explain=False,
             deadline_s=left,
         )
-        return [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+        found = [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+        meant = self._meant(request.query, [info.id for info, _ in found])
+        return [(info, score) for info, score in found if info.id in meant]
+
+    def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
+        """Those of some memories that a text speaks of: by their vectors, or by the words of one sentence."""
+        index = self._projections.memories()
+        embedder = self._vectors.query_embedder()
+        vector = self.vector(text) if embedder is not None and index.model_id == embedder.model_id and index.covered()[0] else None
+        near = index.cosines(np.asarray(vector, np.float32), ids) if vector is not None else {}
+        meant = {one for one, cosine in near.items() if cosine >= MIN_SIMILARITY}
+        rest = [one for one in ids if one not in meant]
+        if not rest:
+            return meant
+        sentences = sentences_of(text)
+        return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
+
+    def _in_code(self, words: Collection[str]) -> Elsewhere:
+        """How common words are in code; nothing where its words are not there."""
+        shot = self._projections.snapshot()
+        if shot.words is None:
+            return Elsewhere({}, 0)
+        try:
+            return Elsewhere(*shot.words.rows_with(sorted(words)))
+        except DamagedWordsError:
+            shot.report_damage(shot.words)
+            return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
         """Memories of some types for a text, whatever the level of trust: somebody asked."""
@@ -141,7 +169,7 @@ class Finder:
         if not query.strip():
             return []
         found = self.search(query, Ask("step"), 3, time.monotonic() + 2)
-        return [info.id for info, score in found if score >= ANSWERS_SEARCH and self.is_sure(info)]
+        return [info.id for info, _ in found if self.is_sure(info)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
         """Live traps about a file or code in it, surest in use first, ties by id: (id, how sure it is for being shown)."""
