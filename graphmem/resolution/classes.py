@@ -28,6 +28,7 @@ from graphmem.resolution.types import (
     Type,
     bottom_for,
     class_of,
+    is_handed_back,
     join,
     join_all,
     one,
@@ -141,7 +142,8 @@ class Classes:
         if tag in (MODULE, NAMESPACE):
             return self.inference.module_member(atom, name)
         if tag in (EXT, EXTI):
-            return one(EXT, atom[1], f"{atom[2]}.{name}" if atom[2] else name)
+            outside = one(EXT, atom[1], f"{atom[2]}.{name}" if atom[2] else name, *atom[3:])
+            return join(outside, self._member((INST, atom[3], False), atom[3], name, None)) if is_handed_back(atom) else outside
         if tag == SUPEROBJ:
             return self._member(atom[2], atom[2][1], name, atom[1])
         if tag in (BOX, TUP):

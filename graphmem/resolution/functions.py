@@ -265,8 +265,12 @@ class Functions:
             known = call.entry.rules.call_external(self.inference, atom, call)
             if known is not None:
                 return known
-            last = atom[2].rpartition(".")[2]
-            return one(EXTI, atom[1], atom[2] if last[:1].isupper() else result_name(atom[2], "()"))
+            last, result = atom[2].rpartition(".")[2], result_name(atom[2], "()")
+            if len(atom) > 3:
+                return one(EXTI, atom[1], result, atom[3])
+            plain = one(EXTI, atom[1], atom[2] if last[:1].isupper() else result)
+            given = call.entry.rules.given_outside(self.inference, atom, call)
+            return join(plain, frozenset((EXTI, atom[1], result, symbol) for symbol in given)) if given else plain
         if tag == BUILTIN:
             return call.entry.rules.container_method(self.inference, atom[1], atom[2], call)
         if tag == BOX and atom[1] == "callable":

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
-from graphmem.resolution.packages import PackageRules, methods_of
+from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Type, join_all, one
+from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import, Term
@@ -26,6 +26,8 @@ _TYPES: Final = frozenset(
 _FUNCTIONS: Final = frozenset(
     "append cap clear close complex copy delete imag len make max min new panic print println real recover".split()
 )
+_GENERIC: Final = frozenset("iter maps slices sync sync/atomic unique weak".split())
+"""Packages of the standard library with generic functions and types."""
 
 
 class GoRules(PackageRules):
@@ -40,6 +42,7 @@ class GoRules(PackageRules):
     first_parameter_is_receiver = True
     interfaces_are_structural = True
     functions_take_types = True
+    libraries_hand_back = True
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -176,6 +179,14 @@ class GoRules(PackageRules):
         if atom[2] in ("make", "new"):
             return inference.declared(call.entry, call.scope, call.args[0])
         return call.argument(0) or EMPTY if atom[2] == "append" else None
+
+    def given_outside(self, inference: Inference, atom: Atom, call: Call) -> Collection[Symbol]:
+        """What a generic function is given, as types or as values; of the standard library it is known where these are."""
+        if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
+            return ()
+        callee = call.entry.terms[call.callee] if call.callee >= 0 else ()
+        types = inference.declared(call.entry, call.scope, callee[2]) if callee and callee[0] == INDEX else EMPTY
+        return classes_in(inference, join(types, call.rest(0)))
 
 
 def _package(entry: FileEntry) -> str:

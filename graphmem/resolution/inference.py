@@ -292,7 +292,7 @@ class Inference:
             elif tag in (CLASS, EXT) or (tag == FUNC and entry.rules.functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]")))
+                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
         return found
 
     def _string(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
@@ -379,7 +379,7 @@ class Inference:
             elif tag == CLASS:  # iterating over an enumeration
                 found = join(found, one(INST, atom[1], False) if self.is_enum(atom[1]) else EMPTY)
             elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]")))
+                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
         return found
 
     def _enter(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:

@@ -92,6 +92,9 @@ class Rules:
     libraries_give_anything: bool = False
     """True where what a library's function gives may be an object of the project, so that its methods may be found by name."""
 
+    libraries_hand_back: bool = False
+    """True where a library that is given a class of the project as a type argument may give objects of it: `Pointer[T].Load()`."""
+
     type_tests: Collection[str] = ()
     """Functions that ask whether something is an instance of their second argument."""
 
@@ -296,6 +299,10 @@ class Rules:
     def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
         """What calling something outside the project gives, where the library is known; None where it is not."""
         return None
+
+    def given_outside(self, inference: Inference, atom: Atom, call: Call) -> Collection[Symbol]:
+        """Classes of the project of which something outside may give objects because a call of it is given them."""
+        return ()
 
     def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
         """What a method of a list, dictionary … gives."""

@@ -15,6 +15,7 @@ from graphmem.resolution.language import Rules
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
+    BOX,
     CLASS,
     EMPTY,
     EXT,
@@ -25,6 +26,7 @@ from graphmem.resolution.types import (
     MODULE,
     NAMESPACE,
     SELFTYPE,
+    TUP,
     UNTYPED,
     Atom,
     Type,
@@ -240,7 +242,7 @@ class PackageRules(Rules):
             if atom[0] == CLASS:
                 found = join(found, one(INST, atom[1], False))
             elif atom[0] == EXT:
-                found = join(found, one(EXTI, atom[1], atom[2]))
+                found = join(found, one(EXTI, *atom[1:]))
             elif atom[0] in (INST, EXTI):  # an alias of something that was declared
                 found = join(found, frozenset((atom,)))
         return found
@@ -258,7 +260,12 @@ class PackageRules(Rules):
                 return box(kind, *parts)
             if written[-1] in self.transparent and arguments:
                 return inference.declared(entry, scope, arguments[0])
-        return self.instances(objects)
+        found = self.instances(objects)
+        outside = [atom for atom in found if atom[0] == EXTI] if self.libraries_hand_back else []
+        if outside:
+            given = classes_in(inference, join_all(inference.declared(entry, scope, argument) for argument in arguments))
+            found = join(found, frozenset((EXTI, atom[1], atom[2], symbol) for atom in outside for symbol in given))
+        return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """A class that is named in the header, or embedded."""
@@ -294,6 +301,22 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
         return []
     entry = inference.project.entry(owner)
     return [Place(entry, owner.index, slot) for slot in whole(entry, entry.names(owner.index).get(name, ()))]
+
+
+def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
+    """The classes of the project whose objects a value is, holds, or gives when it is called."""
+    found: set[Symbol] = set()
+    for atom in inference.expanded(value):
+        if atom[0] == INST:
+            found.add(atom[1])
+        elif atom[0] in (EXT, EXTI):
+            found.update(atom[3:])
+        elif atom[0] == FUNC:
+            found.update(result[1] for result in inference.expanded(inference.returned(atom[1])) if result[0] == INST)
+        elif atom[0] in (BOX, TUP, LAM):
+            for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else (atom[1],):
+                found |= classes_in(inference, part)
+    return frozenset(found)
 
 
 def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:

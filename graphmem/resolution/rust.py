@@ -53,6 +53,7 @@ class RustRules(RustModules):
     """Rust, with crates as their `Cargo.toml` files name them."""
 
     name = "rust"
+    libraries_hand_back = True
     builtin_package = "std"
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)

@@ -27,6 +27,7 @@ from graphmem.resolution.types import (
     TUP,
     Atom,
     Type,
+    is_handed_back,
     ordered,
 )
 
@@ -39,6 +40,9 @@ itself only: for other receivers the OVERRIDES edges tell.
 
 UNLIKELY_OVERRIDE: Final = 0.7
 """Belief in an override where the class that is named has a body of its own for the method."""
+
+HANDED_BACK: Final = 0.7
+"""Belief in the method of a class that a library was given, where the library's result is called: it may give something else."""
 
 
 class Target(NamedTuple):
@@ -74,6 +78,8 @@ class Targets:
                 yield Target(atom[1], None, "function_value" if other else rule)
             elif tag == CLASS:
                 yield Target(atom[1], None, rule)
+            elif tag in (EXT, EXTI) and len(atom) > 3:
+                continue  # the same without the class is there, too
             elif tag == EXT:
                 yield Target(None, (atom[1], atom[2]), "builtin" if atom[1] == rules.builtin_package else "external")
             elif tag == EXTI:
@@ -117,8 +123,13 @@ class Targets:
             rule = "receiver_type" if tag == INST and how in ("scope", "import") else how
             plain = list(self.of_value(value, rule, caller, name))
             yield from self.dispatched(atom, name, plain, caller, is_self=how == "self")
+        elif tag in (EXT, EXTI):
+            yield from self.of_value(frozenset(one for one in value if one[0] == EXT), "external", caller, name)
+            if is_handed_back(atom):
+                for target in self.of_attribute((INST, atom[3], False), name, "inferred_type", caller):
+                    yield target._replace(confidence=HANDED_BACK)
         else:
-            yield from self.of_value(value, "external" if tag in (EXT, EXTI) else how, caller, name)
+            yield from self.of_value(value, how, caller, name)
 
     def dispatched(self, receiver: Atom, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """What a class has for a call on one of its objects, and what subclasses put in its place.

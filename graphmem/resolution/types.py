@@ -18,8 +18,9 @@ INST: Final = 1  # (INST, symbol, exact)                 an instance of a class 
 FUNC: Final = 2  # (FUNC, symbol, receiver | None)       a function; bound to an atom or not
 MODULE: Final = 3  # (MODULE, path)                      a file of the project
 NAMESPACE: Final = 4  # (NAMESPACE, dotted, language)    a folder that only holds modules
-EXT: Final = 5  # (EXT, package, dotted)                 something outside; dotted "" is the package itself
-EXTI: Final = 6  # (EXTI, package, dotted)               an instance, or the result of calling, something outside
+EXT: Final = 5  # (EXT, package, dotted[, symbol])       something outside; dotted "" is the package itself
+EXTI: Final = 6  # (EXTI, package, dotted[, symbol])     an instance, or the result of calling, something outside; with a symbol,
+#                                                         beside the same without: it was given that class
 BOX: Final = 7  # (BOX, kind, (Type, …), depth)          list set tuple iter dict await enter callable
 TUP: Final = 8  # (TUP, (Type, …), depth)                a tuple of known length
 LAM: Final = 9  # (LAM, Type, depth)                     an anonymous function and what it gives
@@ -196,6 +197,11 @@ def closed(declared: Type) -> Type:
 def class_of(instance: Atom) -> Type:
     """The class of an instance of the project."""
     return frozenset((((CLASS, instance[1]) if instance[2] else (CLASS, instance[1], True)),))
+
+
+def is_handed_back(atom: Atom) -> bool:
+    """True for what a library gave that was given a class of the project before: it may be an object of that class."""
+    return atom[0] == EXTI and len(atom) > 3 and ("(" in atom[2] or "[" in atom[2])
 
 
 def made(value: Type) -> Type:

@@ -20,7 +20,7 @@ BODIES = [
         ("A.java", "class T {}\nclass A { void user(Object o) { BODY } }\n", body)
         for body in (
             *("f(o instanceof T);", "f(T.class);", "f(T[].class);", "f((T) o);", "f(new T[2]);", "f(new ArrayList<T>());"),
-            *("f(new HashMap<String, List<T>>() {});", "f(T::new);", "f(T::of);", "this.<T>g();", "switch (o) { case T(int a) -> {} }"),
+            *("f(new HashMap<String, List<T>>());", "f(T::new);", "f(T::of);", "this.<T>g();", "switch (o) { case T(int a) -> {} }"),
         )
     ),
     *(

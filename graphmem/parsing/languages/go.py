@@ -50,8 +50,7 @@ class GoHelper(Helper):
             named = node.child_by_field_name("type")
             if named is None or named.type not in _NAMED_TYPES:
                 return builder.add((TYPED, builder.annotation(named)))
-            plain = named.child_by_field_name("type") if named.type == "generic_type" else named
-            return builder.add((NEW, builder.annotation(plain), (), ()))
+            return builder.add((NEW, builder.annotation(named), (), ()))
         if what == "unary":
             operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
             sign = operator.type if operator is not None else ""
