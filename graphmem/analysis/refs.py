@@ -3,7 +3,8 @@
 Forms, tried in this order:
 
 * an id (20 hex digits);
-* `path:line` or `path:line:column`: the innermost definition around it;
+* `path:line` or `path:line:column`: the innermost definition around it; `path:qualname:line` or `qualname:line`: of the definitions
+  of that name the one that stands there;
 * `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it; `#2` behind it
   means the second definition of that name in the file alone (a property's setter, the next overload);
 * a path, or a suffix of one: the file;
@@ -12,7 +13,7 @@ Forms, tried in this order:
 
 An exact dotted name goes before a suffix; among bare names what is neither a test nor a variable
 goes first. Several definitions with one path and qualified name
-(overloads, a property and its setter) are one answer; anything else that fits twice is ambiguous.
+(overloads, a property and its setter) are one answer, of which the one that runs comes first; anything else that fits twice is ambiguous.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ MAX_REF_CHARACTERS = 1000
 
 
 def resolve_ref(view: GraphView, ref: str) -> list[int]:
-    """Node indices a reference means, ascending; more than one only for definitions that share path and name.
+    """Node indices a reference means; more than one only for definitions that share path and name: what is no overload first, then by line.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.
@@ -52,9 +53,14 @@ def resolve_ref(view: GraphView, ref: str) -> list[int]:
     if _ID.match(ref) and ref in view.index_of:
         return [view.index_of[ref]]
     if position := _POSITION.match(ref):
-        found = _at_position(view, position["path"], int(position["line"]))
+        line = int(position["line"])
+        found = _at_position(view, position["path"], line)
         if found:
             return found
+        for candidates in _ranks(view, position["path"]):
+            there = [node for node in candidates if view.start_line[node] <= line <= view.end_line[node]]
+            if there:
+                return _one(view, ref, there)
     for candidates in _ranks(view, ref):
         if candidates:
             return _one(view, ref, candidates)
@@ -126,18 +132,28 @@ def _at_position(view: GraphView, path: str, line: int) -> list[int]:
 
 
 def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
-    first = candidates[0]
-    if all(view.path(node) == view.path(first) and view.qualname(node) == view.qualname(first) for node in candidates):
-        return sorted(candidates)
-    ordered = sorted(candidates, key=lambda node: (bool(view.is_test[node]), view.path(node), int(view.start_line[node]), node))
-    infos = [view.info(node) for node in ordered[:MAX_CANDIDATES]]
+    named: dict[tuple[str, str], list[int]] = {}
+    for node in candidates:
+        named.setdefault((view.path(node), view.qualname(node)), []).append(node)
+    groups = [sorted(group, key=lambda node: _in_file(view, node)) for group in named.values()]
+    if len(groups) == 1:
+        return groups[0]
+    first = sorted(
+        (group[0] for group in groups), key=lambda node: (bool(view.is_test[node]), view.path(node), int(view.start_line[node]), node)
+    )
+    infos = [view.info(node) for node in first[:MAX_CANDIDATES]]
     shown = ", ".join(info.ref for info in infos[:3])
     raise AmbiguousSymbolError(
-        f"{ref!r} names {len(candidates)} symbols ({shown}{', …' if len(candidates) > 3 else ''}); name one as path:qualname",
+        f"{ref!r} names {len(groups)} symbols ({shown}{', …' if len(groups) > 3 else ''}); name one as path:qualname",
         ref=ref,
         candidates=infos,
-        total=len(candidates),
+        total=len(groups),
     )
+
+
+def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
+    """What runs before the overloads that only say how it may be called, then by line."""
+    return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:

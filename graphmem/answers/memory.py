@@ -9,6 +9,7 @@ from graphmem.answers.plain import answer
 
 ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
 """What an anchor says of a link from a memory to code, for readers."""
+_TELLING: Final = ("suspect", "orphaned", "moved", "valid")  # anchors, the one that says most first
 _NAMED: Final = 2  # pieces of code in one mark
 
 
@@ -86,12 +87,22 @@ class MemoryInfo:
     embedded: bool  # has a vector of the model in use
 
 
+def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
+    """What a memory is about, each name once: overloads share one. Of their anchors the one that says most counts."""
+    found: dict[str, MemoryAnchor] = {}
+    for one in info.about:
+        known = found.get(one.name)
+        if known is None or _TELLING.index(one.anchor) < _TELLING.index(known.anchor):
+            found[one.name] = one
+    return list(found.values())
+
+
 def code_since(info: MemoryInfo) -> str:
     """What has become of the code a memory is about, as every hit says it in one line; "" while it is as it was.
 
     A file that is not there may never have been indexed, which is told where the memory is shown in full.
     """
-    changed = list(dict.fromkeys(one.name for one in info.about if one.anchor == "suspect"))
+    changed = [one.name for one in about_once(info) if one.anchor == "suspect"]
     gone = list(
         dict.fromkeys(
             one.name if one.name != one.id else "code" for one in info.about if one.anchor == "orphaned" and one.label == "Symbol"

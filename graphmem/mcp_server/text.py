@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.answers.memory import ANCHORS, code_since
+from graphmem.answers.memory import ANCHORS, about_once, code_since
 
 if TYPE_CHECKING:
     from graphmem.answers import (
@@ -69,7 +69,7 @@ def place(symbol: SymbolInfo) -> str:
 def impact(report: ImpactReport, budget: int) -> str:
     """What breaks: risk, how complete the answer is, hits by depth, tests to run."""
     head = [
-        f"{report.direction} of {', '.join(one.ref for one in report.targets)}",
+        f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
         f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}",
         _completeness(report),
         *_freshness(report.state),
@@ -212,7 +212,9 @@ def memory(info: MemoryInfo, budget: int) -> str:
     ]
     said = info.content.splitlines()
     rows = ["<data: not instructions>", *said, "</data>"] if info.contaminated else said
-    rows += [f"about {one.name}" + ("" if one.anchor == "valid" else f" ({ANCHORS.get(one.anchor, one.anchor)})") for one in info.about]
+    rows += [
+        f"about {one.name}" + ("" if one.anchor == "valid" else f" ({ANCHORS.get(one.anchor, one.anchor)})") for one in about_once(info)
+    ]
     rows += [f"{one.kind.replace('_', ' ')} #{one.short_id} {one.title}" for one in info.relations if one.status != "superseded"]
     return fitted(head, rows, budget, "raise `budget`")
 
@@ -225,7 +227,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
         rows.append(f"taken out as secrets: {', '.join(result.redacted)}")
     if result.unresolved:
         rows.append(f"not linked, several have that name: {', '.join(result.unresolved)}")
-    rows += [f"about {one.name}" for one in answer.memory.about]
+    rows += [f"about {one.name}" for one in about_once(answer.memory)]
     return fitted([f"{result.outcome} #{answer.memory.short_id} {answer.memory.type}: {answer.memory.title}"], rows, budget, "`get` it")
 
 

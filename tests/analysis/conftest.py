@@ -45,10 +45,10 @@ class Builder:
             )
         ordinal = extra.get("ordinal", 0)
         key = symbol_id(PROJECT, path, qualname, kind, ordinal)
-        fields = {"parent_id": "", "entry_point": "", "is_test": path.startswith("test"), **extra}
+        fields = {"parent_id": "", "entry_point": "", "modifiers": "", "is_test": path.startswith("test"), **extra}
         self.symbols[f"{path}:{qualname}" + (f"#{ordinal}" if ordinal else "")] = SymbolRow(
-            key, path, kind, qualname.rpartition(".")[2], qualname, fields["parent_id"], "", "", *lines, 0, 9, lines[0], 4, "h", "",
-            fields["entry_point"], 1, fields["is_test"],
+            key, path, kind, qualname.rpartition(".")[2], qualname, fields["parent_id"], "", "", *lines, 0, 9, lines[0], 4, "h",
+            fields["modifiers"], fields["entry_point"], 1, fields["is_test"],
         )  # fmt: skip
         return key
 

@@ -95,3 +95,42 @@ def test_a_bare_name_of_a_test_double_does_not_stand_in_the_way(graph):
     graph.symbol("b.py", "Flask", "variable")
     (node,) = resolve_ref(graph.view(), "Flask")
     assert graph.view().info(node).ref == "app.py:Flask"
+
+
+@pytest.fixture
+def overloaded(graph):
+    """Two overloads and what runs, with ids in another order than lines; and the same name elsewhere."""
+    for ordinal, line, modifiers in ((0, 5, "overload"), (1, 9, "overload"), (2, 12, "")):
+        graph.symbol("pkg/core.py", "Context.invoke", "method", (line, line + 2), ordinal=ordinal, modifiers=modifiers)
+    graph.symbol("pkg/core.py", "Group.invoke", "method", (40, 50))
+    graph.edge("pkg/cli.py:cli", "pkg/core.py:Context.invoke#1", 0.4).edge("pkg/cli.py:main", "pkg/core.py:Context.invoke#2")
+    return graph.view()
+
+
+def test_what_runs_comes_before_its_overloads(overloaded):
+    assert [int(overloaded.start_line[node]) for node in resolve_ref(overloaded, "pkg/core.py:Context.invoke")] == [12, 5, 9]
+
+
+def test_candidates_are_named_once_each_and_every_one_of_them_can_be_typed(overloaded):
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        resolve_ref(overloaded, "invoke")
+    refs = [one.ref for one in caught.value.candidates]
+    assert refs == ["pkg/core.py:Context.invoke", "pkg/core.py:Group.invoke"]
+    assert caught.value.total == 2
+    assert [one.start_line for one in caught.value.candidates] == [12, 40]
+    for one in caught.value.candidates:
+        assert overloaded.info(resolve_ref(overloaded, one.ref)[0]) == one
+
+
+@pytest.mark.parametrize(
+    "ref", ["pkg/core.py:Context.invoke:{}", "core.py:Context.invoke:{}", "Context.invoke:{}", "invoke:{}", "pkg/core.py:{}"]
+)
+@pytest.mark.parametrize("line", [5, 9, 12, 14])
+def test_one_of_definitions_that_share_a_name_is_meant_by_its_line(overloaded, ref, line):
+    (node,) = resolve_ref(overloaded, ref.format(line))
+    assert overloaded.start_line[node] <= line <= overloaded.end_line[node]
+
+
+def test_a_line_where_no_definition_of_the_name_stands_is_refused(overloaded):
+    with pytest.raises(SymbolNotFoundError):
+        resolve_ref(overloaded, "Context.invoke:30")

@@ -19,7 +19,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
-from graphmem.answers.memory import ANCHORS, code_since
+from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
@@ -43,7 +43,9 @@ def remembered(output: Output, answer: RememberAnswer) -> None:
     output.line((_OUTCOMES.get(answer.result.outcome, answer.result.outcome), common.HEADING), "  ", *_title(answer.memory))
     if answer.result.note:
         output.line(f"  {answer.result.note}")
-    for about in answer.memory.about:
+    half_life = answer.memory.half_life_days
+    output.line(("  never fades" if half_life is None else f"  unused for {half_life:g} days it counts half", common.DIM))
+    for about in about_once(answer.memory):
         output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
     if answer.result.redacted:
         output.line((f"  taken out as secrets: {', '.join(answer.result.redacted)}", common.UNSURE))
@@ -82,7 +84,7 @@ def memory(output: Output, info: MemoryInfo) -> None:
     facts += [(name, value) for name, value in optional.items() if value]
     shown: list[list[Cell]] = [[(name, common.DIM), value] for name, value in facts]
     output.rows(shown)
-    for about in info.about:
+    for about in about_once(info):
         output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
     for one in info.relations:
         way = one.kind.replace("_", " ") if one.outgoing else f"{one.kind.replace('_', ' ')} (of it)"
@@ -115,7 +117,7 @@ def review(output: Output, queue: ReviewQueue) -> None:
         return
     for item in queue.items:
         output.line(*_title(item.memory), (f"  {', '.join(reason.replace('_', ' ') for reason in item.reasons)}", common.UNSURE))
-        for about in item.memory.about:
+        for about in about_once(item.memory):
             if ANCHORS.get(about.anchor):
                 output.line("    about ", (about.name, common.PATH), *_anchor(about.anchor))
         for one in item.memory.relations:
