@@ -32,6 +32,7 @@ class CoAccessAnswer:
     """Files that move with these, best first, ties by path. Iterates over the hits."""
 
     files: list[str]
+    unknown: list[str]  # of these those that neither the index nor the history has: hits for them are guessed from names
     hits: list[CoAccessHit]
     commits: int  # in the history
     sessions: int

@@ -56,6 +56,7 @@ class CoAccessAnswer:
     """Files that move with these, best first."""
 
     files: list[str]
+    unknown: list[str] = field("of these those that neither the index nor the history has: hits for them are guessed from names")
     hits: list[CoAccessHit]
     commits: int = field("in the history")
     sessions: int = field("in the history")

@@ -131,8 +131,13 @@ class HistoryVerbs:
             seen = coaccess.evidence(history, paths, [one.node for one in ranked])
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)
-            notes = [*self._what_history_lacks(), *(f"history does not know {path}" for path in paths if history.known(path) is None)]
-            return CoAccessAnswer(list(paths), hits, commits, len(history) - commits, notes)
+            missing = [path for path in paths if history.known(path) is None]
+        unknown = [path for path in missing if view is None or path not in view.path_number]
+        notes = [
+            *(f"history does not know {path}" + (", nor does the index: is it spelt so?" if path in unknown else "") for path in missing),
+            *self._what_history_lacks(),
+        ]
+        return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes)
 
     def _with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
         """The report with the files that no edge leads to and that moved with its targets' files, at most `ALSO_MOVES`.

@@ -139,7 +139,13 @@ def test_the_command_speaks_to_people(graphmem, moving: Path) -> None:
         "README.md",
     ]
     unknown = graphmem("coaccess", "nowhere.py", "-C", moving)
-    assert "history does not know nowhere.py" in unknown.out
+    assert "history does not know nowhere.py, nor does the index" in unknown.out.splitlines()[0]
+    assert unknown.code == 1
+    (moving / "new.py").write_text("def new():\n    return 1\n", encoding="utf-8")
+    graphmem("index", moving)
+    new = graphmem("coaccess", "new.py", "-C", moving)
+    assert new.code == 0
+    assert new.out.splitlines()[0] == "history does not know new.py"
 
 
 @pytest.mark.parametrize("args", [("../x",), ("a", "--depth", "3"), ("a", "-k", "0"), ("a", "--min-sessions", "-1"), ()])

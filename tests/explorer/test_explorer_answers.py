@@ -92,3 +92,17 @@ def test_keeping_one_of_two_that_contradict_takes_both_from_the_queue(tab, tmp_p
             assert tab.value(titles) == [other.memory.title]
             assert tab.value("document.querySelector('.lead').textContent") == "1 memory to look at"
             assert tab.value("document.activeElement.querySelector('h2')?.textContent") == other.memory.title
+
+
+def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, page, visit):
+    visit(page + "/explore/coaccess?files=shop/cart.py", "document.querySelectorAll('main table').length")
+    cards = tab.value("[...document.querySelectorAll('.card')].map((one) => [one.querySelector('h2').textContent, one.innerText])")
+    assert [title for title, _ in cards] == ["Moved together"]  # one commit made all of them
+    visit(page + "/explore/coaccess?files=shop/nowhere.py", "document.querySelectorAll('main table').length")
+    seen = tab.value(TEXT)
+    assert "Neither the index nor the history has shop/nowhere.py. What follows is guessed" in seen
+    assert tab.value("document.querySelectorAll('.card').length") == 1
+    assert "Never seen together" in seen
+    assert "edited lately, no more is known" in seen
+    assert "only in history" not in seen
+    assert "0%" not in seen.replace("100%", "")

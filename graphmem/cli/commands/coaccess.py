@@ -8,6 +8,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.door import door
+from graphmem.cli.failures import REFUSED
 
 
 def coaccess(
@@ -24,7 +25,10 @@ def coaccess(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show the files that move with these, in commits and in sessions of agents, best first."""
+    """Show the files that move with these, in commits and in sessions of agents, best first.
+
+    Ends with 1 when neither the index nor the history has any of them: what is shown then is guessed from names.
+    """
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         answer = here.service(whole=True).co_access(files, k, depth=depth, min_sessions=min_sessions)
         if as_json:
@@ -36,3 +40,5 @@ def coaccess(
             from graphmem.cli.render.coaccess import coaccess as show
 
             show(here.output, answer)
+        if len(answer.unknown) == len(answer.files):
+            raise SystemExit(REFUSED)

@@ -8,17 +8,17 @@ from graphmem.cli.render import common
 
 
 def coaccess(output: Output, answer: CoAccessAnswer) -> None:
-    """One line a file, best first; then what is missing."""
+    """What is missing, then one line a file, best first."""
+    for note in answer.notes:
+        output.line((note, common.UNSURE))
+    if answer.notes:
+        output.line()
     seen = f"{plural(answer.commits, 'commit')}, {plural(answer.sessions, 'session')}"
     output.line(("moves with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
     output.line()
     output.rows([_row(hit) for hit in answer.hits])
     if not answer.hits:
         output.line(("nothing is known to move with it", common.UNSURE))
-    if answer.notes:
-        output.line()
-        for note in answer.notes:
-            output.line((note, common.UNSURE))
 
 
 def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { chip, day, go, into, link, splitList, table, to } from "./parts.js";
+import { card, chip, day, fileLink, go, into, link, splitList, table, to } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -18,25 +18,42 @@ export async function show(page, parameters, signal) {
   );
   if (!parameters.files) return;
   await into(result, ask("CoAccess", { files: splitList(parameters.files), limit: 50 }, signal), (answer) => {
-    const { hits, notes } = answer.coAccess;
-    const said = notes.map((note) => h("p.hint", null, note));
-    if (!hits.length) return [h("p.lead", null, w.none), said];
+    const { files, unknown, hits, notes } = answer.coAccess;
+    const said = [
+      unknown.length ? h("p.lead", { role: "alert" }, w.unknown(unknown.join(", ")), hits.length && unknown.length === files.length ? ` ${w.guessed}` : "") : null,
+      notes.filter((note) => !unknown.some((path) => note.includes(path))).map((note) => h("p.hint", null, note)),
+    ];
+    if (!hits.length) return [said, h("p.lead", null, w.none)];
+    const score = (one) => one.score.toFixed(1);
+    const moved = hits.filter((one) => one.support);
+    const never = hits.filter((one) => !one.support);
+    const named = (one) => [fileLink(one.path), one.via ? h("div.where", null, w.via(one.via)) : null];
+    const code = (one) => one.explained.map((kind) => chip(words.map.kind[kind] ?? kind));
+    const byName = (one) => one.parts.some((part) => part.name === "names" && part.value);
+    const why = (one) => (one.explained.length ? code(one) : one.via ? w.via(one.via) : byName(one) ? w.by_name : w.lately);
     return [
-      h("p", null, link(to("graph", { paint: "together", of: splitList(parameters.files).join(",") }), words.panel.on_map, { class: "button" })),
-      table(
-        w.title,
-        [words.map.columns.file, w.share, w.support, w.order, w.last, w.code],
-        hits.map((one) => [
-          [link(to("graph", { focus: one.path }), one.path), one.via ? h("div.where", null, w.via(one.via)) : null],
-          h("span.share", null, bar(one.confidence), ` ${Math.round(100 * one.confidence)}%`),
-          words.number(one.support),
-          w.direction[one.direction] ?? one.direction,
-          day(one.lastSeen),
-          one.explained.length ? one.explained.map((kind) => chip(words.map.kind[kind] ?? kind)) : chip(w.hidden, "likely"),
-        ]),
-        { numeric: [2] },
-      ),
       said,
+      h("p", null, link(to("graph", { paint: "together", of: files.join(",") }), words.panel.on_map, { class: "button" })),
+      h("p.hint", null, w.order_hint),
+      moved.length
+        ? card(w.moved, null, table(
+            w.moved,
+            [words.map.columns.file, w.score, w.share, w.support, w.order, w.last, w.code],
+            moved.map((one) => [
+              named(one),
+              score(one),
+              h("span.share", null, bar(one.confidence), ` ${Math.round(100 * one.confidence)}%`),
+              words.number(one.support),
+              w.direction[one.direction] ?? one.direction,
+              day(one.lastSeen),
+              one.explained.length ? code(one) : chip(w.hidden, "likely"),
+            ]),
+            { numeric: [1, 3], first: 15 },
+          ))
+        : null,
+      never.length
+        ? card(w.never, w.never_hint, table(w.never, [words.map.columns.file, w.score, w.why], never.map((one) => [[fileLink(one.path)], score(one), why(one)]), { numeric: [1], first: 15 }))
+        : null,
     ];
   });
 }

@@ -46,7 +46,7 @@ async function ofTogether(of, signal) {
   const [level, told] = [new Map(), new Map()];
   for (const hit of hits) {
     level.set(hit.path, hit.confidence >= 0.5 ? 1 : hit.confidence >= 0.25 ? 2 : hit.confidence >= 0.1 ? 3 : 4);
-    told.set(hit.path, w.moves(hit.support, Math.round(100 * hit.confidence)));
+    told.set(hit.path, hit.support ? w.moves(hit.support, Math.round(100 * hit.confidence)) : w.never);
   }
   for (const path of files) {
     level.set(path, 0);
