@@ -50,3 +50,15 @@
 (sizeof_expression
   value: (parenthesized_expression
     (identifier) @reference.read))
+
+(array_declarator
+  size: (identifier) @reference.read)
+
+(subscript_expression
+  (identifier) @reference.read)
+
+(parenthesized_expression
+  (identifier) @reference.read)
+
+(conditional_expression
+  (identifier) @reference.read)

@@ -76,3 +76,8 @@
 ; return value;
 (return_statement
   (_) @value) @binding.return
+
+; #define NAME value; one without a value guards a header
+(preproc_def
+  name: (identifier) @target
+  value: (preproc_arg)) @binding.assign

@@ -59,3 +59,6 @@
 (lambda_declarator
   (trailing_return_type
     (type_descriptor) @reference.type))
+
+(subscript_argument_list
+  (identifier) @reference.read)

@@ -100,7 +100,8 @@ class FileEntry:
             if position == 0:
                 continue
             if definition.kind == "variable":
-                self.variables.setdefault((definition.parent, definition.name), self.symbols[position])
+                for scope in self._seen_in(definition.parent):
+                    self.variables.setdefault((scope, definition.name), self.symbols[position])
             else:
                 scope, name = self.rules.definition_slot(self, position)
                 self.slot(scope, name, Slot("definition", position, definition.start_line, 1 << 30))
@@ -175,11 +176,17 @@ class FileEntry:
                 if op == "local":
                     self.locals.setdefault((binding.scope, target[1]), []).append(position)
                 else:
-                    self.slot(binding.scope, target[1], Slot("binding", position, binding.end_line, binding.block_end))
+                    for scope in self._seen_in(binding.scope):
+                        self.slot(scope, target[1], Slot("binding", position, binding.end_line, binding.block_end))
             elif target[0] == ATTR:
                 owner = self.rules.receiver_class(self, binding.scope, target[1])
                 if owner >= 0:
                     self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
+
+    def _seen_in(self, scope: int) -> Sequence[int]:
+        """The scope, and the one around it where its names are names of that, too."""
+        definition = self.definitions[scope]
+        return (scope, definition.parent) if scope and self.rules.is_open(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
         """What a scope itself binds."""

@@ -28,7 +28,7 @@ _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
         *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
-        *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count"),
+        *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
 )
 CONSTRUCTOR: Final = "<init>"
@@ -68,6 +68,7 @@ class ScopedRules(PackageRules):
         self._element = frozenset(table.get("element", ()))
         self._reopened = bool(table.get("reopened"))
         self._any_count = bool(table.get("any_count"))
+        self._open_enums = bool(table.get("open_enums"))
         self.builtin_package = str(table.get("library", spec.name))
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
@@ -87,6 +88,10 @@ class ScopedRules(PackageRules):
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> ScopedRules:
         """The rules a language's table describes."""
         return cls(layout, spec)
+
+    def is_open(self, definition: Definition) -> bool:
+        """`enum Color { RED }`: RED is a name of the scope around; that of an `enum class` is not."""
+        return self._open_enums and definition.kind == "enum" and not definition.signature.startswith(("enum class", "enum struct"))
 
     # modules and imports
 

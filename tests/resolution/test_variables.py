@@ -114,6 +114,27 @@ def test_members_and_variables_are_used_where_they_are_said(resolve, path, sourc
     assert {f"{src.partition(':')[2]}>{dst.partition(':')[2]}" for src, dst in found} == set(uses.split())
 
 
+HEADER = "#ifndef K_H\n#define K_H\n#define MAX 3\nenum Color { RED, BLUE };\ntypedef enum { ON, OFF } State;\nextern int total;\n#endif\n"
+
+
+@pytest.mark.parametrize("ending", ["c", "cpp"])
+def test_constants_of_a_header_are_used_where_their_names_stand(resolve, ending):
+    source = (
+        '#include "k.h"\nint a(int c) { switch (c) { case RED: return MAX; } return 0; }\nvoid b() { int x[MAX]; total = x[BLUE]; }\n'
+        "int c(State s) { return s == ON; }\nint d() { int RED = 1; return RED; }\n"
+    )
+    header = "k.h" if ending == "c" else "k.hpp"
+    found = resolve({header: HEADER, f"app.{ending}": source.replace("k.h", header)}).edges("REFERENCES")
+    assert {f"{src.partition(':')[2]}>{dst.partition(':')[2]}" for src, dst in found} == {
+        *("a>Color.RED", "a>MAX", "b>MAX", "b>Color.BLUE", "b>total", "c>ON"),
+    }
+
+
+def test_members_of_an_enum_class_are_no_names_of_the_scope_around(resolve):
+    source = "enum class Color { RED };\nint RED = 2;\nint a() { return RED; }\n"
+    assert resolve({"a.cpp": source}).edges("REFERENCES") == {("a.cpp:a", "a.cpp:RED")}
+
+
 def test_a_variable_of_another_file_is_used_by_whoever_names_its_member(resolve):
     found = resolve(
         {
