@@ -131,6 +131,10 @@ class Rules:
         """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
         return []
 
+    def is_open(self, definition: Definition) -> bool:
+        """True of an enum whose members are names of the scope around it."""
+        return False
+
     def type_names(self, name: str) -> Sequence[str]:
         """The names under which a scope keeps what a name means as a type."""
         return (name,)
@@ -138,6 +142,14 @@ class Rules:
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """Of a term of an annotation that is no name, the terms in which types can be named; of a call what it is given."""
         return found[2] if found[0] == CALL else children(found)
+
+    def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
+        """What stands before a dot in an annotation, of the value it would be elsewhere."""
+        return value
+
+    def value_in_type(self, entry: FileEntry, found: Term) -> int:
+        """The value whose type a term of an annotation asks for (`typeof value`); -1 for none."""
+        return -1
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
         """True of a binding by which a variable stands for a type (`Alias = dict[str, int]`)."""
