@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import TUPLE
+from graphmem.parsing.facts import NAME, TUPLE
 from graphmem.resolution.ecmascript_modules import joined
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.packages import PackageRules
@@ -238,6 +238,14 @@ class ScopedRules(PackageRules):
         return name in self._common
 
     # values
+
+    def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """A container of which nobody says what it holds holds what is not known."""
+        found = entry.terms[term]
+        known = self._containers.get(found[1]) if found[0] == NAME else None
+        if known is None or any(atom[0] == CLASS for atom in self.objects(inference, entry, scope, term)):
+            return super().declared(inference, entry, scope, term)
+        return box(known[0], *(EMPTY for _ in known[1]))
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`, with the containers of the table."""
