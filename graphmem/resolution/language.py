@@ -131,7 +131,7 @@ class Rules:
         """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
         return []
 
-    def is_open(self, definition: Definition) -> bool:
+    def is_open_enum(self, definition: Definition) -> bool:
         """True of an enum whose members are names of the scope around it."""
         return False
 

@@ -186,7 +186,7 @@ class FileEntry:
     def _seen_in(self, scope: int) -> Sequence[int]:
         """The scope, and the one around it where its names are names of that, too."""
         definition = self.definitions[scope]
-        return (scope, definition.parent) if scope and self.rules.is_open(definition) else (scope,)
+        return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
         """What a scope itself binds."""

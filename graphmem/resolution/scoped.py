@@ -89,9 +89,9 @@ class ScopedRules(PackageRules):
         """The rules a language's table describes."""
         return cls(layout, spec)
 
-    def is_open(self, definition: Definition) -> bool:
+    def is_open_enum(self, definition: Definition) -> bool:
         """`enum Color { RED }`: RED is a name of the scope around; that of an `enum class` is not."""
-        return self._open_enums and definition.kind == "enum" and not definition.signature.startswith(("enum class", "enum struct"))
+        return self._open_enums and not definition.signature.startswith(("enum class", "enum struct"))
 
     # modules and imports
 
