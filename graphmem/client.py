@@ -133,7 +133,7 @@ def expect_index(location: Location, *, create: bool) -> None:
     """
     directory = location.data_dir
     try:
-        if location.database.exists():
+        if location.database.exists() or location.has_memories:
             return
     except PermissionError as error:
         raise BadInputError(

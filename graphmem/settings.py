@@ -19,6 +19,7 @@ from graphmem.errors import SettingsError
 
 ENV_PREFIX: Final = "GRAPHMEM_"
 PROJECT_FILE: Final = "graphmem.toml"
+JOURNAL: Final = "memories"  # folder of the memories' journal in the data directory
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
 DEFAULT_ORIGIN: Final = "default"
 
@@ -318,6 +319,11 @@ class Location:
             return self.database.exists()
         except PermissionError:
             return True
+
+    @property
+    def has_memories(self) -> bool:
+        """True when there is a journal of memories, from which they come back although the database is gone."""
+        return any((self.data_dir / JOURNAL).glob("journal-*"))
 
 
 def find_project(start: Path) -> Path:

@@ -17,6 +17,7 @@ from graphmem.settings import Location, Settings, find_project, load_settings, l
 
 if TYPE_CHECKING:
     from graphmem.client import Service
+    from graphmem.service.graphmem import GraphMem
 
 SEARCHABLE_S: Final = 120.0  # a large index whose words were lost is read anew in less
 
@@ -61,13 +62,22 @@ class Door:
         """
         # For one question, threads for products of matrices take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem.client import connect
+        from graphmem.client import RemoteGraphMem, connect
 
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
+        if not isinstance(service, RemoteGraphMem):
+            self.tell_damage(service)
         if whole and not service.wait_until_ready(SEARCHABLE_S):
             self.output.note("the index is still being prepared; the answer says what is missing")
         return service
+
+    def tell_damage(self, service: GraphMem) -> None:
+        """Say on standard error what was damaged when the index was opened; the next one to open it finds it mended."""
+        for note in service.damage:
+            self.output.stderr.line(("graphmem: ", "yellow"), note)
+        if service.damage:
+            self.output.stderr.line("  `graphmem verify` says whether all is sound now")
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def _git() -> Finding:
 
 def _index(here: Door) -> list[Finding]:
     location = here.location
-    if not location.exists:
+    if not location.exists and not location.has_memories:
         return [Finding("index", "note", f"none in {location.data_dir}; make one with `graphmem index`")]
     try:
         serving = owner.find(location.owner_file)
@@ -105,6 +105,8 @@ def _index(here: Door) -> list[Finding]:
             f"{project.name or 'no project'}: {state.state}, generation {state.generation}, {state.files:,} files in {location.data_dir}",
         )
     )
+    if said.get("lost_code"):
+        found.append(Finding("code", "bad", f"it is not in the index any more: {said['lost_code']}; run `graphmem index`"))
     found.append(Finding("engine", "ok", project.engine))
     vectors = f"{state.vectors:,} of {state.chunks:,} chunks"
     found.append(

@@ -301,7 +301,10 @@ def _open(here: Door) -> GraphMem:
     turns = Turns()
     while True:
         try:
-            return GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings, patience_s=0)
+            service = GraphMem.open(db=here.location.data_dir, repo=here.location.root, settings=here.settings, patience_s=0)
         except StoreBusyError as busy:
             _refuse_second(here)
             turns.wait(busy)
+        else:
+            here.tell_damage(service)
+            return service

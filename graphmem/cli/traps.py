@@ -10,11 +10,12 @@ from typing import Any, Final, NamedTuple
 from graphmem.service import owner
 from graphmem.service.backup import PORTABLE, listed, readable
 from graphmem.service.place import open_to_others
-from graphmem.settings import Location
+from graphmem.settings import JOURNAL, Location
 
 ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index may not fit
 OLD_BACKUP_S: Final = 14 * 86_400.0
 LARGE_LOG: Final = 64 << 20
+MENDED: Final = ("files put aside", "mended at open")  # traps that tell of damage, which need not be there any more
 REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 
 
@@ -36,19 +37,19 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
     """
     folder, health = location.data_dir, said.get("health") or {}
     found: list[Trap] = []
-    put_aside = sorted(path.name for path in folder.glob("*.quarantine"))
+    put_aside = sorted(
+        path.relative_to(folder).as_posix() for path in (*folder.glob("*.quarantine"), *folder.glob(f"{JOURNAL}/quarantine-*"))
+    )
     if put_aside:
         found.append(
             Trap(
-                "files put aside",
+                MENDED[0],
                 "note",
-                f"{len(put_aside)} could not be used and were renamed: {', '.join(put_aside[:3])}",
-                "`graphmem verify` says whether all is well now; then delete them",
+                f"{len(put_aside)} could not be used, in full or in part: {', '.join(put_aside[:3])}",
+                "`graphmem verify` says whether all is sound now; then delete them",
             )
         )
-    found += [
-        Trap("mended at open", "note", str(note), "`graphmem verify` says whether all is well now") for note in health.get("notes", [])
-    ]
+    found += [Trap(MENDED[1], "note", str(note), "`graphmem verify` says whether all is sound now") for note in health.get("notes", [])]
     kept = sorted(path.name for path in folder.glob("*.before-*"))
     if kept:
         found.append(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from graphmem.memory.text import contextual_text
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
+from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
-FOLDER: Final = "memories"  # of the journal, in the index directory
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class MemoryBook:
         self.tables = 0  # writes of what is kept in the graph's meta alone: aliases
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(self, self._reconsider)
-        self.journal = Journal(data_dir / FOLDER)
+        self.journal = Journal(data_dir / JOURNAL)
         self.just_loaded = self.journal.head.number > 0  # and not looked through since
         self.catch_up()
 

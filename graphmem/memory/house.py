@@ -125,9 +125,15 @@ def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
 
 
 def rebuild(book: MemoryBook) -> RebuildAnswer:
-    """Make every memory from the journal alone."""
+    """Make every memory from the journal alone; where the journal is damaged, what the graph knows goes into it first."""
     with book.writing():
-        notes = book.journal.verify()
+        book.flush()
+        notes: list[str] = []
+        if book.journal.verify():
+            book.journal.mend()
+            notes = [*book.journal.notes, *mending.say_again(book)]
+            book.journal.damaged = False
+            notes += book.journal.verify()
         memories, restored, removed = mending.make_again(book)
         return RebuildAnswer(memories, restored, removed, notes)
 

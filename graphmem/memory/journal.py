@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from graphmem._sidefile import private
 from graphmem.errors import DiskFullError, JournalError
@@ -24,7 +24,17 @@ from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encode
 SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them: 4,000 to 5,000 entries
 
+LOST: Final = "lost"  # in an entry: the entries that are missing, from and to, of which it says again what is known
+
 _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
+
+
+class Examined(NamedTuple):
+    """What reading a whole journal again has found."""
+
+    open: list[str]  # one sentence for each line or stretch that is not what was written, and that nothing makes up for
+    settled: list[str]  # the same where a later entry says again what the database knew of it
+    gaps: list[tuple[int, int]]  # entries that are missing, from and to, of those that are open
 
 
 class Journal:
@@ -38,8 +48,8 @@ class Journal:
         self._folder = folder
         self._begin()
 
-    def _begin(self) -> None:
-        """Look at what is on disk now."""
+    def _begin(self, *, every: bool = False) -> None:
+        """Look at what is on disk now, in `every` segment or in those that are not compressed."""
         self.notes: list[str] = []  # what had to be put aside, one sentence each
         self.damaged = False  # entries of finished batches were lost
         self.head = Head(0, START)
@@ -47,7 +57,7 @@ class Journal:
         self._path: Path | None = None
         self._entries_here = 0
         self._size = 0
-        self._open()
+        self._open(every=every)
 
     # ---- reading
 
@@ -84,20 +94,30 @@ class Journal:
 
     def verify(self) -> list[str]:
         """Read everything again; one sentence for each line or stretch that is not what was written. Empty when all is sound."""
+        return self.examine().open
+
+    def examine(self) -> Examined:
+        """Read everything again."""
         findings: list[str] = []
+        gaps: dict[tuple[int, int], str] = {}
+        made_up: set[tuple[int, int]] = set()
         prev, number = START, 0
         for path in self._segments():
             scan = scanned(_read(path))
             findings += [f"{path.name} has a line that does not match its hash" for _ in scan.bad]
             for entry in scan.entries:
-                if entry.number != number + 1:
-                    findings.append(f"entries {number + 1} to {entry.number - 1} are missing before entry {entry.number} in {path.name}")
+                made_up.update((first, last) for first, last in entry.body.get(LOST, ()))
+                if entry.number > number + 1:
+                    missing = f"entry {number + 1} is" if entry.number == number + 2 else f"entries {number + 1} to {entry.number - 1} are"
+                    gaps[number + 1, entry.number - 1] = f"{missing} missing before entry {entry.number} in {path.name}"
                 elif entry.prev != prev:
                     findings.append(f"entry {number} was replaced: entry {entry.number} in {path.name} follows another one")
                 number, prev = entry.number, entry.sum
         if self.head.number and (number, prev) != self.head:
             findings.append(f"the journal ends at entry {number}, not at {self.head.number}")
-        return findings
+        settled = [f"{said}; what the database knew of it was written again" for gap, said in gaps.items() if gap in made_up]
+        still = {gap: said for gap, said in gaps.items() if gap not in made_up}
+        return Examined([*findings, *still.values()], settled, list(still))
 
     # ---- writing
 
@@ -164,6 +184,15 @@ class Journal:
         _remove_folder(old)
         self._begin()
 
+    def mend(self) -> None:
+        """Look at every segment as if the journal were opened now: what is damaged is put aside, `notes` and `damaged` say so.
+
+        Raises:
+            JournalError: a compressed segment cannot be read at all.
+        """
+        self.close()
+        self._begin(every=True)
+
     def compress(self) -> None:
         """Compress segments older than the youngest five. Cheap when there are none."""
         plain = [path for path in self._segments() if path.suffix == ".jsonl"]
@@ -195,8 +224,8 @@ class Journal:
 
     # ---- inside
 
-    def _open(self) -> None:
-        """Look at the segments that are not compressed; put aside what is damaged; stand at the end."""
+    def _open(self, *, every: bool) -> None:
+        """Look at the segments that are not compressed, or at all of them; put aside what is damaged; stand at the end."""
         self._recover_swap()
         if not self._folder.is_dir():
             return
@@ -204,7 +233,7 @@ class Journal:
             scratch.unlink()
         segments = self._segments()
         for path in segments:
-            if path.suffix == ".gz" and path is not segments[-1]:
+            if path.suffix == ".gz" and path is not segments[-1] and not every:
                 continue
             scan = scanned(_read(path))
             if scan.bad or (scan.torn_at is not None):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
+from graphmem.memory.journal import LOST
 from graphmem.memory.journal_lines import Head, Line
 from graphmem.memory.records import Event, Replay, plain, restated
 from graphmem.memory.redact import redact_all
@@ -44,7 +45,7 @@ def level(book: MemoryBook) -> list[str]:
         book.replace_knowledge(replay.delta(), {ALIASES: _json(replay.aliases), META: mark_of(head)})
         notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
     if number > head.number or damaged:
-        notes += _say_again(book, number)
+        notes += say_again(book, number)
     elif number == head.number and head.number and (stored := _count(book)) != (told := _told(book)):
         notes.append(f"the database has {stored} memories and the journal {told}; all were made again from the journal")
         make_again(book)
@@ -125,15 +126,21 @@ def _rewrite(book: MemoryBook, change: Callable[[Line], Line | None], note: str,
     book.store.set_meta({META: mark_of(book.journal.head)})
 
 
-def _say_again(book: MemoryBook, number: int) -> list[str]:
-    """Entries are lost, but the database has what they said: say it once more, so that the journal alone is enough again."""
+def say_again(book: MemoryBook, number: int = 0) -> list[str]:
+    """Entries are lost, but the database has what they said: say it once more, so that the journal alone is enough again.
+
+    Args:
+        book: with the right to write, and nothing on its way into the graph.
+        number: of the last entry the graph has.
+    """
+    gaps = book.journal.examine().gaps
     known = book.store.knowledge()
     about: dict[str, list[AboutRow]] = {}
     for link in known.about:
         about.setdefault(link.memory_id, []).append(link)
     truth = Replay().take(book.journal.entries())
     lost = [row for row in known.memories if _differs(row, truth.memories.get(row.id))]
-    if not lost and number <= book.journal.head.number:
+    if not lost and not gaps and number <= book.journal.head.number:
         return []
     at = book.clock.now().isoformat()
     why = "entries of the journal were lost"
@@ -141,6 +148,8 @@ def _say_again(book: MemoryBook, number: int) -> list[str]:
         {"at": at, "op": "restate", "memory": row.id, "after": row.fingerprint, "note": why, **restated(row, about)} for row in lost
     ] or [{"at": at, "op": "restate", "note": why}]
     _add_relations(lines, known, {row.id for row in lost})
+    if gaps:
+        lines[0][LOST] = [list(gap) for gap in gaps]
     head = book.journal.append(lines)
     book.store.set_meta({META: mark_of(head)})
     return [f"{len(lost)} memories were written to the journal again from the database"]

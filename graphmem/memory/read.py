@@ -106,8 +106,9 @@ def audit(book: MemoryBook, memory_id: str | None, limit: int, offset: int) -> A
             return body.get("memory") == row_id
 
     found, total = book.journal.newest(offset, limit, wanted)
-    notes = book.journal.verify()
-    return AuditPage([_entry(one) for one in found], total, book.journal.head.sum, not notes, notes)
+    examined = book.journal.examine()
+    notes = [*examined.open, *examined.settled]
+    return AuditPage([_entry(one) for one in found], total, book.journal.head.sum, not examined.open, notes)
 
 
 def _entry(entry: Entry) -> AuditEntry:

@@ -14,6 +14,7 @@ from graphmem.indexing.tree import Tree
 from graphmem.memory import mending
 from graphmem.projection.graph import GraphView
 from graphmem.service import backup as archives
+from graphmem.service.mending import lost_code
 
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
@@ -29,11 +30,15 @@ _SHOWN = 3
 def journal(book: MemoryBook) -> list[Check]:
     """The journal against its own hashes, and the graph against the journal."""
     with book.writing():
-        findings = book.journal.verify()
+        findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number
         if findings:
-            said = "; ".join(findings[:_SHOWN]) + (f" and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else "")
-            found = [Check("journal", "bad", said, "restore a backup, or close and open the index: what the graph knows is kept")]
+            # A line that was exchanged for another with hashes of its own cannot be told from the truth by anything that is here.
+            is_mendable = len(findings) == len(gaps) or any("does not match its hash" in one for one in findings)
+            mend = "run `graphmem memory rebuild`: what the graph knows is written to the journal again"
+            found = [Check("journal", "bad", _some(findings), mend if is_mendable else "restore a backup: `graphmem backup --list`")]
+        elif settled:
+            found = [Check("journal", "note", f"{entries:,} entries; {_some(settled)}", "")]
         else:
             found = [Check("journal", "ok", f"{entries:,} entries, every hash and link right", "")]
         missing, different, unknown = mending.compare(book)
@@ -44,8 +49,14 @@ def journal(book: MemoryBook) -> list[Check]:
     return [*found, Check("memories", "ok", f"{count:,} in the graph, each as the journal says", "")]
 
 
+def _some(findings: list[str]) -> str:
+    return "; ".join(findings[:_SHOWN]) + (f" and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else "")
+
+
 def graph(store: GraphStore) -> list[Check]:
-    """That every edge has its ends, every symbol its file, and every id is there once."""
+    """That every edge has its ends, every symbol its file, and every id is there once; and that it was not lost."""
+    if why := lost_code(store):
+        return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
     tables = store.tables()
     columns = [table["id"] for table in (tables.files, tables.symbols, tables.externals)]
     nodes = pa.concat_arrays([piece for column in columns for piece in column.chunks] or [pa.array([], pa.string())])

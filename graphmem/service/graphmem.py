@@ -34,7 +34,7 @@ from graphmem.service.language import LanguageVerbs
 from graphmem.service.learning import LearningVerbs
 from graphmem.service.lookups import LookupVerbs
 from graphmem.service.memories import MemoryVerbs
-from graphmem.service.mending import open_or_mend
+from graphmem.service.mending import lost_code, open_or_mend
 from graphmem.service.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.phases import PhaseVerbs
@@ -259,6 +259,11 @@ class GraphMem(
         self._view()
         return export(self._store.tables(), self._store.read("framework_keys"))
 
+    @property
+    def damage(self) -> list[str]:
+        """What was damaged when this was opened, and what became of it, one sentence each; empty when all was whole."""
+        return [*self._store.notes, *self._book.journal.notes]
+
     def doctor(self) -> dict[str, Any]:
         """What this index is made of and what is missing from it, for `graphmem doctor`."""
         engine = self._store.engine
@@ -280,6 +285,7 @@ class GraphMem(
             "history": self._history_report(),
             "learning": self._learning_report(),
             "health": to_json(self.health()),
+            "lost_code": lost_code(self._store),
         }
 
     def subscribe_memories(self) -> Feed[MemoryChange]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
-from graphmem.memory.book import FOLDER as JOURNAL
 from graphmem.projection.projections import GRAPH_FILE
 from graphmem.service import backup as backups
 from graphmem.service.place import close_to_others
+from graphmem.settings import JOURNAL
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.opening import resolve
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
+
+LOST_CODE: Final = "lost_code"  # store meta: why the database is a new one
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +40,10 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         SchemaTooNewError, MigrationError, SettingsError: it is whole, but not for this graphmem or this engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
+    if not path.exists() and any((path.parent / JOURNAL).glob("journal-*")):
+        said = [f"{path.name} was gone and a new one took its place"]
+        _remove_derived(path)
+        return _emptied(_open(path, settings), said)
     try:
         return _open(path, settings)
     except DatabaseDamagedError as error:
@@ -52,7 +58,18 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         if not any((path.parent / JOURNAL).glob("journal-*")):
             raise  # the memories are in this file and nowhere else
         said = put_aside(path, settings.engine, why)
-    return _told(_open(path, settings), [*said, "the memories were made again from their journal; index again to have the code back"])
+    return _emptied(_open(path, settings), said)
+
+
+def lost_code(store: GraphStore) -> str:
+    """Why there is no code in a database that had some; "" when there is code, or never was any."""
+    return store.meta().get(LOST_CODE, "") if not store.generation() else ""
+
+
+def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
+    """A new database in the place of one that is lost: it says so until there is code in it again."""
+    store.set_meta({LOST_CODE: "; ".join(said)})
+    return _told(store, [*said, "the memories are made again from their journal; run `graphmem index` to have the code back"])
 
 
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
@@ -91,14 +108,19 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
     lock = DatabaseLock(resolved, engine, shared=False)
     try:
         said = files.quarantine([one for one in (resolved, *files.side_files(resolved)) if one.exists()], why)
-        for derived in (resolved.parent / GRAPH_FILE, *resolved.parent.glob("words-*")):
-            derived.unlink(missing_ok=True)  # of a generation number that the new database will have again
+        _remove_derived(resolved)
         if instead is not None:
             files.put_in_place(instead, resolved)
             lock.write(clean=False, database="", checkpoint=0, log=0)  # what it said was of the other file
     finally:
         lock.release()
     return said
+
+
+def _remove_derived(path: Path) -> None:
+    """Delete what was derived from a database: it is of a generation number that the new one will have again."""
+    for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
+        derived.unlink(missing_ok=True)
 
 
 def _open(path: Path, settings: Settings) -> GraphStore:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.cli.render import common
+from graphmem.cli.traps import MENDED
 
 if TYPE_CHECKING:
     from graphmem.answers.upkeep import VerifyAnswer
@@ -19,7 +20,12 @@ def findings(output: Output, found: list[Finding]) -> None:
     output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said) for one in found], indent=0)
     bad = sum(one.level == "bad" for one in found)
     output.line()
-    output.line(("all is well", common.GOOD) if not bad else (f"{bad} of these must be mended", common.BAD))
+    if bad:
+        output.line((f"{bad} of these must be mended", common.BAD))
+    elif any(one.name in MENDED for one in found):
+        output.line(("something was damaged; `graphmem verify` says whether it is mended", common.UNSURE))
+    else:
+        output.line(("all is well", common.GOOD))
 
 
 def checks(output: Output, answer: VerifyAnswer) -> None:
