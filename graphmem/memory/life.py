@@ -78,11 +78,12 @@ def archive_score(row: MemoryRow, now: datetime, relevance: float = 1.0) -> floa
 
 
 def ttl_days(row: MemoryRow) -> float | None:
-    """Days without use after which it expires; None: never."""
+    """Days without use after which it expires; None: never. A half-life of its own that asks for longer is given it."""
     kind = TYPES[row.type]
     if row.status == "pinned" or row.user_verified:
         return None
-    return kind.ttl_days if row.status == "candidate" else kind.ttl_confirmed_days
+    ttl = kind.ttl_days if row.status == "candidate" else kind.ttl_confirmed_days
+    return ttl if ttl is None or row.half_life_days is None else max(ttl, HALF_LIVES * row.half_life_days)
 
 
 def used(row: MemoryRow, now: datetime) -> MemoryRow:

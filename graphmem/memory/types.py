@@ -137,25 +137,42 @@ TYPE_ALIASES: Final[dict[str, str]] = {
     "task_progress": "work_state",
 }
 
-# Tried in this order; the first whose word occurs decides.
+_CODE: Final = r"(?:`[^`\n]+`|\b\w+\(|\b[a-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[A-Za-z_]\w*\.[A-Za-z_]\w*)"
+_SAID: Final = r"^\W*(?:(?:we|i|have|has|just|i've|we've|we have|i have)\s+)*"  # how a sentence about what was done begins
+
+# Tried in this order; the first that is found decides. The result of a unit of work and an error need wording that nothing else has:
+# a fact may well say "new", "update" or "crash".
 _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), name)
-    for words, name in (
-        (r"fix(?:e[sd])?|fixing|bugs?|errors?|crash(?:e[sd]|ing)?", "error_pattern"),
-        (r"decid(?:e[sd]?|ing)|chose|chosen|decisions?", "decision"),
-        (r"found|discover(?:s|ed|y)?|learn(?:s|ed|t)?", "module_insight"),
+    (re.compile(words, re.IGNORECASE if flags else 0), name)
+    for words, name, flags in (
         (
-            r"add(?:s|ed|ing)?|new|features?|creat(?:e[sd]?|ing)|refactor(?:s|ed|ing)?|restructur(?:e[sd]?|ing)|chang(?:e[sd]?|ing)|updat(?:e[sd]?|ing)|modif(?:y|ies|ied)",
-            "work_unit_outcome",
+            r"\b(?:careful|beware|watch out|caution|gotchas?|pitfalls?|footguns?|caveats?|traps?|must not|mustn't)\b"
+            r"|\bbreaks? (?:if|when|unless)\b|^\W*warning\b",
+            "gotcha",
+            True,
         ),
-        (r"always|never|prefer(?:s|red)?", "preference"),
+        (
+            _SAID + r"(?:fixed\b|fixes\b|fix:|bug ?fix\b|bug:|error:)|\b(?:is|was|were|been|got) fixed by\b|\bthe fix (?:is|was)\b",
+            "error_pattern",
+            True,
+        ),
+        (r"\bcrash(?:e[sd]|ing)?\b", "gotcha", True),
+        # Not case-blind: capitals make the name.
+        (rf"\b(?:[Nn]ever|NEVER|[Dd]on['’]t|[Dd]o not|DO NOT)\b[^.!?\n]*?{_CODE}", "gotcha", False),
+        (r"\b(?:decid(?:e[sd]?|ing)|chose|chosen|decisions?)\b", "decision", True),
+        (r"\b(?:(?<!not )found|discover(?:s|ed|y)?|learn(?:s|ed|t)?)\b", "module_insight", True),
+        (_SAID + r"(?:added|created|refactored|restructured|changed|updated|modified)\b", "work_unit_outcome", True),
+        (r"\b(?:always|never|prefer(?:s|red)?)\b", "preference", True),
     )
 )
+UNTYPED: Final = "observation"  # when no word says which
+# A low-confidence inference fades in days; what somebody meant to be kept lives as long as a fact does, whatever its words say of its type.
+TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
     """The type a text has by its words; `observation` when none of them says."""
-    return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), "observation")
+    return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 
 class Source(NamedTuple):

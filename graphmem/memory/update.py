@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import MemoryInfo
-from graphmem.knowledge import KnowledgeDelta, RelatesRow
+from graphmem.knowledge import KnowledgeDelta, MemoryRow, RelatesRow
 from graphmem.memory.link import link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.types import LIVE_STATUSES, TAUGHT_HALF_LIFE_DAYS, UNTYPED
 from graphmem.memory.validate import refuse
 from graphmem.memory.write import Taken
 
@@ -62,7 +62,7 @@ def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: 
             "importance": row.importance,
             "scope": row.scope,
             "visibility": row.visibility,
-            "half_life_days": row.half_life_days,
+            "half_life_days": None if "type" in changes and _is_untyped(row) else row.half_life_days,
             "details": None if row.details is None or "type" in changes else json.loads(row.details),
             "work_unit": None if row.work_unit is None else json.loads(row.work_unit),
             "source": row.source,
@@ -131,3 +131,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
         for link, other in ends
         if link.kind == "conflicts_with" and other is not None and not opposed(content, other.content)
     ]
+
+
+def _is_untyped(row: MemoryRow) -> bool:
+    """True when nobody gave a type, so that the half-life came with that; a type that is given now brings its own."""
+    return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -18,7 +18,19 @@ import numpy as np
 from graphmem.embedding.base import F32
 from graphmem.errors import BadInputError
 from graphmem.memory.text import TITLE_CHARACTERS, clipped, title_of
-from graphmem.memory.types import CONTAMINATING, DEFAULT_IMPORTANCE, ORIGINS, SCOPES, SOURCES, TYPE_ALIASES, TYPES, VISIBILITIES, classify
+from graphmem.memory.types import (
+    CONTAMINATING,
+    DEFAULT_IMPORTANCE,
+    ORIGINS,
+    SCOPES,
+    SOURCES,
+    TAUGHT_HALF_LIFE_DAYS,
+    TYPE_ALIASES,
+    TYPES,
+    UNTYPED,
+    VISIBILITIES,
+    classify,
+)
 
 CONTENT_CHARACTERS: Final = 8_000
 MAX_TAGS: Final = 64
@@ -283,6 +295,8 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     if not isinstance(contaminated, bool):
         raise refuse("contaminated", _shown(contaminated), "it is true or false", "Give one of them.")
     half_life = item.get("half_life_days")
+    if half_life is None and kind == UNTYPED and not item.get("type") and source.status == "confirmed":
+        half_life = TAUGHT_HALF_LIFE_DAYS
     work_unit = item.get("work_unit")
     return Draft(
         content=content,
