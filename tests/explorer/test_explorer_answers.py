@@ -106,3 +106,13 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     assert "edited lately, no more is known" in seen
     assert "only in history" not in seen
     assert "0%" not in seen.replace("100%", "")
+
+
+def test_files_of_a_module_keep_their_names_and_say_their_folders(tab, page, shop, visit):
+    for module in shop.modules().modules:
+        visit(f"{page}/explore/graph?focus={module.name}", "document.querySelectorAll('.panel table').length > 2")
+        cells = tab.value("[...document.querySelectorAll('.panel table')].at(-1).tBodies[0].innerText.split(/\\s+/)")
+        assert {part for part in cells if "/" in part or "." in part} <= {
+            *(path.rsplit("/", 1)[0] for path in FILES),
+            *(path.rsplit("/", 1)[-1] for path in FILES),
+        }

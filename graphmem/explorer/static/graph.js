@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, choice, details, failure, go, into, link, menu, note, refOf, table, to } from "./parts.js";
+import { certainty, chip, choice, details, failure, fileLink, go, into, link, menu, note, refOf, table, to } from "./parts.js";
 import { KINDS } from "./map.js";
 import { atlas, mapView } from "./mapview.js";
 import { paintedTable, painting } from "./paint.js";
@@ -110,7 +110,7 @@ function modulePanel(scene, index, panel, signal) {
     modules.name[index] ? told(modules.name[index], signal) : null,
     details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
     details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
-    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [link(to("graph", { focus: files.path[i] }), files.path[i].slice(modules.name[index] ? modules.name[index].length + 1 : 0)), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
+    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
   ];
 }
 
