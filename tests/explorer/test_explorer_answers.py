@@ -116,3 +116,28 @@ def test_files_of_a_module_keep_their_names_and_say_their_folders(tab, page, sho
             *(path.rsplit("/", 1)[0] for path in FILES),
             *(path.rsplit("/", 1)[-1] for path in FILES),
         }
+
+
+def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_short_ids(tab, tmp_path, serve, visit):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "tax.py").write_text("def vat(price):\n    return price * 1.19\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        one = memory.remember("The rate is that of the day of delivery.", symbols=["tax.py:vat"], actor="cli").memory
+        gone = memory.remember("Prices have no cents.", actor="cli").memory
+        memory.forget(gone.id, hard=True)
+        assert one.files == []
+        with serve(memory) as address:
+            visit(address + "/explore/health", f"{READY} && document.querySelectorAll('.card').length === 8")
+            tab.until("!document.querySelector('.loading')")
+            seen = tab.value(TEXT)
+            (module,) = [found.name for found in memory.modules().modules]
+            assert tab.value("document.querySelector('main table tbody tr').innerText").split("\t") == [
+                module,
+                "2",
+                "1",
+            ]  # the function and its file
+            assert f"Remembered by the command line #{one.short_id}" in seen
+            assert "a memory that was deleted" in seen
+            assert one.id[:8] not in seen

@@ -1,8 +1,9 @@
 // How far one can trust what this server says.
 
-import { ask } from "./api.js";
+import { Refusal, ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { card, day, failure, into, link, listing, table, to } from "./parts.js";
+import { done } from "./memory.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -28,10 +29,7 @@ export async function show(page, parameters, signal) {
   into(service, asked.service, running);
   into(searches, asked.service, searched);
   into(shown, Promise.all([ask("Memories", { sort: "USED", first: 1000 }, signal), ask("Trust", {}, signal)]), ([{ memories }, { trust }]) => helped(memories, trust));
-  into(audit, asked.trail, (entries) => [
-    h("p", null, `${entries.sound ? w.sound : w.unsound}, ${w.entries(entries.total)}.`),
-    listing(entries.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action} `, one.memoryId ? link(to("memories", { id: one.memoryId }), one.memoryId.slice(0, 8)) : null]), 8),
-  ]);
+  into(audit, Promise.all([asked.trail, asked.memories]).then(([entries, memories]) => trail(entries, memories, signal)), (shown) => shown);
   into(modules, Promise.all([ask("Atlas", { edges: 0 }, signal), asked.memories]), ([{ atlas }, memories]) => coverage(atlas.columns, memories));
 }
 
@@ -142,13 +140,38 @@ async function askToIndex(place) {
   }
 }
 
-/** How many memories are about each module's files. */
+/** The last entries of the audit. An id begins with a time, which tells two of one hour apart from nobody: the short id does. */
+async function trail(entries, memories, signal) {
+  const w = words.health;
+  const short = new Map(memories.edges.map(({ node }) => [node.id, node.shortId]));
+  const others = [...new Set(entries.entries.map((one) => one.memoryId))].filter((id) => id && !short.has(id));
+  await Promise.all(others.map(async (id) => {
+    try {
+      short.set(id, (await ask("Memory", { id }, signal)).memory.shortId);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error; // a memory that was deleted for good: its entry has no link
+    }
+  }));
+  const named = (id) => (short.has(id) ? link(to("memories", { id: short.get(id) }), `#${short.get(id)}`) : id ? words.audit.gone : null);
+  return [
+    h("p", null, `${entries.sound ? w.sound : w.unsound}, ${w.entries(entries.total)}.`),
+    listing(entries.entries.map((one) => [day(one.at), ` ${done(one)} `, named(one.memoryId), one.memoryId || !one.note ? null : h("div.where", null, one.note)]), 8),
+  ];
+}
+
+/** How many memories are about each module's files, or symbols in them. */
 function coverage(columns, memories) {
   const { modules, files } = columns;
   const moduleOf = new Map(files.path.map((path, i) => [path, files.module[i]]));
+  // What a memory is about has the name of a file, or `path:name` of a symbol; both parts may have colons.
+  const fileOf = (name) => {
+    for (let at = name.length; at > 0; at = name.lastIndexOf(":", at - 1)) if (moduleOf.has(name.slice(0, at))) return name.slice(0, at);
+    return name;
+  };
   const known = modules.name.map(() => 0);
-  for (const { node } of memories.edges) for (const module of new Set(node.files.map((path) => moduleOf.get(path)))) if (module !== undefined) known[module]++;
+  for (const { node } of memories.edges) for (const module of new Set([...node.files, ...node.about.map(({ name }) => fileOf(name))].map((path) => moduleOf.get(path)))) if (module !== undefined) known[module]++;
   const order = modules.name.map((_, i) => i).sort((a, b) => known[b] - known[a] || modules.symbols[b] - modules.symbols[a] || a - b);
   const c = words.map.columns;
-  return table(words.health.by_module, [c.module, c.symbols, words.health.memories], order.map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i] || words.map.root), words.number(modules.symbols[i]), words.number(known[i])]), { numeric: [1, 2], first: 12 });
+  return [table(words.health.by_module, [c.module, c.symbols, words.health.memories], order.map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i] || words.map.root), words.number(modules.symbols[i]), words.number(known[i])]), { numeric: [1, 2], first: 12 }),
+    memories.totalCount > memories.edges.length ? h("p.hint", null, words.health.newest(memories.edges.length)) : null];
 }

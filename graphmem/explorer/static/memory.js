@@ -37,11 +37,17 @@ export function provenance(memory, signal) {
     .filter(([, one]) => one !== "");
   const audit = h("div");
   into(audit, ask("Audit", { memory: memory.id, first: 20 }, signal), ({ audit: page }) =>
-    details(w.audit, page.total, false, listing(page.entries.map((one) => [day(one.at), ` ${one.actor || "?"}: ${one.action}`, one.note ? ` (${one.note})` : ""]), 10)));
+    details(w.audit, page.total, false, listing(page.entries.map((one) => [day(one.at), ` ${done(one)}`, one.note ? ` (${one.note})` : ""]), 10)));
   return [
     h("dl.facts", null, facts.map(([name, one]) => [h("dt", null, name), h("dd", null, one)])),
     audit,
   ];
+}
+
+/** Who did what, of an entry of the audit. */
+export function done({ actor, action }) {
+  const w = words.audit;
+  return `${w.actions[action] ?? action.replaceAll("_", " ")} ${w.by(w.actors[actor] ?? actor)}`;
 }
 
 /** A value of a memory's details in words. */
