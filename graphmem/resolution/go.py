@@ -65,9 +65,10 @@ class GoRules(PackageRules):
         below = folder[len(above) :].strip("/")
         return (f"{self._modules[above]}/{below}" if below else self._modules[above],)
 
-    def sees(self, entry: FileEntry, other: FileEntry) -> bool:
+    def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Files see each other when their package clauses agree; what tests define is for tests."""
-        return _package(entry) == _package(other) and super().sees(entry, other)
+        clause = inference.project.package_clause
+        return clause(entry) == clause(other) and super().sees(inference, entry, other)
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """A package of the project or one outside."""
@@ -187,14 +188,6 @@ class GoRules(PackageRules):
         callee = call.entry.terms[call.callee] if call.callee >= 0 else ()
         types = inference.declared(call.entry, call.scope, callee[2]) if callee and callee[0] == INDEX else EMPTY
         return classes_in(inference, join(types, call.rest(0)))
-
-
-def _package(entry: FileEntry) -> str:
-    """What the package clause of a file says."""
-    kept: str | None = entry.kept.get("package")
-    if kept is None:
-        kept = entry.kept["package"] = next((found.module for found in entry.facts.imports if found.kind == "package"), "")
-    return kept
 
 
 def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:

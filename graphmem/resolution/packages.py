@@ -76,7 +76,7 @@ class PackageRules(Rules):
             kept = entry.kept["shared names"] = tuple(sorted({*names, *(f"{name.rpartition('.')[0]}." for name in names if "." in name)}))
         return kept
 
-    def sees(self, entry: FileEntry, other: FileEntry) -> bool:
+    def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """True when a file sees the names of another one that answers to the same package."""
         return entry.in_tests or not other.in_tests
 
@@ -87,7 +87,7 @@ class PackageRules(Rules):
         if entry is None:
             files = [other for other in files if not other.in_tests] or files
         for other in files:
-            if entry is None or (entry is not other and self.sees(entry, other)):
+            if entry is None or (entry is not other and self.sees(inference, entry, other)):
                 inference.project.touch_top(other, name.partition(".")[0])
                 found += (Place(other, 0, slot) for slot in whole(other, other.names(0).get(name, ())) if slot.kind != "import")
         return found

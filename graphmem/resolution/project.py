@@ -93,6 +93,7 @@ class FileEntry:
         self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
         self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is being looked at
         self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
+        self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
         self._index()
 
     def _index(self) -> None:
@@ -287,7 +288,7 @@ class Project:
         `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
         `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name ·
         `made`: whether a class's name is used ·
-        `subclasses`: of (symbol id) · `file`: whether a path exists.
+        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: what (path) says it belongs to.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -318,6 +319,11 @@ class Project:
         self.solver.reads.add(self.top_key(entry, name))
 
     # look-ups, each recorded
+
+    def package_clause(self, entry: FileEntry) -> str:
+        """What a file says it belongs to; "" when it does not say."""
+        self.touch("clause", entry.path)
+        return entry.clause
 
     def file(self, path: str) -> FileEntry | None:
         """The file at a path."""
@@ -437,6 +443,7 @@ class Project:
             return {}
         contents: dict[Key, Any] = dict(Fingerprints(entry).hashes)
         contents["file", path] = True
+        contents["clause", path] = entry.clause
         for name in entry.made:
             contents["made", name, path] = True
         for dotted in entry.rules.names_of(entry.facts):

@@ -145,3 +145,23 @@ def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, 
     fresh.index(mixed_tree)
     assert lines(memory) == lines(fresh), history
     assert memory.state().stale_files == 0
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_package_clause_that_changes_is_seen_by_the_files_beside_it(tmp_path, open_memory, is_restarted):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.go").write_text("package m\n\nfunc A() int { return B() }\n", encoding="utf-8")
+    (tree / "b.go").write_text("package m\n\nfunc B() int { return 1 }\n", encoding="utf-8")
+    memory = open_memory()
+    memory.index(tree)
+    for clause, dependents in (("other", []), ("m", ["A"])):
+        if is_restarted:
+            memory.close()
+            memory = open_memory()
+        (tree / "b.go").write_text(f"package {clause}\n\nfunc B() int {{ return 1 }}\n", encoding="utf-8")
+        memory.index()
+        fresh = open_memory(f"fresh {clause}")
+        fresh.index(tree)
+        assert lines(memory) == lines(fresh)
+        assert [hit.symbol.qualname for hit in memory.impact("b.go:B").hits] == dependents
