@@ -142,6 +142,56 @@ ASSIGNED = {
     ),
     "aws_secret_key": (lambda r: _of(r, B64, 40), ["aws_secret_access_key = {}", "AWS_SECRET_ACCESS_KEY={}", '"awsSecretKey": "{}"']),
 }
+# The same in sentences and commands: the name stands further off, or only the form tells.
+SAID = {
+    "curl_password": (
+        _password,
+        [
+            "curl -u bob:{} https://api.example.org/v1/items",
+            "curl -sS --user 'deploy:{}' https://example.org",
+            "curl https://example.org/x -u svc_user:{}",
+        ],
+    ),
+    "session_cookie": (
+        lambda r: _of(r, r.choice([HEX, LOWER + DIGITS, ALNUM]), 31) + r.choice(DIGITS),
+        [
+            "Cookie: sessionid={}",
+            "Cookie: theme=dark; PHPSESSID={}; lang=en",
+            "curl -b x --cookie 'auth_token={}' https://example.org",
+            "Set-Cookie: connect.sid={}; Path=/",
+        ],
+    ),
+    "passphrase_said": (
+        lambda r: "-".join(r.choices(["correct", "horse", "battery", "staple", "orbit", "velvet", "lantern"], k=r.randint(3, 5))),
+        [
+            "pw for the build box: {}",
+            "Password for staging: {}",
+            "the passphrase of the signing machine is {}",
+            "passwd for the old mirror = {}",
+        ],
+    ),
+    "password_said": (
+        lambda r: _of(r, LOWER, r.randint(5, 8)) + _of(r, DIGITS, 3) + r.choice("!#%&*") + _of(r, UPPER, 2),
+        ["pw for the build box: {}", "The password of the test account is {}", "password for db 3 is {}"],
+    ),
+    "key_said": (
+        lambda r: _of(r, HEX, 31) + r.choice("abcdef"),
+        [
+            "the api secret of the mirror is {}",
+            "API key for the weather service: {}",
+            "The token for CI is {}",
+            "access token of the bot = {}",
+        ],
+    ),
+    "login_said": (
+        lambda r: r.choice(["admin", "letmein", "hunter", "qwerty"]) + _of(r, DIGITS, r.randint(2, 4)) + r.choice(["", "!", "#"]),
+        ["the login is admin/{}", "Login for the demo: guest/{}", "credentials are root:{}", "creds for the printer: service/{}"],
+    ),
+    "openai_key_in_order": (
+        lambda r: "sk-proj-" + LOWER + DIGITS + UPPER[: r.randint(8, 20)] + _of(r, LOWER, 3),
+        ["API key for docs: {}", "openai uses {}", "key {}"],
+    ),
+}
 AROUND = [
     "Use {} to reach the staging system.",
     "The deployment failed until I set {} in the pipeline.",
@@ -197,7 +247,7 @@ def secrets(seed: int = 1, each: int = 40) -> Iterator[Sample]:
             if kind == "bearer":
                 hidden = secret.rpartition(" ")[2]
             yield Sample(text, hidden, kind)
-    for kind, (make, templates) in ASSIGNED.items():
+    for kind, (make, templates) in (ASSIGNED | SAID).items():
         for _ in range(each):
             secret = make(rng)
             line = rng.choice(templates).format(secret)
@@ -285,6 +335,36 @@ HARMLESS = {
             "sk-learn is imported lazily; scikit-learn-contrib-packages are optional.",
         ]
     ),
+    "said": lambda r: r.choice(
+        [
+            "curl -u $USER:$TOKEN https://api.example.org/v{n}",
+            "curl -u user:password https://example.org/{n}",
+            'curl --user "${{NAME}}:${{PASSWORD}}" https://example.org/{n}',
+            "docker run -u 1000:10{n} image",
+            "curl https://example.org:84{n}/health?u=1 -o out{n}.json",
+            "Cookie: sessionid=<the session's id, {n} characters>",
+            "The cookie sessionid=$SESSION_{n} is set by the middleware",
+            "A cookie lives {n} days; the session id is kept in Redis",
+            "document.cookie.split('; ').find(row => row.startsWith('token{n}='))",
+            "pw for the build box: see-the-vault",
+            "password for staging: ask-the-platform-team, room {n}",
+            "The password of the test account is rotated every {n} days",
+            "the password for the box is at-least-{n}-characters long",
+            "The token of the request is checked in middleware/auth{n}.py",
+            "the token for the parser is T_STRING_{n}",
+            "The secret of the release is in vault/team-{n}",
+            "the secret for JWT is settings.JWT_SECRET_{n}",
+            "API key for docs: sk-learn-contrib-something-or-other-{n}",
+            "API key for the demo: <your-key-{n}>",
+            "the access key of the table is customer_{n}",
+            "the login is handled by views/login{n}.py",
+            "The login is in app/auth{n}.tsx",
+            "login: /api/v{n}/session",
+            "credentials are read from env/prod{n}.env",
+            "Credentials: vault/{n}, see docs/secrets.md",
+            "the login is OAuth/OIDC, {n} minutes",
+        ]
+    ).format(n=r.randint(10, 99)),
 }
 CALM = ["{}", "See {} for details.", "It broke at {} yesterday.", "- {}\n- and others", "Fixed in {}.", "value = {}"]
 

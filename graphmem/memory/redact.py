@@ -129,6 +129,35 @@ SHAPES: Final[tuple[Shape, ...]] = (
         rf"[a-z]+(?:[_-]?(?:key|token|value|prod|dev|base64|id_rsa))?{_QUOTE}?\s*(?:=|:|is\b)",
     ),
     Shape(
+        "basic_auth",
+        rf"(?i:\bcurl\b[^\n|;]{{0,200}}?\s(?:-u\s*|--(?:proxy-)?user[\s=]+)){_QUOTE}?[^\s:\"'`$<{{]{{1,100}}:(?P<v8>[^\s\"'`]{{4,200}})",
+        ("curl",),
+        r"curl\b[^\n|;]{0,200}?\s-",
+    ),
+    Shape(
+        "session_cookie",
+        r"(?i:\bcookies?\b[^\n]{0,200}?(?<![\w.-])[\w.-]{0,30}(?:sess|sid|auth|token|remember|jwt)[\w.-]{0,30}=)(?P<v9>[^\s;,\"'`]{12,400})",
+        ("cookie",),
+        r"cookies?\b[^\n]{0,200}?=",
+    ),
+    # What is said in a sentence: "the api secret of the mirror is …", "pw for the build box: …", "the login is name/password".
+    Shape(
+        "assigned_secret",
+        rf"(?i:(?<![A-Za-z])(?P<n10>pass(?:word|wd|phrase|code)?|pwd?|(?:(?:api|access|secret|auth|private|signing)[ _-]?)?(?:secret|token)"
+        rf"|(?:api|access|secret|auth|private|signing)[ _-]?key)"
+        rf"\s+(?:for|of|to|on|at)\s+(?:[\w.'’-]{{1,40}}\s+){{0,6}}?[\w.'’-]{{1,40}}\s*(?:=|:|\bis\b)\s*){_QUOTE}?"
+        r"(?P<v10>[^\s\"'`,;<>\[\]{}()]{8,200})",
+        ("pass", "pw", "secret", "key", "token"),
+        r"(?:\w*|key|secret|token)\s+(?:for|of|to|on|at)\s[^\n]{1,300}?(?:=|:|\bis\b)",
+    ),
+    Shape(
+        "assigned_secret",
+        rf"(?i:(?<![A-Za-z])(?:logins?|log-in|credentials?|creds)\s+(?:(?:for|of|to|on|at)\s+(?:[\w.'’-]{{1,40}}\s+){{0,6}}?[\w.'’-]{{1,40}}\s*)?"
+        rf"(?:is|are|:|=)\s*){_QUOTE}?[\w.@-]{{2,40}}\s?[/:]\s?(?P<v11>[^\s\"'`,;/:()]{{5,100}})",
+        ("login", "log-in", "cred"),
+        r"\w+",
+    ),
+    Shape(
         "email",
         r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b",
         ("@",),
@@ -139,7 +168,7 @@ SHAPES: Final[tuple[Shape, ...]] = (
 PERSONAL: Final = frozenset(shape.kind for shape in SHAPES if shape.personal)
 
 _KIND_OF: Final = {f"s{i}": shape.kind for i, shape in enumerate(SHAPES)}
-_VALUES: Final = ("v1", "v2", "v3", "v4", "v5", "v6", "v7")
+_VALUES: Final = ("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11")
 # What is looked for first: a text, the place of its shape, and what has to fit where it stands.
 _NEEDS: Final = tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(SHAPES) for need in shape.needs)
 # A name that may mean a secret: only then the text under it is judged as an assignment.
@@ -148,6 +177,14 @@ _SECRET_NAME: Final = re.compile(
 )
 # Names in a sentence are no assignment: "the token is refreshed", "password: see the vault".
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z][a-z]*(?:[-_./'’][A-Za-z]?[a-z]*)*[.,;:!?]*\Z|[A-Z][A-Z_]*[.,;:!?]*\Z")
+# Words with hyphens that may follow the name of a password, and are none: "password for the box: see-the-vault".
+_NO_PASSPHRASE: Final = re.compile(
+    r"(?i)(?:see|ask|at|in|from|same|not|no|never|stored|kept|read|set|rotated|valid|only|min|max|minimum|per|to|by|one|user|team|self|auto|well)-"
+)
+_HYPHENED: Final = re.compile(r"[a-z]{2,}(?:-[a-z]{2,}){2,}(?:-?\d+)?\Z")
+_PASSWORD_SIGNS: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%&*?@^+])")
+_FILE_NAME: Final = re.compile(r".*\.[A-Za-z]{1,5}\Z")
+_ISSUED: Final = re.compile(r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_]*\d)(?=[a-z\d_-]*[A-Z])[A-Za-z0-9_]{32}")
 _RANDOM: Final = re.compile(rf"[A-Za-z0-9+/_\-=]{{{ENTROPY_LENGTH + 1},}}")
 # What is random and no secret: embedded images and fonts, public keys, checksums, certificates.
 _PUBLIC_BEFORE: Final = re.compile(
@@ -267,14 +304,23 @@ def _shaped(text: str) -> Iterator[Found]:
         start, end = match.span(group) if group else match.span()
         value = text[start:end]
         if kind == "assigned_secret":
-            if group == "v7":
+            if group != "v6":
                 value = value.rstrip(".,;:!?")
                 end = start + len(value)
-            if not _is_value(value, quoted=group == "v6"):
+            if group == "v10":
+                if not _is_said(value, after=groups["n10"]):
+                    continue
+            elif group == "v11":
+                if _STAND_IN.match(value) or _FILE_NAME.match(value) or not _PASSWORD_SIGNS.match(value):
+                    continue
+            elif not _is_value(value, quoted=group == "v6"):
+                continue
+        elif kind in ("basic_auth", "session_cookie"):
+            if _STAND_IN.match(value) or (kind == "session_cookie" and not any(map(str.isdigit, value))):
                 continue
         elif kind == "connection_string" and _NO_PASSWORD.match(value):
             continue
-        elif kind == "openai_key" and not _is_random(value[3:], bits=3.2):
+        elif kind == "openai_key" and not _ISSUED.match(value) and not _is_random(value[3:], bits=3.2):
             continue  # sk-learn-contrib-something
         yield Found(kind, start, end)
 
@@ -287,6 +333,21 @@ def _is_value(value: str, *, quoted: bool) -> bool:
         return sum(word[:1].isalpha() for word in value.split()) < 3 and any(sign.isdigit() for sign in value)
     return (quoted and not re.fullmatch(r"[a-z_]+|[A-Z_]+", value)) or (
         _PLAIN_WORD.match(value) is None and not re.fullmatch(r"[\d.,:%]+[a-zA-Z]*", value)
+    )
+
+
+def _is_said(value: str, *, after: str) -> bool:
+    """True for what stands behind the name of a secret in a sentence and no sentence has: letters with digits, or words with hyphens."""
+    if _NO_PASSPHRASE.match(value):
+        return False
+    is_password = after.lower().startswith(("pass", "pw"))
+    if _HYPHENED.match(value):
+        return is_password
+    return (
+        len(value) >= (8 if is_password else 16)
+        and _is_value(value, quoted=False)
+        and not {"/", "."} & set(value)
+        and bool(_PASSWORD_SIGNS.match(value))
     )
 
 

@@ -82,6 +82,12 @@ def test_every_memory_carries_its_citation_and_its_conflict(form):
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
+def test_a_redacted_title_is_cited_with_brackets_that_match(form):
+    text = FORMATS[form].write([said("Use the pool.", citation="The key [REDACTED:stripe_key] is old")])
+    assert "[^ Memory: The key (REDACTED:stripe_key) is old #a1b2]" in text
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
 def test_nothing_is_no_text_at_all(form):
     assert FORMATS[form].write([]) == ""
 

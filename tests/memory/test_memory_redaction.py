@@ -39,6 +39,45 @@ def test_a_secret_is_replaced_by_its_kind_and_the_rest_stays():
     assert redact(text) == (text, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("curl -u bob:Tr0ub4dor&3 https://api.example.org/v1", "Tr0ub4dor&3"),
+        ("Cookie: sessionid=9f86d081884c7d659a2feaa0c55ad015", "9f86d081884c7d659a2feaa0c55ad015"),
+        ("pw for the build box: correct-horse-battery", "correct-horse-battery"),
+        ("the api secret of the mirror is 9f86d081884c7d659a2feaa0c55ad015", "9f86d081884c7d659a2feaa0c55ad015"),
+        ("the login is admin/admin123", "admin123"),
+        (
+            "API key for docs: sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHijkl",
+            "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHijkl",
+        ),
+    ],
+)
+def test_a_secret_that_is_told_in_a_sentence_or_a_command_is_found(text, secret):
+    clean, kinds = redact(f"Since Monday: {text}")
+    assert len(kinds) == 1
+    assert clean.endswith(text.replace(secret, f"[REDACTED:{kinds[0]}]").rpartition(": ")[2])
+    assert secret not in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'curl -u "$USER:$TOKEN" https://example.org',
+        "curl -u user:password https://example.org",
+        "The session cookie is set by the middleware: sessionid=<32 characters>",
+        "pw for the build box: see-the-vault",
+        "The secret of the release is in vault/team-12",
+        "the login is handled by views/login2.py",
+        "The password of the test account is rotated every 30 days",
+        "API key for docs: sk-learn-contrib-something-or-other-12",
+        "the token for the parser is T_STRING",
+    ],
+)
+def test_a_sentence_about_a_secret_is_left_alone(text):
+    assert redact(text) == (text, [])
+
+
 def test_entropy_is_measured_in_bits_a_character():
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2
