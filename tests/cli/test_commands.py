@@ -64,6 +64,13 @@ def test_impact_lists_dependents_by_depth_with_evidence_and_tests_apart(graphmem
     assert bare.err == ""
 
 
+def test_impact_says_that_others_may_call_what_is_there_for_others(graphmem, indexed: Path) -> None:
+    others = "code outside the project may call "
+    assert others + "Cart.__init__" in graphmem("impact", "Cart.__init__", cwd=indexed).out
+    assert others not in graphmem("impact", "rounded", cwd=indexed).out
+    assert others not in graphmem("impact", "Cart.__init__", "--direction", "dependencies", cwd=indexed).out
+
+
 def test_impact_from_a_subdirectory_asks_the_same_index(graphmem, indexed: Path) -> None:
     assert graphmem("impact", "rounded", "-q", cwd=indexed / "shop").out == graphmem("impact", "rounded", "-q", cwd=indexed).out
 

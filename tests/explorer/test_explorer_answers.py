@@ -138,6 +138,15 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
                 "2",
                 "1",
             ]  # the function and its file
-            assert f"Remembered by the command line #{one.short_id}" in seen
+            assert f"Remembered · at the command line #{one.short_id}" in seen
             assert "a memory that was deleted" in seen
             assert one.id[:8] not in seen
+
+
+def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_call(tab, page, shop, visit):
+    for ref, complete in (("Cart.__len__", True), ("alone", True), ("Cart.empty", True)):
+        assert (shop.impact(ref).epistemic == "exact") == complete
+        visit(f"{page}/explore/impact?of={ref}", "document.querySelector('.verdict')")
+        seen = tab.value("document.querySelector('.verdict').innerText")
+        assert ("Complete within these bounds: every call site that names a target is resolved." in seen) == complete
+        assert ("outside the project may call Cart.__len__" in seen) == (ref == "Cart.__len__")

@@ -9,6 +9,7 @@ from graphmem.cli.output import Output, joined, plural
 from graphmem.cli.render import common
 
 if TYPE_CHECKING:
+    from graphmem.answers import SymbolInfo
     from graphmem.cli.output import Cell
 
 _RISK_STYLES: Final = {
@@ -185,6 +186,10 @@ def _certainty(output: Output, report: ImpactReport) -> None:
         output.line(("At least this", common.UNSURE), "; more is possible:")
     else:
         output.line(("Not known", common.BAD), ": nothing was found, and that may be wrong:")
+    called = [one for one in report.targets if report.direction == "dependents" and _called_from_outside(one)]
+    if called:
+        names = ", ".join(common.name(one)[0] for one in called)
+        output.line("  the language, a framework or other code outside the project may call ", (names, common.NAME))
     for cause in report.causes:
         count = f"{cause.count:,} " if cause.count else ""
         where = f"  {', '.join(cause.examples)}" if cause.examples and cause.kind != "unresolved_calls" else ""
@@ -204,6 +209,12 @@ def _certainty(output: Output, report: ImpactReport) -> None:
     unresolved = max((cause.count for cause in report.causes if cause.kind == "unresolved_calls"), default=len(report.possible))
     if more := common.cut(len(shown), unresolved, "--json lists up to 50"):
         output.line(("    " + more, common.DIM))
+
+
+def _called_from_outside(one: SymbolInfo) -> bool:
+    """Whether it is there for others than this project's own code to call: an entry point, or a name with a meaning in Python."""
+    special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
+    return special or one.entry_point not in {"", "test"}
 
 
 def _say_cut(output: Output, shown: int, total: int) -> None:

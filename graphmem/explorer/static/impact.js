@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, link, listing, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { keep } from "./svg.js";
 import { words } from "./words.js";
 
@@ -56,6 +56,7 @@ export function zones(after, before, modules, signal, middle = null) {
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level)),
       h("span", null, w.total(after.total, after.hits.length + after.tests.length)),
       h("span", null, w.epistemic[after.epistemic]),
+      after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     h(`div.zones3${before ? "" : ".two"}`, null,
       before ? zone(w.before, "before", before, w.nothing_before, modules) : null,
@@ -66,6 +67,11 @@ export function zones(after, before, modules, signal, middle = null) {
     h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, memories)),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
+}
+
+/** Whether something is there for others than this project's own code to call: an entry point, or a name with a meaning in Python. */
+function calledFromOutside({ entryPoint, name, path }) {
+  return (entryPoint !== "" && entryPoint !== "test") || (/^__\w+__$/.test(name) && path.endsWith(".py"));
 }
 
 /** The three zones as a picture, drawn by the server. */

@@ -47,7 +47,7 @@ export function provenance(memory, signal) {
 /** Who did what, of an entry of the audit. */
 export function done({ actor, action }) {
   const w = words.audit;
-  return `${w.actions[action] ?? action.replaceAll("_", " ")} ${w.by(w.actors[actor] ?? actor)}`;
+  return w.done(w.actions[action] ?? action.replaceAll("_", " "), w.actors[actor] ?? w.by(actor));
 }
 
 /** A value of a memory's details in words. */

@@ -234,10 +234,11 @@ export const words = {
     no_memories: "Nothing is known about what lies along the way.",
     risk: (level) => `Risk: ${level.toLowerCase()}`,
     epistemic: {
-      EXACT: "The answer is complete.",
-      LOWER_BOUND: "At least this much: some of it could not be followed.",
-      UNKNOWN: "It is not known how complete this is.",
+      EXACT: "Complete within these bounds: every call site that names a target is resolved.",
+      LOWER_BOUND: "At least this; more is possible.",
+      UNKNOWN: "Not known: nothing was found, and that may be wrong.",
     },
+    outside: (names) => `The language, a framework or other code outside the project may call ${names}.`,
     total: (n, shown) => (n > shown ? `${many(n, "dependent")}, of which ${shown.toLocaleString("en")} are listed` : many(n, "dependent")),
     group: (n) => many(n, "symbol"),
     causes: "Why it may be incomplete",
@@ -500,8 +501,9 @@ export const words = {
   },
   audit: {
     by: (whom) => (whom ? `by ${whom}` : ""),
+    done: (what, how) => (how ? `${what} · ${how}` : what),
     gone: "a memory that was deleted",
-    actors: { graphql: "somebody through this server", cli: "the command line", mcp: "an agent", observer: "what sessions taught", synthesis: "what sessions have in common", git: "the history of commits", graphmem: "graphmem itself" },
+    actors: { graphql: "through this server", cli: "at the command line", mcp: "by an agent", observer: "after the session", synthesis: "from several sessions", git: "from the history of commits", graphmem: "by graphmem itself" },
     actions: {
       add: "Remembered",
       alias: "A word was given a meaning",
