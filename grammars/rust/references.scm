@@ -10,6 +10,17 @@
 (token_tree
   (token_tree) @reference.call)
 
+; left + right, left += right, *value, base[key], value?: the operand's type may say what they do
+(binary_expression) @reference.implicit
+
+(compound_assignment_expr) @reference.implicit
+
+(unary_expression) @reference.implicit
+
+(index_expression) @reference.implicit
+
+(try_expression) @reference.implicit
+
 ; value.name, path::name; callees and targets are left out by the engine
 (field_expression) @reference.read
 

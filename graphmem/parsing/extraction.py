@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.model import MODULE_QUALNAME
 from graphmem.parsing.facts import (
+    CALL,
     INDEX,
     LITERAL,
     OPERATOR,
@@ -237,7 +238,7 @@ class Extraction:
         """False for operations on literals, which the language does itself."""
         terms = self.builder.terms
         found = terms[term]
-        operands = (found[1],) if found[0] == INDEX else found[2:] if found[0] == OPERATOR else ()
+        operands = (found[1],) if found[0] in (INDEX, CALL) else found[2:] if found[0] == OPERATOR else ()
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: int, node: Node) -> None:

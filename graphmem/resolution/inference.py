@@ -39,7 +39,7 @@ from graphmem.parsing.facts import (
 from graphmem.resolution.classes import Classes
 from graphmem.resolution.functions import Call, Functions, result_name
 from graphmem.resolution.names import Names
-from graphmem.resolution.operators import METHODS
+from graphmem.resolution.operators import ASSIGNING
 from graphmem.resolution.project import FileEntry, Project, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -288,7 +288,8 @@ class Inference:
                 fields = dict(atom[1])
                 found = join(found, fields.get(key[1], EMPTY) if key[0] == STRING else join_all(fields.values()))
             elif tag == INST:
-                found = join(found, self.method_result(atom, "__getitem__"))
+                method = entry.rules.item_method
+                found = join(found, self.method_result(atom, method) if method else EMPTY)
             elif tag in (CLASS, EXT) or (tag == FUNC and entry.rules.functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif tag == EXTI:
@@ -369,13 +370,7 @@ class Inference:
             elif tag == TUP:
                 found = join(found, join_all(atom[1]))
             elif tag == INST:
-                given = join(self.method_result(atom, "__iter__"), self.method_result(atom, "__aiter__"))
-                for inner in self.expanded(given):
-                    if inner[0] == BOX:
-                        found = join(found, inner[2][0])
-                    elif inner[0] == INST:
-                        found = join(found, self.method_result(inner, "__next__"))
-                        found = join(found, self.awaited(self.method_result(inner, "__anext__")))
+                found = join(found, self.project.entry(atom[1]).rules.iterated(self, atom))
             elif tag == CLASS:  # iterating over an enumeration
                 found = join(found, one(INST, atom[1], False) if self.is_enum(atom[1]) else EMPTY)
             elif tag == EXTI:
@@ -423,11 +418,10 @@ class Inference:
 
     def _operator(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
         left = self.expanded(self.term(entry, scope, term[2], line))
-        method = METHODS.get(term[1])
         found = bottom_for(left)
-        for atom in left:
-            if atom[0] == INST and method:
-                found = join(found, self.method_result(atom, method))
+        for atom in left if term[1] not in ASSIGNING else ():
+            if atom[0] == INST:
+                found = join(found, entry.rules.operated(self, atom, term[1], is_unary=term[3] < 0))
             elif atom[0] in (EXTI, BOX, TUP):
                 found = join(found, frozenset((atom,)))
         return found

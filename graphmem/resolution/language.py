@@ -19,7 +19,7 @@ from graphmem.resolution.project import CLASS_KINDS
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Term
+    from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Reference, Term
     from graphmem.parsing.language import LanguageSpec
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
@@ -52,6 +52,9 @@ class Rules:
 
     item_setters: Sequence[str] = ()
     """Methods that run when an item is assigned through a subscript."""
+
+    item_method: str = ""
+    """Method of a class that runs when an item of its objects is taken through a subscript; "" for none."""
 
     attribute_setter: str = ""
     """Method of a class that runs when any attribute of its objects is assigned; "" for none."""
@@ -343,6 +346,18 @@ class Rules:
     def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
         """Methods the language calls for an operator, a subscript, a loop or a block: (term of the receiver, name)."""
         return ()
+
+    def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
+        """What the language runs besides at a call or an operation, where more than a name decides: a function, among how many it was."""
+        return ()
+
+    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+        """What an operator gives whose left, or only, operand is an object of a class."""
+        return EMPTY
+
+    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+        """One element of an object of a class."""
+        return EMPTY
 
     def next_step(self, name: str) -> str:
         """The method called again and again on what a special method gave; "" for none."""

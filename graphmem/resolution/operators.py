@@ -26,6 +26,9 @@ BINARY: Final[Mapping[str, str]] = {
     ">": "__gt__",
     ">=": "__ge__",
 }
+ASSIGNING: Final = frozenset(["%=", "&=", "*=", "+=", "-=", "/=", "<<=", ">>=", "^=", "|="])
+"""Operators that change their left operand and give nothing."""
+
 UNARY: Final[Mapping[str, str]] = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 METHODS: Final[Mapping[str, str]] = {**BINARY, "in": "__contains__", "~": UNARY["~"]}
 """Those by which the type of an expression is found."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
-from graphmem.resolution.operators import BINARY, UNARY
+from graphmem.resolution.operators import BINARY, METHODS, UNARY
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.python_library import (
     BUILTIN_NAMES,
@@ -54,6 +54,7 @@ class PythonRules(PythonTypes):
     methods_are_inputs = True
     class_calls_are_virtual = False
     type_tests = ("isinstance", "issubclass")
+    item_method = "__getitem__"
     item_setters = ("__setitem__",)
     attribute_setter = "__setattr__"
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
@@ -216,6 +217,23 @@ class PythonRules(PythonTypes):
             return ()
         reflected = REFLECTED.get(name, f"__r{name[2:]}")
         return ((found[2], name), (found[3], reflected))
+
+    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+        """What the special method of the left operand gives."""
+        method = METHODS.get(sign)
+        return inference.method_result(receiver, method) if method else EMPTY
+
+    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+        """What the next step of the iterator gives that a class makes."""
+        given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
+        found = EMPTY
+        for inner in inference.expanded(given):
+            if inner[0] == BOX:
+                found = join(found, inner[2][0])
+            elif inner[0] == INST:
+                found = join(found, inference.method_result(inner, "__next__"))
+                found = join(found, inference.awaited(inference.method_result(inner, "__anext__")))
+        return found
 
     def next_step(self, name: str) -> str:
         """Iterators are asked for the next element."""

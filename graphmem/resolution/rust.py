@@ -4,19 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR
 from graphmem.resolution.names import Place
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.rust_library import METHODS_OF_TRAITS
+from graphmem.resolution.rust_implicit import implied
+from graphmem.resolution.rust_library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust_modules import LIBRARIES, RustModules, is_module
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join_all, one, tuple_of
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join, join_all, one, tuple_of
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition
+    from graphmem.parsing.facts import Binding, Definition, Reference
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.project import FileEntry
@@ -58,6 +59,8 @@ class RustRules(RustModules):
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)
     class_calls_are_virtual = False
+    item_method = "index"
+    item_setters = ("index_mut",)
     own_names_are_below = False
     containers: ClassVar = {
         **dict.fromkeys("[] BTreeSet BinaryHeap HashSet IndexSet IntoIter Iter LinkedList Vec VecDeque".split(), ("list", (0,))),
@@ -144,12 +147,43 @@ class RustRules(RustModules):
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As many arguments as parameters; one more where the receiver is written as the first."""
-        return positional in (len(definition.parameters), len(definition.parameters) + 1)
+        """As many arguments as parameters; one more where the receiver is written as the first; any for a macro."""
+        is_macro = not definition.signature  # all of it is its body
+        return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
         """Macros are seen wherever they come before, across files."""
         return True
+
+    # what the language calls
+
+    def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
+        """Methods of traits behind operators, loops, formatted texts and conversions."""
+        return implied(inference, entry, reference)
+
+    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+        """What the trait's method gives; of a reference that is followed, and where a type has no such method, the object itself."""
+        for method in (UNARY if is_unary else BINARY).get(sign, ()):
+            name = method.rpartition(".")[2]
+            if isinstance(inference.owner(receiver[1], name), Symbol):
+                return inference.method_result(receiver, name)
+        return frozenset((receiver,)) if is_unary else EMPTY
+
+    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+        """What the iterator wraps that a type is, or makes."""
+        made = (
+            inference.method_result(receiver, "into_iter")
+            if isinstance(inference.owner(receiver[1], "into_iter"), Symbol)
+            else frozenset((receiver,))
+        )
+        found = EMPTY
+        for atom in made:
+            if atom[0] == INST:
+                given = inference.method_result(atom, "next")
+                found = join(found, join_all(inner[2][0] for inner in given if inner[0] == BOX and inner[1] == "option"))
+            elif atom[0] == BOX and atom[2]:
+                found = join(found, atom[2][0])
+        return found
 
     # values
 

@@ -1,8 +1,10 @@
 """What the traits of Rust's library give the types that implement them."""
 
+# ruff: noqa: SIM905
+
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 _TRAITS: Final = """
@@ -42,6 +44,30 @@ Add BitAnd BitOr BitXor Div Mul Rem Shl Shr Sub: add bitand bitor bitxor div mul
 AddAssign BitAndAssign BitOrAssign BitXorAssign DivAssign: add_assign bitand_assign bitor_assign bitxor_assign div_assign
 MulAssign RemAssign ShlAssign ShrAssign SubAssign: mul_assign rem_assign shl_assign shr_assign sub_assign
 """
+
+BINARY: Final[Mapping[str, Sequence[str]]] = {
+    **{
+        sign: (f"{trait}.{trait.lower()}",)
+        for sign, trait in zip("+ - * / % & | ^ << >>".split(), "Add Sub Mul Div Rem BitAnd BitOr BitXor Shl Shr".split(), strict=True)
+    },
+    **{
+        f"{sign}=": (f"{trait}Assign.{trait.lower()}_assign",)
+        for sign, trait in zip("+ - * / % & | ^ << >>".split(), "Add Sub Mul Div Rem BitAnd BitOr BitXor Shl Shr".split(), strict=True)
+    },
+    "==": ("PartialEq.eq",),
+    "!=": ("PartialEq.ne", "PartialEq.eq"),
+    "<": ("PartialOrd.lt", "PartialOrd.partial_cmp"),
+    "<=": ("PartialOrd.le", "PartialOrd.partial_cmp"),
+    ">": ("PartialOrd.gt", "PartialOrd.partial_cmp"),
+    ">=": ("PartialOrd.ge", "PartialOrd.partial_cmp"),
+}
+"""What a sign between operands calls on the left one: `Trait.method`, of which the first that is written runs."""
+
+UNARY: Final[Mapping[str, Sequence[str]]] = {"*": ("Deref.deref",), "!": ("Not.not",), "-": ("Neg.neg",)}
+"""The same for a sign before an operand."""
+
+NUMBERS: Final = frozenset("f32 f64 i128 i16 i32 i64 i8 isize u128 u16 u32 u64 u8 usize".split())
+"""Types a literal number may be of."""
 
 
 def _methods_of_traits() -> dict[str, frozenset[str]]:

@@ -272,8 +272,8 @@ class RustModules(PackageRules):
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """The receiver; outside of types `self` begins a path from the module."""
-        return super().this(inference, entry, scope) or one(MODULE, entry.path)
+        """The receiver; outside of methods `self` begins a path from the module."""
+        return super().this(inference, entry, scope) or (one(MODULE, entry.path) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """`crate`, `super`, and crates by their names."""

@@ -12,6 +12,7 @@ from graphmem.resolution.handing import Handing
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
+from graphmem.resolution.rules import RULES
 from graphmem.resolution.targets import Target, Targets
 from graphmem.resolution.types import (
     BOX,
@@ -94,6 +95,7 @@ class CallSites:
             for target in targets:
                 if target.outside is not None:
                     self.run_first(reference, term[2][0], rules.called_through(*target.outside))
+        self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
         """What is called, without the types it is given in brackets; `handlers[i](…)` calls an element, and stays what it is."""
@@ -245,6 +247,12 @@ class CallSites:
         """An operator, a subscript, a loop or a block: the classes of the operands may say what it does."""
         for operand, name in self.entry.rules.operations(self.entry, reference.term):
             self.run_special(reference, operand, name)
+        self.add_implied(reference)
+
+    def add_implied(self, reference: Reference) -> None:
+        """What the language runs besides, where its rules say who; of several that one was meant of, they share the belief."""
+        for symbol, count in self.entry.rules.implied(self.inference, self.entry, reference):
+            self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_special(self, reference: Reference, operand: int, name: str) -> None:
         """The language calls a special method of a term's class, and the next step of an iteration."""

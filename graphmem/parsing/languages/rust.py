@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, SELF, TYPED, Import
+from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, OPERATOR, SELF, TYPED, Import
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.term_operators import MAX_ITEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -47,7 +48,10 @@ class RustHelper(Helper):
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
         """Terms that depend on more than the type of their node."""
         if what == "macro":
-            return builder.add((CALL, builder.term(node.child_by_field_name("macro")), (), ()))
+            return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_shown(builder, node)), ()))
+        if what == "unary":
+            inner = builder.term(node.named_children[0] if node.named_children else None)
+            return builder.add((OPERATOR, builder.text(node.children[0]), inner, -1))
         if what == "tokens":
             found = _tokens(builder, node, 0)
             return builder.unknown if found is None else found
@@ -136,6 +140,72 @@ def _tokens(builder: TermBuilder, node: Node, depth: int) -> int | None:
         return builder.add((NAME, builder.text(node)))
     base = _tokens(builder, sign.prev_sibling, depth + 1) if sign.prev_sibling is not None else None
     return builder.add((ATTR, builder.unknown if base is None else base, builder.text(node)))
+
+
+_PLACE: Final = re.compile(r"\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}")
+_TRAITS: Final = {
+    "?": "Debug",
+    "x": "LowerHex",
+    "X": "UpperHex",
+    "o": "Octal",
+    "b": "Binary",
+    "e": "LowerExp",
+    "E": "UpperExp",
+    "p": "Pointer",
+}
+"""By the last letter of what a place in a formatted text says; without one it is `Display`."""
+
+
+def _shown(builder: TermBuilder, node: Node) -> Iterator[int]:
+    """What a macro formats, as (OPERATOR, "{Trait}", value, -1), and what `assert_eq!` and `assert_ne!` compare."""
+    tree = next((child for child in node.children if child.type == "token_tree"), None)
+    if tree is None:
+        return
+    groups: list[list[Node]] = [[]]
+    for token in tree.children[1:-1]:
+        if token.type == ",":
+            groups.append([])
+        elif not token.is_extra:
+            groups[-1].append(token)
+    macro = node.child_by_field_name("macro")
+    name = builder.text(macro).rpartition("::")[2].removeprefix("debug_") if macro is not None else ""
+    if name in ("assert_eq", "assert_ne") and len(groups) > 1:
+        left, right = (_whole(builder, group) for group in groups[:2])
+        if left is not None:
+            yield builder.add((OPERATOR, "==" if name == "assert_eq" else "!=", left, builder.unknown if right is None else right))
+    for position, group in enumerate(groups):
+        if len(group) == 1 and group[0].type in ("string_literal", "raw_string_literal"):
+            text = builder.text(group[0])
+            if "{" in text:
+                yield from _placed(builder, text, groups[position + 1 :])
+            return
+
+
+def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[int]:
+    """The values of a formatted text, each with its trait."""
+    named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
+    following = 0
+    for found in _PLACE.finditer(text):
+        if found[1] is None:
+            continue
+        what, how = found[1].strip(), (found[2] or "").strip()
+        following += ".*" in how  # the length comes first
+        if not what:
+            what = str(following)
+            following += 1
+        if what.isdigit():
+            value = _whole(builder, groups[int(what)]) if int(what) < len(groups) else None
+        else:
+            value = _whole(builder, named[what]) if what in named else builder.add((NAME, what))
+        if value is not None:
+            yield builder.add((OPERATOR, f"{{{_TRAITS.get(how[-1:], 'Display')}}}", value, -1))
+
+
+def _whole(builder: TermBuilder, group: Sequence[Node]) -> int | None:
+    """The expression some tokens make, when it is a name, a path or a call, perhaps behind `&`."""
+    inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
+    known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
+    return _tokens(builder, inner[-1], 0) if inner and known else None
 
 
 def _is_attribute(node: Node) -> bool:

@@ -1,0 +1,199 @@
+"""What Rust calls by itself: the methods of traits behind operators, loops, formatted texts, conversions and `?`.
+
+A method counts only where it stands in an implementation of the very trait, since types have others of the same name
+(`add`, `next`; `fmt` of several traits). Where a trait is implemented for several types of the other operand, the one that
+fits decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import ATTR, CALL, INDEX, ITER, NAME, OPERATOR, Term
+from graphmem.resolution.project import FUNCTION_KINDS, Symbol
+from graphmem.resolution.rust_library import BINARY, NUMBERS, UNARY
+from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, TUP, Atom, Type, join_all, ordered
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.project import FileEntry
+
+
+def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:
+    """The methods that one site runs without naming them, each with the number of those of which one is meant."""
+    site = _Site(inference, entry, reference)
+    for found in site.groups(entry.terms[reference.term]):
+        yield from ((symbol, len(found)) for symbol in found)
+
+
+class _Site:
+    """One call or operation."""
+
+    def __init__(self, inference: Inference, entry: FileEntry, reference: Reference) -> None:
+        self.inference = inference
+        self.entry = entry
+        self.reference = reference
+
+    def value(self, term: int) -> Type:
+        """The type of a term where the site stands."""
+        return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
+
+    def groups(self, term: Term) -> Iterator[list[Symbol]]:
+        """Methods of which one runs, for each object that may be meant."""
+        op = term[0]
+        if op == OPERATOR:
+            yield from self.operator(term)
+        elif op == INDEX:
+            yield from self.on(term[1], ("Index.index",), self.value(term[2]))
+        elif op == ITER:
+            yield from self.loop(term[1])
+        elif op == CALL:
+            for argument in term[2]:
+                inner = self.entry.terms[argument]
+                if inner[0] == OPERATOR:
+                    yield from self.operator(inner)
+            callee = self.entry.terms[term[1]]
+            if callee[0] == ATTR:
+                yield from self.conversion(term, callee)
+
+    def operator(self, term: Term) -> Iterator[list[Symbol]]:
+        """A sign with one or two operands, or `{Trait}` for what a formatted text does with a value."""
+        _, sign, left, right = term
+        if sign.startswith("{"):
+            trait = sign.strip("{}")
+            for atom in ordered(_inside(self.value(left)) if trait == "Debug" else self.value(left)):
+                yield from self.of(atom, (f"{trait}.fmt",), EMPTY)
+        elif right < 0:
+            yield from self.on(left, UNARY.get(sign, ()), EMPTY)
+        else:
+            methods = BINARY.get(sign, ())
+            yield from self.on(left, methods, self.value(right) if methods else EMPTY)
+
+    def loop(self, term: int) -> Iterator[list[Symbol]]:
+        """A loop makes an iterator and asks it for the next element."""
+        for atom in ordered(self.value(term)):
+            made = [found for found in self.of(atom, ("IntoIterator.into_iter",), EMPTY) if found]
+            yield from made
+            steps = ordered(join_all(self.inference.expanded(self.inference.returned(symbol)) for found in made for symbol in found))
+            for step in steps if made else (atom,):
+                yield from self.of(step, ("Iterator.next",), EMPTY)
+
+    def conversion(self, call: Term, callee: Term) -> Iterator[list[Symbol]]:
+        """`to_string()` formats; `into()` and `?` make what is declared."""
+        receiver, name = callee[1], callee[2]
+        if name == "to_string":
+            for atom in ordered(self.value(receiver)):
+                if atom[0] == INST and not isinstance(self.inference.owner(atom[1], name), Symbol):
+                    yield from self.of(atom, ("Display.fmt",), EMPTY)
+        elif name in ("into", "try_into"):
+            method = "From.from" if name == "into" else "TryFrom.try_from"
+            for wanted in ordered(self.wanted()):
+                target = wanted[2][0] if name == "try_into" and wanted[0] == BOX and wanted[1] == "result" else frozenset((wanted,))
+                for atom in ordered(target):
+                    yield from self.of(atom, (method,), self.value(receiver))
+        elif name == "?":
+            errors = _errors(self.value(receiver))
+            if errors:  # most are of the very type, or of one nobody knows
+                for error in ordered(_errors(self.returned()) - errors):
+                    yield from self.of(error, ("From.from",), errors)
+
+    def returned(self) -> Type:
+        """What the function around the site says it gives."""
+        around = self.entry.enclosing(self.reference.scope, FUNCTION_KINDS)
+        return self.declared(around) if around > 0 else EMPTY
+
+    def declared(self, function: int) -> Type:
+        definition = self.entry.definitions[function]
+        return self.inference.declared(self.entry, definition.parent, definition.returns)
+
+    def wanted(self) -> Type:
+        """The type that is declared for what takes the value of the site: a variable, or the function it is the value of."""
+        kept: dict[int, list[int]] | None = self.entry.kept.get("conversions")
+        bindings = self.entry.facts.bindings
+        if kept is None:
+            kept = self.entry.kept["conversions"] = {}
+            for position, binding in enumerate(bindings):
+                if binding.value >= 0 and (binding.annotation >= 0 or binding.op == "return"):
+                    kept.setdefault(binding.value, []).append(position)
+        reference = self.reference
+        found = EMPTY
+        for position in kept.get(reference.term, ()):
+            binding = bindings[position]
+            if binding.scope == reference.scope and binding.line <= reference.line <= binding.end_line:
+                is_result = binding.op == "return"
+                found = self.returned() if is_result else self.inference.declared(self.entry, binding.scope, binding.annotation)
+        return self.inference.expanded(found)
+
+    def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
+        """The first of these methods on any object a term may be."""
+        for atom in ordered(self.value(term)) if methods else ():
+            yield from self.of(atom, methods, given)
+
+    def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
+        """The first of these methods that the class of an object has, in implementations of its trait that take what is given."""
+        if atom[0] != INST:
+            return
+        for method in methods:
+            trait, _, name = method.partition(".")
+            owner = self.inference.owner(atom[1], name)
+            written = self.inference.functions(owner, name) if isinstance(owner, Symbol) else ()
+            found = [one for one in written if self.stands_for(one, trait)]
+            if found:
+                yield [one for one in found if self.takes(one, given)]
+                return
+
+    def stands_for(self, method: Symbol, trait: str) -> bool:
+        """True for a method in an implementation of a trait of that name."""
+        entry = self.inference.project.entry(method)
+        for _, base in entry.definitions[method.index].bases:
+            term = entry.terms[base]
+            while term[0] == INDEX:
+                term = entry.terms[term[1]]
+            if term[0] in (NAME, ATTR) and term[-1] == trait:
+                return True
+        return False
+
+    def takes(self, method: Symbol, given: Type) -> bool:
+        """False where both the type of a method's argument and that of what it is given are known, and have nothing in common."""
+        entry = self.inference.project.entry(method)
+        definition = entry.definitions[method.index]
+        if not given or not definition.parameters:
+            return True
+        declared = self.inference.declared(entry, definition.parent, definition.parameters[-1].annotation)
+        wanted, offered = _kinds(declared), _kinds(given)
+        return not wanted or not offered or not wanted.isdisjoint(offered)
+
+
+def _errors(value: Type) -> Type:
+    """What results hold that went wrong."""
+    return join_all(atom[2][1] for atom in value if atom[0] == BOX and atom[1] == "result" and len(atom[2]) > 1)
+
+
+def _kinds(value: Type) -> frozenset[object]:
+    """What tells types apart; nothing when one of them is not known well enough."""
+    found: set[object] = set()
+    for atom in value:
+        if atom[0] == INST:
+            found.add(atom[1])
+        elif atom[0] == EXTI and "(" not in atom[2] and "[" not in atom[2]:
+            found.add("number" if atom[2] in NUMBERS else (atom[1], atom[2]))
+        elif atom[0] == BOX:
+            found.add(atom[1])
+        else:
+            return frozenset()
+    return frozenset(found)
+
+
+def _inside(value: Type) -> Type:
+    """The objects in containers and tuples too, which are shown with what holds them."""
+    found = set(value)
+    pending = list(value)
+    while pending:
+        atom = pending.pop()
+        parts = atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ()
+        inner = {one for part in parts for one in part} - found
+        found |= inner
+        pending += inner
+    return frozenset(found)
