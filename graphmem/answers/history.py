@@ -27,6 +27,13 @@ class CoAccessHit:
     parts: dict[str, float]  # what the score adds up
 
 
+def without_support(hit: CoAccessHit) -> str:
+    """Why a file is named that never moved with those asked about; "" for one that did."""
+    if hit.support:
+        return ""
+    return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited lately, no more is known"
+
+
 @answer
 class CoAccessAnswer:
     """Files that move with these, best first, ties by path. Iterates over the hits."""

@@ -12,8 +12,9 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 import graphmem
-from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
+from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
+from graphmem.mcp_server.text import refusal
 from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS, Tool
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             budget = arguments.pop("budget", tool.budget)
             answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
         except GraphMemError as error:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=_refusal(error))], is_error=True)
+            return types.CallToolResult(content=[types.TextContent(type="text", text=refusal(error))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=answer)])
 
     async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -57,7 +58,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
         except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, _refusal(error)) from error
+            raise MCPError(types.INVALID_PARAMS, refusal(error)) from error
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
@@ -73,7 +74,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
         except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, _refusal(error)) from error
+            raise MCPError(types.INVALID_PARAMS, refusal(error)) from error
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=said)])
 
     return Server(
@@ -101,14 +102,6 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
-        raise BadInputError(f"{where}: {one.message[:300]}", argument=where)
+        allowed = f"; {name} takes {', '.join(tool.checked['properties'])}" if one.validator in ("additionalProperties", "required") else ""
+        raise BadInputError(f"{where}: {one.message[:300]}{allowed}", argument=where)
     return tool, arguments
-
-
-def _refusal(error: GraphMemError) -> str:
-    """What went wrong and what to ask instead."""
-    if isinstance(error, AmbiguousSymbolError):
-        return "\n".join([str(error), *(f"- {candidate.ref}" for candidate in error.candidates)])
-    if isinstance(error, SymbolNotFoundError) and error.suggestions:
-        return "\n".join([str(error), "did you mean:", *(f"- {suggestion}" for suggestion in error.suggestions)])
-    return str(error)

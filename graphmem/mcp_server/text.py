@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once, code_since
+from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 
 if TYPE_CHECKING:
     from graphmem.answers import (
@@ -28,8 +30,15 @@ if TYPE_CHECKING:
         SymbolInfo,
         Timeline,
     )
+    from graphmem.errors import GraphMemError
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
+_AS_TOOLS: Final = {  # what errors of the service advise, as an agent can do it
+    "`graphmem search`": "`search`",
+    "`graphmem memory list`": "`search` with `kinds` memory",
+    "related_files": "files",
+}
+_CUT: Final = "… "  # what the line about left out rows begins with
 _LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out
 
 
@@ -56,7 +65,7 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
     for shown, row in enumerate(rows):
         left -= tokens(row) + 1
         if left < 0:
-            return "\n".join([*lines, f"… {len(rows) - shown} more lines: {more}"])
+            return "\n".join([*lines, f"{_CUT}{len(rows) - shown} more lines: {more}"])
         lines.append(row)
     return "\n".join(lines)
 
@@ -68,9 +77,10 @@ def place(symbol: SymbolInfo) -> str:
 
 def impact(report: ImpactReport, budget: int) -> str:
     """What breaks: risk, how complete the answer is, hits by depth, tests to run."""
+    breaks = report.direction == "dependents"  # what something depends on does not break when it changes
     head = [
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
-        f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}",
+        *([f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}"] if breaks else []),
         _completeness(report),
         *_freshness(report.state),
     ]
@@ -79,9 +89,10 @@ def impact(report: ImpactReport, budget: int) -> str:
     for hit in report.hits:
         if hit.verdict != before:
             before = hit.verdict
-            rows.append(f"{before} (depth {hit.depth}{'+' if hit.depth > 2 else ''}):")
+            depth = f"depth {hit.depth}{'+' if hit.depth > 2 else ''}"
+            rows.append(f"{before} ({depth}):" if breaks else f"{depth}:")
         rows.append(_hit(hit))
-    tests = [f"tests to run ({len(report.tests)}):", *map(_hit, report.tests)] if report.tests else []
+    tests = [f"{'tests to run' if breaks else 'tests among them'} ({len(report.tests)}):", *map(_hit, report.tests)] if report.tests else []
     possible = (
         [
             f"could also call it, unresolved ({len(report.possible)}):",
@@ -95,10 +106,10 @@ def impact(report: ImpactReport, budget: int) -> str:
         moves.insert(0, "also moves (changed together, no edge):")
     # Both kinds are wanted: hits first, but never all of the room.
     room = max(0, budget - tokens("\n".join(head)))
-    body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `depth`")
-    return "\n".join(
-        [*head, *filter(None, [body]), *filter(None, [fitted((), [*tests, *moves, *possible], room - tokens(body), "raise `budget`")])]
-    )
+    body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `max_depth`")
+    advice = "likewise" if body.rpartition("\n")[2].startswith(_CUT) else "raise `budget`"
+    rest = fitted((), [*tests, *moves, *possible], room - tokens(body), advice)
+    return "\n".join([*head, *filter(None, [body, rest])])
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
@@ -142,6 +153,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
     Below a piece of code stands what is known about it, below a memory what contradicts it.
     """
     rows: list[str] = []
+    told: set[str] = set()  # what is known is said below the first piece of code it is about, not below each
     for hit in answer.hits:
         info = hit.memory
         if info is not None:
@@ -156,7 +168,8 @@ def search(answer: SearchAnswer, budget: int) -> str:
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
         rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
-        rows += [f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories]
+        rows += [f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told]
+        told.update(known.id for known in hit.memories)
     return fitted(_missing(answer), rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
@@ -185,20 +198,26 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
     """What moves with some files: how often, how surely, since when not, and whether an edge of the code explains it."""
-    head = [f"moves with {', '.join(answer.files)}, by {answer.commits:,} commits and {answer.sessions:,} sessions:", *answer.notes]
-    return fitted(head, [_moving(hit) for hit in answer.hits] or ["nothing"], budget, "raise `budget` or ask for less with `k`")
+    names = ", ".join(answer.files)
+    moving = [_moving(hit) for hit in answer.hits if hit.support]
+    others = [f"- {hit.path}: {_in_code(hit) or why}" for hit in answer.hits if (why := without_support(hit))]
+    seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
+    head = [f"moves with {names}, {seen}:" if moving else f"nothing is known to move with {names}, {seen}", *answer.notes]
+    apart = ["never moved with it so far:", *others] if others else []
+    return fitted(head, [*moving, *apart], budget, "raise `budget` or ask for less with `k`")
 
 
 def _moving(hit: CoAccessHit) -> str:
-    seen = []
-    if hit.support:
-        seen.append(f"{hit.support}x, {hit.confidence:.0%} of their changes, {hit.lift:.1f}x chance, last {hit.last_seen[:10]}")
+    seen = [f"{hit.support}x, {hit.confidence:.0%} of their changes, {hit.lift:.1f}x chance, last {hit.last_seen[:10]}"]
     if hit.direction:
         seen.append(f"{hit.direction} by {hit.delay_s:.0f} s")
     if hit.via:
         seen.append(f"by way of {hit.via}")
-    how = f"in the code: {', '.join(kind.lower() for kind in hit.explained)}" if hit.explained else "no edge in the code"
-    return f"- {hit.path} {'; '.join([*seen, how])}"
+    return f"- {hit.path} {'; '.join([*seen, _in_code(hit) or 'no edge in the code'])}"
+
+
+def _in_code(hit: CoAccessHit) -> str:
+    return f"in the code: {', '.join(kind.lower() for kind in hit.explained)}" if hit.explained else ""
 
 
 def memory(info: MemoryInfo, budget: int) -> str:
@@ -238,6 +257,18 @@ def timeline(answer: Timeline, budget: int) -> str:
         for one in (*answer.before, answer.memory, *answer.after)
     ]
     return fitted((), rows, budget, "ask for fewer with `n`")
+
+
+def refusal(error: GraphMemError) -> str:
+    """What went wrong and what to ask instead, in the words of the tools."""
+    said = str(error)
+    for elsewhere, here in _AS_TOOLS.items():
+        said = said.replace(elsewhere, here)
+    if isinstance(error, AmbiguousSymbolError):
+        return "\n".join([said, *(f"- {candidate.ref}" for candidate in error.candidates)])
+    if isinstance(error, SymbolNotFoundError) and error.suggestions:
+        return "\n".join([said, "did you mean:", *(f"- {suggestion}" for suggestion in error.suggestions)])
+    return said
 
 
 def _doubt(info: MemoryInfo) -> str:

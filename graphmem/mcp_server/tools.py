@@ -6,10 +6,18 @@ table under 4 KB and 1,500 tokens, and there are never more than eight tools.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.errors import BadInputError
+from graphmem.errors import (
+    AmbiguousMemoryError,
+    AmbiguousSymbolError,
+    BadInputError,
+    MemoryNotFoundError,
+    StaleFileError,
+    SymbolNotFoundError,
+)
 from graphmem.mcp_server import text
 
 if TYPE_CHECKING:
@@ -20,8 +28,10 @@ Arguments = Mapping[str, Any]
 MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
 MEMORY_SIGN: Final = "#"
+_MEMORY_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{2,35}", re.IGNORECASE)  # short or whole, which may stand without the sign
 ACTOR: Final = "mcp"
 UNREAD: Final = frozenset({"minimum", "maximum", "minItems", "maxItems", "additionalProperties"})  # checked, but not read each time
+_OF_ONE: Final = (SymbolNotFoundError, AmbiguousSymbolError, MemoryNotFoundError, AmbiguousMemoryError, BadInputError, StaleFileError)
 _BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
 _STRING: Final = {"type": "string"}
 _STRINGS: Final = {"type": "array", "items": _STRING}
@@ -83,12 +93,32 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
     refs: list[str] = given["refs"]
     share = budget // max(1, len(refs))
 
+    def of_memory(ref: str) -> str:
+        return text.memory(service.memory(ref.removeprefix(MEMORY_SIGN)), share)
+
     def one(ref: str) -> str:
         if ref.startswith(MEMORY_SIGN):
-            return text.memory(service.memory(ref.removeprefix(MEMORY_SIGN)), share)
-        return text.symbol(service.symbol(ref, source=given.get("source", True)), share)
+            return of_memory(ref)
+        try:
+            return text.symbol(service.symbol(ref, source=given.get("source", True)), share)
+        except SymbolNotFoundError:
+            if not _MEMORY_ID.fullmatch(ref):
+                raise
+            return of_memory(ref)
 
-    return "\n\n".join(map(one, refs))
+    answers: list[str] = []
+    failed = 0
+    for ref in refs:
+        try:
+            answers.append(one(ref))
+        except _OF_ONE as error:
+            if len(refs) == 1:
+                raise
+            failed += 1
+            answers.append(f"{ref}: {text.refusal(error)}")
+    if failed == len(refs):
+        raise BadInputError("\n\n".join(answers), argument="refs")
+    return "\n\n".join(answers)
 
 
 def _path(service: Service, given: Arguments, budget: int) -> str:

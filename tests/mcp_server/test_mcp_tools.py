@@ -209,6 +209,87 @@ def test_what_was_remembered_is_found_read_in_time_and_forgotten(ask):
     assert "trailing slash" not in ask("search", query="trailing slash of mounted applications", kinds=["memory"])[1]
 
 
+def test_what_is_cut_says_how_to_ask_for_less_by_a_name_that_is_taken(ask):
+    failed, said = ask("impact", targets=["starlette/requests.py:Request"], budget=100)
+    assert not failed, said
+    assert "or lower `max_depth`" in said
+    assert not ask("impact", targets=["starlette/requests.py:Request"], max_depth=1)[0]
+
+
+def test_a_name_that_is_not_taken_is_refused_with_those_that_are(ask):
+    failed, said = ask("impact", targets=["compile_path"], depth=2)
+    assert failed
+    assert "impact takes targets, diff, base, direction, max_depth, min_confidence, budget" in said
+
+
+def test_dependencies_have_no_risk_and_do_not_break(ask):
+    failed, said = ask("impact", targets=["starlette/routing.py:compile_path"], direction="dependencies", budget=2000)
+    assert not failed, said
+    assert said.startswith("dependencies of starlette/routing.py:compile_path\n")
+    assert "depth 1:" in said.splitlines()
+    assert not [word for word in ("risk ", "will break", "tests to run", "likely") if word in said]
+
+
+def test_files_that_never_moved_together_stand_apart_with_what_is_known_of_them(ask, memory):
+    memory.record_co_access(["starlette/routing.py", "starlette/applications.py"], "2026-03-01T10:00:00Z")
+    failed, said = ask("co_access", files=["starlette/nope.py"])
+    assert not failed, said
+    first, *rest = said.splitlines()
+    assert first.startswith("nothing is known to move with starlette/nope.py")
+    assert "never moved with it so far:" in rest
+    hits = memory.co_access(["starlette/nope.py"]).hits
+    assert any(hit.path == "starlette/routing.py" and not hit.support for hit in hits)
+    assert "- starlette/routing.py: edited lately, no more is known" in rest
+
+
+def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
+    failed, said = ask("get", refs=["starlette/routing.py:compile_path", "no_such_thing", "#ffffffff", "__init__"])
+    assert not failed, said
+    assert "def compile_path(" in said
+    assert "no_such_thing: nothing in the index is called 'no_such_thing'" in said
+    assert "#ffffffff: there is no memory" in said
+    assert "__init__: '__init__' names " in said
+
+
+def test_where_no_reference_is_there_the_answer_is_an_error_that_names_each(ask):
+    failed, said = ask("get", refs=["no_such_thing", "nor_this"])
+    assert failed
+    assert "'no_such_thing'" in said
+    assert "'nor_this'" in said
+
+
+def test_a_memory_is_meant_with_and_without_its_sign_everywhere(ask, memory):
+    made = memory.remember("WebSocketEndpoint decodes text before on_receive is called.", "gotcha").memory
+    for said in (made.short_id, f"#{made.short_id}", made.id, f"#{made.id}"):
+        assert "WebSocketEndpoint decodes" in ask("get", refs=[said])[1]
+        assert f"#{made.short_id}" in ask("timeline", id=said)[1]
+    assert ask("forget", id=f"#{made.short_id}")[0] is False
+
+
+def test_refusals_advise_what_an_agent_can_do(ask):
+    said = [
+        ask("get", refs=["qqqqzzzz"])[1],
+        ask("get", refs=["#ffffffff"])[1],
+        ask("timeline", id="ffffffff")[1],
+        ask("forget", id="ffffffff")[1],
+        ask("remember", content="Sessions end at noon.", files=["../outside.py"])[1],
+    ]
+    assert not [one for one in said if "`graphmem " in one or "related_files" in one], said
+    assert "`search` finds names by their parts" in said[0]
+    assert "files" in said[-1]
+
+
+def test_what_is_known_is_told_once_below_the_code_that_was_found(ask, memory):
+    made = memory.remember(
+        "HTTPEndpoint.dispatch looks for a handler of the method's name.", "gotcha", related_files=["starlette/endpoints.py"]
+    ).memory
+    failed, said = ask("search", query="endpoint dispatch handler", kinds=["symbol"], k=10, budget=3000)
+    assert not failed, said
+    found = memory.search("endpoint dispatch handler", kinds=["symbol"], k=10)
+    assert sum(made.id in [known.id for known in hit.memories] for hit in found.hits) > 1
+    assert said.count(f"known: gotcha #{made.short_id}") == 1
+
+
 def test_a_secret_is_not_kept_and_not_repeated(ask):
     key = "sk-ant-api03-" + "q7Zp2Lk9" * 11
     failed, said = ask("remember", content=key)

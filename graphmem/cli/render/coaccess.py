@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphmem.answers import CoAccessAnswer, CoAccessHit
+from graphmem.answers.history import without_support
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 
@@ -22,8 +23,7 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
 
 
 def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:
-    if not hit.support:
-        why = f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited lately, no more is known"
+    if why := without_support(hit):
         return [(hit.path, common.PATH), "", (_explained(hit) or why, common.DIM), "", ""]
     often = f"{hit.support}×"
     share = f"{hit.confidence:.0%} of their changes"

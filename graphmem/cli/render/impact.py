@@ -92,13 +92,15 @@ def _verdict(output: Output, report: ImpactReport) -> None:
     noun = "dependent" if report.direction == "dependents" else "dependency"
     many = "dependents" if report.direction == "dependents" else "dependencies"
     risk = report.risk
+    breaks = report.direction == "dependents"  # what something depends on does not break when it changes
+    level: list[Cell] = ["risk ", (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")), f" {risk.score:.0f} of 100   "]
     output.line(
-        "  risk ",
-        (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
-        f" {risk.score:.0f} of 100   {plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
+        "  ",
+        *(level if breaks else []),
+        f"{plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
         (f"   depth ≤ {report.max_depth}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
     )
-    if risk.reasons:
+    if risk.reasons and breaks:
         output.line(("  because " + "; ".join(risk.reasons), common.DIM))
 
 
@@ -114,8 +116,10 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
     others = report.tests[len(ran) :]  # those that ran it come first
     if ran:
         _group(output, "Tests to run", "they ran it", ran, top)
-    if others:
+    if others and report.direction == "dependents":
         _group(output, "Tests to run", "their text leads here" if ran else "affected", others, top)
+    elif others:
+        _group(output, "Tests among them", "of tests", others, top)
     _also_moves(output, report)
     _where(output, report)
     _certainty(output, report)
