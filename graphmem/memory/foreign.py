@@ -13,7 +13,9 @@ from graphmem.memory.validate import refuse
 
 MAX_BYTES: Final = 4 << 20  # of a text file of people
 _SHORTEST: Final = 12  # characters of a line that says something
-_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n", re.DOTALL)
+_FRONT_MATTER: Final = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+# Lines that say nothing themselves: what they name is read by the agent that finds them in its rules.
+_REFERENCES: Final = re.compile(r"(?:(?:@[\w~./\\-]+|\[[^\]\n]*\]\([^)\n]*\))[,;.]?\s*)+")
 _GLOBS: Final = re.compile(r"^globs:[ \t]*(.+)$", re.MULTILINE)
 
 # What a heading says of the lines below it; the first word that occurs decides.
@@ -41,15 +43,23 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 )
 
 
+class Reading(NamedTuple):
+    """What a file says."""
+
+    items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
+    short: list[int]  # lines too short to say anything
+    references: list[int]  # lines that only name another file
+
+
 class Format(NamedTuple):
     """A kind of file: how it is recognised, and how it is read."""
 
     name: str
     fits: Callable[[str], bool]  # of a path in lower case
-    read: Callable[[str], tuple[list[dict[str, Any]], list[int]]]
+    read: Callable[[str], Reading]
 
 
-def _rules(text: str) -> tuple[list[dict[str, Any]], list[int]]:
+def _rules(text: str) -> Reading:
     """Instructions for an agent: list items, and the paragraphs between them."""
     front = _FRONT_MATTER.match(text)
     globs = _GLOBS.search(front[1]) if front else None
@@ -57,25 +67,29 @@ def _rules(text: str) -> tuple[list[dict[str, Any]], list[int]]:
     tags = [f"glob:{one.strip()}" for one in globs[1].split(",") if one.strip()] if globs else []
     found = sorted([*items(body), *paragraphs(body)], key=lambda one: one.line)
     before = (front[0] if front else "").count("\n")
-    return (
-        [{**_item(one), "tags": tags} for one in found if len(one.text) >= _SHORTEST],
-        [one.line + before for one in found if len(one.text) < _SHORTEST],
+    references = [one for one in found if _REFERENCES.fullmatch(one.text)]
+    said = [one for one in found if one not in references]
+    return Reading(
+        [{**_item(one), "tags": tags} for one in said if len(one.text) >= _SHORTEST],
+        [one.line + before for one in said if len(one.text) < _SHORTEST],
+        [one.line + before for one in references],
     )
 
 
-def _facts(text: str) -> tuple[list[dict[str, Any]], list[int]]:
+def _facts(text: str) -> Reading:
     """A list of plain facts, one a line."""
     found = items(text)
-    return (
+    return Reading(
         [{**_item(one), "type": one.facts.get("type") or "fact"} for one in found if len(one.text) >= _SHORTEST],
         [one.line for one in found if len(one.text) < _SHORTEST],
+        [],
     )
 
 
-def _own(text: str) -> tuple[list[dict[str, Any]], list[int]]:
+def _own(text: str) -> Reading:
     """Our own Markdown, whose comments say the rest."""
     found = items(text)
-    return [_item(one) for one in found if one.text], [one.line for one in found if not one.text]
+    return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
 
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -104,8 +118,8 @@ def format_of(path: str, text: str) -> str:
     return found
 
 
-def read(text: str, name: str) -> tuple[list[dict[str, Any]], list[int]]:
-    """Arguments of `remember` for what a file of that format says, in its order, and the lines too short to say anything.
+def read(text: str, name: str) -> Reading:
+    """What a file of that format says, and what of it says nothing.
 
     Raises:
         BadInputError: the file is too large, or the format is none.

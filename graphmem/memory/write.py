@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphmem.projection.memories import MemoryIndex
 
 BOOST: Final = 0.1  # of importance, by an exact duplicate
+FILE: Final = "file:"  # before the path, where a rules file takes the place of a session
 MANY: Final = 32  # drafts from which pairs are found by one join instead of a look-up each
 _LOOK: Final = 16  # nearest memories that are judged
 
@@ -205,6 +206,12 @@ class Planner:
         note = "the same was known already"
         if draft.contaminated and not row.contaminated:
             note = "the same was known already; words of strangers do not confirm it"
+        elif draft.source == "imported" and not self._is_new_session(row.id, draft):
+            note = "the same was known already; a file that is read again confirms nothing"
+            tags = tuple(dict.fromkeys([*row.tags, *draft.tags]))
+            if tags != row.tags:
+                self._change(row._replace(tags=tags, updated_at=now))
+                self._events.append(Event("update", row.id, row.fingerprint, row.fingerprint, note))
         else:
             changed = said_again(row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft))._replace(
                 importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags]))
@@ -375,12 +382,12 @@ class Planner:
         if not draft.session:
             return
         if draft.session not in self._sessions and self._index.session(draft.session) is None:
-            page = "://" in draft.session
+            kind = "page" if "://" in draft.session else "file" if draft.session.startswith(FILE) else "session"
             self._sessions[draft.session] = SessionRow(
                 draft.session,
                 "",
-                "page" if page else "session",
-                draft.session if page else "",
+                kind,
+                draft.session if kind == "page" else "",
                 self._around.now,
                 None,
                 draft.commit_sha or "",

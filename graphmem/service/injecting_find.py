@@ -14,7 +14,7 @@ from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, 
 from graphmem.injection.steps import TRAPS
 from graphmem.knowledge import Anchor
 from graphmem.memory.life import confidence_in_use, importance_now
-from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.model import file_id
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.text import query_words
@@ -206,7 +206,9 @@ class Finder:
             now = self._book.clock.now()
             live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES]
             rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
-            rows.sort(key=lambda row: (row.status != "pinned", -importance_now(row, now) * confidence_in_use(row, now), row.id))
+            rows.sort(
+                key=lambda row: (row.status != "pinned", -_worth(row, confidence_in_use(row, now), now), -SOURCES[row.source].trust, row.id)
+            )
             typed = {name: [row for row in live if row.type == name] for name in PLANNED_TYPES}
             kept = Kept([row.id for row in rows[:STANDING]], len(rows[STANDING:]), typed)
             if turn == self._changes:
@@ -214,7 +216,7 @@ class Finder:
         return kept
 
     def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
-        """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence."""
+        """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence × trust."""
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
         describer = self._book.describer()
@@ -226,7 +228,7 @@ class Finder:
                 continue
             info = describer.info(row)
             if every or self._is_sure(row, now):
-                found.append((info, importance_now(row, now) * info.confidence_in_use))
+                found.append((info, _worth(row, info.confidence_in_use, now)))
         return found
 
     def may_show(self, row: MemoryRow) -> bool:
@@ -269,3 +271,8 @@ class Finder:
         if not is_count:
             self._changes += 1
             self._standing = None
+
+
+def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
+    """Importance × confidence in use × trust in the source: fragments of a rules file do not push out what people taught."""
+    return importance_now(row, now) * confidence * SOURCES[row.source].trust

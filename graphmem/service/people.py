@@ -10,6 +10,7 @@ from graphmem.errors import BadInputError
 from graphmem.memory import exchange, foreign, markdown
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
+from graphmem.memory.write import FILE
 from graphmem.service.inside import inside
 
 if TYPE_CHECKING:
@@ -75,14 +76,23 @@ class PeopleVerbs:
                 path=path,
                 reason=reason,
             )
-        items, short = foreign.read(text, name)
-        answer = self._book.remember_many(items, source="imported", skip_invalid=True, actor=actor)
+        reading = foreign.read(text, name)
+        origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
+        answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]
-        if short:
-            lines = ", ".join(map(str, short))
-            notes.append(f"left out, too short to say anything: line{'s' if len(short) > 1 else ''} {lines}")
+        for why, lines in (("too short to say anything", reading.short), ("only naming another file", reading.references)):
+            if lines:
+                notes.append(f"left out, {why}: line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}")
         counts = dict(answer.counts) | ({"refused": len(answer.refused)} if answer.refused else {})
         return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
+
+    def _named(self, path: str) -> str:
+        """A file by its path from the project's root, so that it is the same whatever way it is given; as given outside of it."""
+        root = self._root_or_none()
+        given = Path(path)
+        if root is None or not given.is_absolute():
+            return given.as_posix()
+        return given.relative_to(root).as_posix() if given.is_relative_to(root) else given.as_posix()
 
     def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
         """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.

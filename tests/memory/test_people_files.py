@@ -458,6 +458,63 @@ def test_cursor_rules_keep_their_globs(project):
     assert memory.memories().memories[0].tags == ["glob:src/**/*.ts", "glob:*.tsx"]
 
 
+def test_the_same_file_read_again_confirms_nothing_and_another_one_does(project):
+    root, memory = project
+    for name in ("CLAUDE.md", str(root / "CLAUDE.md"), "./CLAUDE.md", "CLAUDE.md", "CLAUDE.md"):
+        memory.import_memories(CLAUDE, name)
+    assert {(one.strength, one.importance, one.confirmed_count) for one in memory.memories().memories} == {(1, 0.5, 0)}
+    assert memory.memories().memories[0].sessions == ["file:CLAUDE.md"]
+    memory.import_memories(CLAUDE, "AGENTS.md")
+    assert {(one.strength, one.importance, one.confirmed_count) for one in memory.memories().memories} == {(2, 0.6, 1)}
+
+
+def test_a_text_without_a_name_confirms_nothing_when_it_is_read_again(project):
+    _, memory = project
+    for _ in range(3):
+        memory.import_memories(CLAUDE, format="claude")
+    assert {one.strength for one in memory.memories().memories} == {1}
+
+
+def test_what_came_from_a_file_can_be_taken_back_together(project):
+    _, memory = project
+    memory.remember("Carts are lists.", type="fact")
+    memory.import_memories(CLAUDE, "CLAUDE.md")
+    memory.retract("file:CLAUDE.md")
+    assert contents(memory) == ["Carts are lists."]
+
+
+def test_a_line_that_only_names_another_file_is_no_memory(project):
+    _, memory = project
+    text = "@docs/api-reference.md\n\n- @~/.claude/my-rules.md\n- [the guide](docs/guide.md)\n- Read @docs/api.md before you touch routes\n"
+    answer = memory.import_memories(text, "CLAUDE.md")
+    assert contents(memory) == ["Read @docs/api.md before you touch routes"]
+    assert answer.notes == ["left out, only naming another file: lines 1, 3, 4"]
+
+
+@pytest.mark.parametrize("name", [".cursorrules", ".cursor/rules/web.mdc"])
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\ndescription: Rules of the web client\nalwaysApply: true\nglobs: src/**/*.ts\n---\n",
+        "\n---\ndescription: Rules of the web client\nglobs: src/**/*.ts\n---\n",
+        "\ufeff---\r\ndescription: Rules of the web client\r\nglobs: src/**/*.ts\r\n---\r\n",
+    ],
+)
+def test_what_stands_before_the_rules_is_no_rule(project, name, front):
+    _, memory = project
+    memory.import_memories(f"{front}- Components are functions\n", name)
+    assert [(one.content, one.tags) for one in memory.memories().memories] == [("Components are functions", ["glob:src/**/*.ts"])]
+    memory.import_memories("---\ndescription: nothing but this is said\n---", name)
+    assert contents(memory) == ["Components are functions"]
+
+
+def test_at_the_start_of_a_session_what_a_person_taught_comes_before_fragments_of_a_file(project):
+    _, memory = project
+    taught = memory.remember("Deploys need two approvals.", type="fact", source="user_taught", confidence=0.8).memory
+    memory.import_memories("".join(f"- The service number {i} listens on port {8000 + i}\n" for i in range(60)), "facts.md")
+    assert memory._injector._finder.kept().standing[0] == taught.id
+
+
 # ---- rules
 
 

@@ -191,11 +191,11 @@ def test_rules_of_other_tools_are_read_or_refused_whatever_is_in_them(text: str,
     if name == foreign.JSON:
         return
     try:
-        items, short = foreign.read(text, name)
+        reading = foreign.read(text, name)
     except BadInputError:
         return
-    assert all(item["content"] for item in items)
-    assert all(line >= 1 for line in short)
+    assert all(item["content"] for item in reading.items)
+    assert all(line >= 1 for line in [*reading.short, *reading.references])
 
 
 @settings(max_examples=25 * RUNS, **QUICK)
