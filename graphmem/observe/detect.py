@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from graphmem.observe.acts import Act
 from graphmem.observe.model import Finding
 from graphmem.observe.scratchpad import Scratchpad
-from graphmem.observe.signals import DROPPED_BELOW, SIGNALS
+from graphmem.observe.signals import DROPPED_BELOW, row_of
 
 TOOL: Final = "tool"
 
@@ -56,5 +56,5 @@ class Detectors:
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """All findings of signals that are worth something, in the order of the table."""
         for one in self.all:
-            if SIGNALS[one.signal].value >= DROPPED_BELOW:
+            if row_of(one.signal).value >= DROPPED_BELOW:
                 yield from one.findings(pad)

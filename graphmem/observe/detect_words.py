@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
 from graphmem.memory.text import fingerprint
+from graphmem.memory.types import UNTYPED, classify
 from graphmem.observe.acts import Act
 from graphmem.observe.detect import Detector
 from graphmem.observe.model import DeadEnd, Finding
 from graphmem.observe.places import module_of
 from graphmem.observe.scratchpad import MAX_LIST, Scratchpad, moment
 from graphmem.observe.tables import Mark
-from graphmem.observe.words import Claim, claims, given_up
+from graphmem.observe.words import Claim, Wish, claims, given_up, wishes
 
 ABOUT_ACTS: Final = 6  # before a second thought: what was touched in them is what it is about
 CONSULTED_ACTS: Final = 25  # after a document was read: what is edited in them is what it was read for
@@ -53,6 +54,33 @@ class SelfCorrection(Detector):
             facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
             kind = "gotcha" if claim.wrong or not files else "module_insight"
             yield pad.finding(self.signal, key, facts, files, marks, memory_type=kind, early=True)
+
+
+class Asked(Detector):
+    """A person asks for something to be remembered, often with the words that what the agent believes is wrong."""
+
+    signal: ClassVar = "remember"
+    wants: ClassVar = frozenset({"user"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.found: dict[str, tuple[Wish, list[Mark]]] = {}
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Read what a person says."""
+        for wish in wishes(act.text) if act.text else ():
+            key = hashlib.blake2b(fingerprint(wish.statement).encode(), digest_size=6).hexdigest()
+            if key in self.found:
+                self.found[key][1].append((act.n, act.step))
+            elif len(self.found) < MOST_CORRECTIONS:
+                self.found[key] = (wish, [(act.n, act.step)])
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """One for each wish. A person's words are not made of what the agent has read before."""
+        for key, (wish, marks) in self.found.items():
+            said = classify(wish.statement)
+            kind = "correction" if wish.corrects else "fact" if said == UNTYPED else said
+            one = pad.finding(self.signal, key, {"statement": wish.statement}, (), marks, memory_type=kind)
+            yield one._replace(contaminated=False, sources=(), failed_approach=False)
 
 
 class ExternalReference(Detector):

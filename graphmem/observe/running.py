@@ -33,7 +33,7 @@ from graphmem.observe.detect_tools import (
     ToolSequence,
     with_others,
 )
-from graphmem.observe.detect_words import DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
+from graphmem.observe.detect_words import Asked, DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
 from graphmem.observe.events import Checked
 from graphmem.observe.merge import folded, ranked, without
 from graphmem.observe.methodology import UNIT_KEYS, Methodology, methodologies
@@ -68,6 +68,7 @@ DETECTORS: Final = (
     ParallelConflict,
     ContextTokenSpike,
     DeadEnds,
+    Asked,
 )
 _TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")
 log = logging.getLogger("graphmem.observe")

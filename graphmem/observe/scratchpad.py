@@ -15,9 +15,9 @@ from graphmem.observe.acts import Act
 from graphmem.observe.model import PHASES, DeadEnd, Decision, Finding, SessionInfo, UnitDone
 from graphmem.observe.places import is_config, module_of
 from graphmem.observe.shell import ALL_FILES
-from graphmem.observe.signals import BY_VALUE, SIGNALS
+from graphmem.observe.signals import BY_VALUE, row_of
 from graphmem.observe.tables import ENTRY_BYTES, CommandUse, EditMark, ErrorUse, FileUse, Mark, Table
-from graphmem.observe.words import file_names, fingerprint
+from graphmem.observe.words import file_names, fingerprint, same_error
 
 MAX_BYTES: Final = 50 << 20  # of a session, by estimate
 _ENOUGH: Final = 0.7  # of MAX_BYTES: what is left after evidence was let go
@@ -274,6 +274,8 @@ class Scratchpad:
     def _failed(self, act: Act) -> None:
         key = fingerprint(act.error)
         use = self.errors.get(key)
+        if use is None and (known := next((one for one, _ in self.errors.items() if same_error(one, key)), None)) is not None:
+            key, use = known, self.errors.get(known)
         if use is None:
             use = self.errors.add(key, ErrorUse(act))
         use.times += 1
@@ -375,7 +377,7 @@ class Scratchpad:
         tainted: bool = False,
     ) -> Finding:
         """A finding with what follows from where its evidence stands: steps, contamination, failed approach."""
-        row = SIGNALS[signal]
+        row = row_of(signal)
         places = sorted(set(marks))
         contaminated = tainted or bool(self.web_n and places and max(n for n, _ in places) >= self.web_n)
         inherited = bool(self.forked_n and places and max(n for n, _ in places) <= self.forked_n)

@@ -65,5 +65,16 @@ SIGNALS: Final[dict[str, Signal]] = {
         Signal(17, "context_token_spike", 0.6, 0.65, 0.325, ("context_cost",), 3, None, "a read costs far above the session's norm"),
     )
 }
+# No signal of the seventeen: a person's words, which are certain.
+REMEMBER: Final = Signal(0, "remember", 1.0, 1.0, 0.0, ("correction", "fact"), 1, None, "a person asks for something to be remembered")
 # From the least to the most valuable: the order in which evidence is let go when a session has too much of it.
 BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, name)))
+
+
+def row_of(name: str) -> Signal:
+    """The row of a signal, or of a person's wish.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return REMEMBER if name == REMEMBER.name else SIGNALS[name]

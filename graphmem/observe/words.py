@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 FINGERPRINT_CHARACTERS: Final = 200
+_LEAST_CUT: Final = 20  # characters of a fingerprint that was cut off, below which it says too little
 MESSAGE_CHARACTERS: Final = 300
 SENTENCE_CHARACTERS: Final = 400
 
@@ -23,6 +24,7 @@ _ERROR_LINES: Final = (
         r"|$).*)$",
         re.MULTILINE,
     ),
+    re.compile(r"^(?:FAILED|ERROR) \S+(?:\[[^\]\n]*\])? - (?P<line>.+)$", re.MULTILINE),  # pytest's summary, the error without its test
     re.compile(r"^(?P<line>error(?:\[[A-Z]\d+\])?: .+)$", re.MULTILINE),  # rustc, gcc's fatal lines, uv
     re.compile(r"^\S+?:\d+(?::\d+)?:? (?:fatal )?(?P<line>error:? .+)$", re.MULTILINE | re.IGNORECASE),  # compilers, linters
     re.compile(r"^.*?(?P<line>error TS\d+: .+)$", re.MULTILINE),
@@ -64,6 +66,12 @@ def fingerprint(message: str) -> str:
     for pattern, stand_in in _NORMALISE:
         text = pattern.sub(stand_in, text)
     return " ".join(text.split())[:FINGERPRINT_CHARACTERS]
+
+
+def same_error(one: str, other: str) -> bool:
+    """True when one of two fingerprints is the other, cut off at its end as pytest's summary does."""
+    short, whole = sorted((one, other), key=len)
+    return one == other or (short.endswith("...") and len(short) >= _LEAST_CUT and whole.startswith(short[:-3]))
 
 
 def error_line(text: str) -> str:
@@ -117,6 +125,56 @@ def sentences(text: str) -> Iterator[str]:
     for match in _SENTENCE.finditer(text):
         if sentence := match.group().strip(" \t\n-*#•"):
             yield sentence
+
+
+# ---- what a person wants to be kept
+
+_POINTS_BACK: Final = re.compile(r"(?:please |and |so |ok(?:ay)?,? )*remember (?:that|this|it)(?:,? please)?[.!]*$", re.IGNORECASE)
+_WISH: Final = re.compile(
+    r"(?:/remember|(?:please |and |also |so |ok(?:ay)?,? )*(?:remember(?: that\b|:)|(?:keep|bear) in mind that\b))[\s:,]*(?P<what>.+)$",
+    re.IGNORECASE,
+)
+_DENIAL: Final = re.compile(
+    r"(?:(?:no|nope|wrong|actually|(?:that|this|it)(?:'s| is| was) (?:wrong|incorrect|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
+    re.IGNORECASE,
+)
+_WISH_WORDS: Final = 3  # fewer say nothing by themselves
+
+
+class Wish(NamedTuple):
+    """What a person asked to be remembered."""
+
+    statement: str
+    corrects: bool  # it says that something was wrong
+
+
+def wishes(text: str) -> list[Wish]:
+    """What a person's prompt asks to be remembered: "Remember that …", and "Remember that." of the sentence before it.
+
+    A question ("Do you remember that …?") and an order ("Remember to …") ask for something else.
+    """
+    if "remember" not in (lower := text.lower()) and "in mind that" not in lower:
+        return []
+    found: list[Wish] = []
+    before, denied = "", False
+    for sentence in sentences(text.replace("’", "'")):
+        if sentence.endswith("?"):
+            before = ""
+            continue
+        denial = _DENIAL.match(sentence)
+        denied = denied or denial is not None
+        said = sentence[denial.end() :] if denial else sentence
+        if _POINTS_BACK.match(said):
+            what = before
+        elif wish := _WISH.match(said):
+            what = wish["what"]
+        else:
+            before = said or before
+            continue
+        before = ""
+        if len(what.split()) >= _WISH_WORDS:
+            found.append(Wish(what[:SENTENCE_CHARACTERS], denied))
+    return found
 
 
 class Claim(NamedTuple):

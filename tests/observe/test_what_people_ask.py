@@ -1,0 +1,110 @@
+"""What a person's prompt asks to be remembered is learnt, once; and one error of one run teaches once."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem import GraphMem
+from graphmem.observe.words import error_line, fingerprint, same_error, wishes
+from graphmem.settings import Settings
+
+PROMPT = "no, that's wrong: we never call make here, use tox -e docs. Remember that."
+
+
+@pytest.fixture
+def gm(tmp_path):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        yield memory
+
+
+def said(text, step=1, role="user"):
+    return {"session_id": "s", "step": step, "at": 1767261600 + step, "kind": "message", "text": text, "args": {"role": role}}
+
+
+def tool(step, name, args, text="", *, ok=True):
+    return {
+        "session_id": "s",
+        "step": step,
+        "at": 1767261600 + step,
+        "kind": "tool_result",
+        "tool": name,
+        "args": args,
+        "ok": ok,
+        "text": text,
+    }
+
+
+def learnt(gm):
+    return [(one.type, one.content) for one in gm.memories().memories]
+
+
+def test_a_correction_with_the_wish_to_remember_it_is_learnt_at_once(gm):
+    gm.observe([said(PROMPT)])
+    gm.end_session("s", "")
+    assert learnt(gm) == [("correction", "we never call make here, use tox -e docs.")]
+    memory = gm.memories().memories[0]
+    assert (memory.status, memory.source, memory.sessions) == ("confirmed", "agent_explicit", ["s"])
+
+
+def test_the_same_wish_in_three_sessions_is_one_memory(gm):
+    for session in ("a", "b", "c"):
+        gm.observe([{**said(PROMPT), "session_id": session}])
+        gm.end_session(session, "")
+    assert len(learnt(gm)) == 1
+
+
+def test_an_agent_s_own_remember_is_no_person_s_wish(gm):
+    gm.observe([said("Remember that the docs are built with tox here.", role="assistant")])
+    gm.end_session("s", "")
+    assert learnt(gm) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Remember that releases are cut on Mondays.", [("releases are cut on Mondays.", False)]),
+        ("/remember the mirror is read-only", [("the mirror is read-only", False)]),
+        ("Please remember: carts are lists.", [("carts are lists.", False)]),
+        ("Keep in mind that the mirror is slow.", [("the mirror is slow.", False)]),
+        ("We deploy from main. Please remember this!", [("We deploy from main.", False)]),
+        (PROMPT, [("we never call make here, use tox -e docs.", True)]),
+        ("Do you remember that function in the parser?", []),
+        ("Remember to run the tests afterwards.", []),
+        ("Remember that.", []),
+        ("Is the mirror slow? Remember that.", []),
+        ("I remember that it was slow once.", []),
+        ("Add a test for the parser.", []),
+    ],
+)
+def test_only_a_statement_that_is_asked_to_be_remembered_is_a_wish(text, expected):
+    assert [tuple(one) for one in wishes(text)] == expected
+
+
+# ---- errors
+
+WHOLE = (
+    "    def test_default_map():\nE   TypeError: unsupported operand type(s) for +: 'int' and 'str'\n\ntests/test_core.py:9: TypeError\n"
+)
+SUMMARY = "FAILED tests/test_core.py::test_default_map - TypeError: unsupported operand type(s) for +: 'int' and 'str'\n1 failed in 0.1s\n"
+CUT = "FAILED tests/test_core.py::test_default_map - TypeError: unsupported operand ty...\n1 failed in 0.1s\n"
+
+
+def test_the_lines_of_one_output_about_one_error_have_one_fingerprint():
+    assert fingerprint(error_line(WHOLE)) == fingerprint(error_line(SUMMARY))
+    assert same_error(fingerprint(error_line(WHOLE)), fingerprint(error_line(CUT)))
+    assert not same_error(fingerprint("TypeError: unsupported operand"), fingerprint("TypeError: ..."))
+    assert not same_error(fingerprint("TypeError: unsupported operand"), fingerprint("ValueError: unsupported operand ty..."))
+
+
+@pytest.mark.parametrize("outputs", [(WHOLE, SUMMARY), (SUMMARY, WHOLE), (WHOLE, CUT), (CUT, WHOLE)])
+def test_one_error_told_in_two_ways_is_found_once(gm, outputs):
+    run = {"command": "pytest -q"}
+    gm.observe(
+        [
+            *(tool(step, "Bash", run, text, ok=False) for step, text in enumerate(outputs, 1)),
+            tool(3, "Edit", {"file_path": "core.py", "old_string": "a", "new_string": "b"}),
+            tool(4, "Bash", run, "1 passed in 0.1s"),
+        ]
+    )
+    receipt = gm.end_session("s", "validated").receipt
+    assert len([one for one in receipt.verdicts if one.signal == "error_retry"]) == 1
