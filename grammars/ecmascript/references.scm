@@ -65,6 +65,21 @@
 (parenthesized_expression
   (identifier) @reference.read)
 
+(computed_property_name
+  (identifier) @reference.read)
+
+(object_assignment_pattern
+  right: (identifier) @reference.read)
+
+(augmented_assignment_expression
+  right: (identifier) @reference.read)
+
+(sequence_expression
+  (identifier) @reference.read)
+
+(throw_statement
+  (identifier) @reference.read)
+
 (for_in_statement
   right: (identifier) @reference.read)
 

@@ -11,3 +11,7 @@
 
 (jsx_expression
   (identifier) @reference.read)
+
+; class { name = value }
+(field_definition
+  value: (identifier) @reference.read)

@@ -39,7 +39,9 @@
   name: (type_identifier) @name
   value: [
     (array_type)
+    (call_expression)
     (conditional_type)
+    (constructor_type)
     (flow_maybe_type)
     (function_type)
     (generic_type)
@@ -47,11 +49,13 @@
     (intersection_type)
     (literal_type)
     (lookup_type)
+    (member_expression)
     (nested_type_identifier)
     (parenthesized_type)
     (predefined_type)
     (readonly_type)
     (template_literal_type)
+    (this_type)
     (tuple_type)
     (type_identifier)
     (type_query)

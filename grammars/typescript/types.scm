@@ -63,6 +63,7 @@
 
 ; infer target, [target in keyof Type]: inside the type
 (infer_type
+  .
   (type_identifier) @target) @binding.local
 
 (mapped_type_clause

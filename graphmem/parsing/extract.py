@@ -187,7 +187,10 @@ class _Extraction(Definitions):
             if builder.terms[term][0] in (CALL, NEW):
                 self.add_reference(kind, term, node)
         elif kind == "type":
-            self.add_reference(kind, builder.annotation(node), node)
+            if node.id not in builder.told:
+                around, self.scope = self.scope, self.stack[-1].index  # what a header or an alias names is the definition's own use
+                self.add_reference(kind, builder.annotation(node), node)
+                self.scope = around
         elif kind == "decorate":
             if not node.is_extra:
                 self.add_reference(kind, builder.term(node), node)

@@ -29,7 +29,10 @@ class Bindings(Extraction):
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """A value goes somewhere."""
         builder = self.builder
-        annotation = builder.annotation(captures["annotation"][0]) if "annotation" in captures else self.said.get(node.id, {}).get("", -1)
+        annotation = self.said.get(node.id, {}).get("", -1)
+        if "annotation" in captures:  # what a name inside one expression is bound to is used by whatever the expression stands in
+            annotate = builder.annotation if op == "local" else builder.declaration
+            annotation = annotate(captures["annotation"][0])
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
         value = builder.term(value_node) if value_node is not None else -1

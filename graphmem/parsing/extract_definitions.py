@@ -49,7 +49,7 @@ class Definitions(Bindings):
         found.modifiers |= self.modifiers.pop(node.id, set())
         self.add_decorators(found, node)
         found.said = self.said.get(node.id, {})
-        found.returns = self.builder.annotation(captures["returns"][0]) if "returns" in captures else found.said.get("return", -1)
+        found.returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else found.said.get("return", -1)
         if "" in found.said and kind in FUNCTION_LIKE:
             line = self.line(node.start_byte)
             self.add_binding(self.builder.add((LAMBDA, -1)), "annotate", -1, found.said[""], (line, line))
@@ -63,7 +63,7 @@ class Definitions(Bindings):
             self.bind(
                 name_node,
                 "assign",
-                self.builder.annotation(captures["value"][0]),
+                self.builder.declaration(captures["value"][0]),
                 -1,
                 node,
                 (self.line(node.start_byte), self.line(node.end_byte - 1)),
@@ -75,7 +75,7 @@ class Definitions(Bindings):
             self.stack.append(found)
         else:
             found.body_hash = digest(self.source[node.start_byte : node.end_byte])
-            if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE:  # its parameters and bases are still to come
+            if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE or found.kind == "type":  # parameters, bases, types still to come
                 found.body_start = found.body_end = node.end_byte
                 self.stack.append(found)
 
@@ -204,7 +204,7 @@ class Definitions(Bindings):
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
         """A parameter belongs to the definition whose header is open."""
         owner = self.stack[-1]
-        if owner.index == 0 or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
+        if owner.index == 0 or owner.kind == "type" or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
             return
         if kind == "after_positional":
             owner.parameters[:] = [parameter._replace(kind="positional") for parameter in owner.parameters]
@@ -215,7 +215,7 @@ class Definitions(Bindings):
         if kind == "normal" and owner.keyword_only:
             kind = "keyword"
         owner.keyword_only = owner.keyword_only or kind == "rest"
-        annotation = self.builder.annotation(captures["annotation"][0]) if "annotation" in captures else -1
+        annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else -1
         place = len(owner.parameters)
         default = self.builder.term(captures["default"][0]) if "default" in captures else -1
         if "name" not in captures:  # only its type is written

@@ -43,7 +43,7 @@ CAPTURES: Final = frozenset(
         *("annotation", "default"),
         *("import.module", "import.name", "import.alias", "import.exported_as"),
         *("import.kind.import", "import.kind.from", "import.kind.require", "import.kind.dynamic"),
-        *("import.kind.reexport", "import.kind.type", "import.kind.package", "import.star"),
+        *("import.kind.reexport", "import.kind.type", "import.kind.package", "import.kind.augment", "import.star"),
         *("binding.assign", "binding.set", "binding.annotate", "binding.augment", "binding.for", "binding.with", "binding.except"),
         *("binding.return", "binding.yield", "binding.delete", "binding.export", "binding.local", "binding.yield_from"),
         *("target", "value", "extent", "condition"),

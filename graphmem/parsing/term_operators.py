@@ -113,6 +113,8 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     def build(builder: TermBuilder, node: Node) -> int:
         if builder._quiet:
             builder.consumed.add(node.id)
+            if builder._telling:
+                builder.told.add(node.id)
         attribute = name(node)
         if attribute is None:
             return builder.unknown

@@ -47,6 +47,8 @@ class TermBuilder:
         self._memo: dict[int, int] = {}
         self._depth = 0
         self._quiet = 0
+        self._telling = 0
+        self.told: set[int] = set()  # ids of nodes of types that a declaration's annotation tells of: its definition or binding uses them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
         for word, meaning in () if shared else grammar.spec.words.items():
@@ -78,6 +80,8 @@ class TermBuilder:
             return self.unknown
         kind = node.kind_id
         if kind in self._names:  # two in three nodes: worth no memo
+            if self._telling:
+                self.told.add(node.id)
             start, end, text = node.start_byte, node.end_byte, self.ascii
             key = (NAME, text[start:end] if text is not None else self.slice(start, end))
             found = self._index.get(key)
@@ -103,6 +107,14 @@ class TermBuilder:
             return self.term(node)
         finally:
             self._quiet -= 1
+
+    def declaration(self, node: Node | None) -> int:
+        """The same for the annotation of a declaration, which tells by itself of the types in it."""
+        self._telling += 1
+        try:
+            return self.annotation(node)
+        finally:
+            self._telling -= 1
 
     def quoted_type(self, text: str) -> int | None:
         """The term of an annotation written as a string; None when it is no single expression."""

@@ -80,8 +80,8 @@ class EcmascriptNames(Rules):
         return (type_slot(name), name)
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """`export { a } from`, and `export { a }` of what was imported."""
-        return found.kind == "reexport" and found.name not in ("", "*")
+        """`export { a } from`, `export { a }` of what was imported, and `declare module "b" { interface a {…} }`, which adds to it."""
+        return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
         """`export { a as name }` with or without `from`, else the file's own name, else `export * from`, which passes on no default."""

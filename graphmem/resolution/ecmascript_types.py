@@ -73,6 +73,14 @@ class EcmascriptTypes(EcmascriptNames):
             return self._asked(inference, entry, scope, term)
         return one(UNTYPED) if op == UNKNOWN else EMPTY
 
+    def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
+        """`import("module").Type` is of the module itself, not of the promise of it."""
+        return inference.awaited(value) if found[0] == CALL else value
+
+    def value_in_type(self, entry: FileEntry, found: Term) -> int:
+        """`typeof value`."""
+        return found[2][0] if found[0] == CALL and found[2] and entry.terms[found[1]] == (NAME, "typeof") else -1
+
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """A class extends a value; what an interface extends and a class implements are types."""
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)

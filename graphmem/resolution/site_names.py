@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, NAME, Import
+from graphmem.parsing.facts import ATTR, NAME, Import, Reference
 from graphmem.resolution import named
 from graphmem.resolution.project import Symbol
 from graphmem.resolution.site_reads import ReadSites
@@ -41,6 +41,14 @@ class NamedSites(ReadSites):
             if symbol is not src:
                 edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
 
+    def named_type(self, reference: Reference) -> None:
+        """A type that a header or an expression names (a cast, a test, an argument of a generic type); a value whose type is asked for."""
+        value = self.entry.rules.value_in_type(self.entry, self.terms[reference.term])
+        if value >= 0:
+            self.read(reference._replace(kind="read", term=value))
+            return
+        self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
+
     def alias(self, symbol: Symbol) -> None:
         """What an alias stands for."""
         definition = self.entry.definitions[symbol.index]
@@ -67,7 +75,8 @@ class NamedSites(ReadSites):
                 if not self._is_parameter(scope, found[1], line):
                     yield from self._type_named(scope, found[1])
             elif found[0] == ATTR:
-                for atom in self.inference.expanded(self.inference.term(self.entry, scope, found[1], named.LAST_LINE)):
+                value = self.inference.expanded(self.inference.term(self.entry, scope, found[1], named.LAST_LINE))
+                for atom in self.entry.rules.owner_in_type(self.inference, self.terms[found[1]], value):
                     yield from named.member(self.inference, self.entry, atom, found[2], anything=False)
             else:
                 pending += self.entry.rules.parts_of_type(self.inference, self.entry, scope, found)

@@ -77,10 +77,6 @@ class _Resolving(NamedSites):
                     if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
-    def typed(self, reference: Reference) -> None:
-        """A type that an expression names: a cast, a test, a literal, an argument of a generic call."""
-        self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
-
     def inheritance(self, symbol: Symbol) -> None:
         line = self.entry.definitions[symbol.index].name_line
         for base in self.inference.bases(symbol):
@@ -117,10 +113,10 @@ class _Resolving(NamedSites):
 _SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {
     "call": _Resolving.call,
     "read": _Resolving.read,
+    "type": _Resolving.named_type,
     "write": _Resolving.write,
     "decorate": _Resolving.decorate,
     "jsx": _Resolving.rendered,
     "implicit": _Resolving.operation,
     "raise": _Resolving.raised,
-    "type": _Resolving.typed,
 }

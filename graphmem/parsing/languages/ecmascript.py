@@ -89,6 +89,8 @@ class EcmascriptHelper(Helper):
             return (found._replace(name="default"),)
         if found.kind == "require" and found.name and not found.alias:
             return (found._replace(alias=found.name),)
+        if found.kind == "augment":
+            return (found._replace(alias=""),)
         if found.kind == "reexport" and found.name not in ("", "*") and not found.exported_as:
             return (found._replace(exported_as=found.name),)
         return (found,)
@@ -279,7 +281,7 @@ def _cast(builder: TermBuilder, node: Node) -> int:
     if len(children) < 2 or _text(children[1]) in _NO_TYPES:
         return value
     named = children[1].named_children[0] if children[1].type == "type_arguments" and children[1].named_children else children[1]
-    return builder.add((CALL, builder.add((NAME, CAST)), (builder.annotation(named), value), ()))
+    return builder.add((CALL, builder.add((NAME, CAST)), (builder.term(named), value), ()))
 
 
 def _parenthesized(builder: TermBuilder, node: Node) -> int:
@@ -313,7 +315,7 @@ def _call(builder: TermBuilder, node: Node) -> int:
     types = node.child_by_field_name("type_arguments")
     keywords: tuple[tuple[str, int], ...] = ()
     if types is not None:
-        said = tuple(builder.annotation(child) for child in types.named_children if not child.is_extra)
+        said = tuple(builder.term(child) for child in types.named_children if not child.is_extra)
         keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
     return builder.add((NEW if is_new else CALL, called, positional, keywords))
 
