@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from importlib import resources
 
 import pytest
 
@@ -150,3 +151,62 @@ def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_cal
         seen = tab.value("document.querySelector('.verdict').innerText")
         assert ("Complete within these bounds: every call site that names a target is resolved." in seen) == complete
         assert ("outside the project may call Cart.__len__" in seen) == (ref == "Cart.__len__")
+
+
+NARROW = ("/", "/explore/graph?heat=churn", "/explore/graph?around=Cart&depth=2", "/explore/impact?of=Price", "/explore/health")
+LONG = "/explore/ask?q=" + "what_a_long_name_that_nobody_breaks_" * 3
+
+
+@pytest.fixture
+def phone(tab) -> Iterator[None]:
+    tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    yield
+    tab.call("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.usefixtures("phone")
+def test_on_a_phone_every_page_is_as_wide_as_the_phone(tab, page, shop, visit):
+    shop.remember("what_a_long_name_that_nobody_breaks_" * 5 + " is a name.", title="what_a_long_name_that_nobody_breaks_" * 2)
+    for address in (*NARROW, LONG, "/explore/coaccess?files=shop/cart.py"):
+        visit(page + address, READY)
+        tab.until("!document.querySelector('.loading')")
+        # A phone that has to shows more than its width, so that the page's width is what tells.
+        assert tab.value("[document.documentElement.scrollWidth, innerWidth]") == [390, 390], address
+
+
+@pytest.mark.usefixtures("phone")
+def test_on_a_phone_a_row_of_many_columns_is_a_few_lines_that_can_be_read(tab, page, visit):
+    visit(page + "/explore/coaccess?files=shop/cart.py", "document.querySelectorAll('table.wide tbody tr').length")
+    heights = tab.value("[...document.querySelectorAll('table.wide tbody tr')].map((row) => row.offsetHeight)")
+    assert max(heights) < 220
+    named = "[...document.querySelectorAll('table.wide tbody tr:first-child td')].map((cell) => cell.dataset.column)"
+    assert tab.value(named)[1:4] == ["Score", "Share of their changes", "Times together"]
+
+
+@pytest.mark.usefixtures("phone")
+def test_on_a_phone_what_is_in_the_middle_of_a_neighbourhood_is_whole(tab, page, visit):
+    visit(page + "/explore/graph?around=Cart&depth=2", "document.querySelector('.said') && document.querySelector('canvas')")
+    tab.until("document.querySelector('.panel h2')")
+    accent = "getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()"
+    # The frame of the middle in its colour, from its left side to its right one.
+    found = tab.value(
+        "(() => { const canvas = document.querySelector('canvas'); const context = canvas.getContext('2d');"
+        f" const [r, g, b] = [1, 3, 5].map((at) => parseInt({accent}.slice(at, at + 2), 16));"
+        " const { data } = context.getImageData(0, 0, canvas.width, canvas.height); let [low, high] = [Infinity, -1];"
+        " for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b) {"
+        " const x = (i / 4) % canvas.width; low = Math.min(low, x); high = Math.max(high, x); }"
+        " return [low, high, canvas.width]; })()"
+    )
+    assert 0 < found[0] < found[1] < found[2] - 1
+    assert found[1] - found[0] > 100
+
+
+@pytest.mark.usefixtures("phone")
+def test_the_query_page_leads_back_and_has_room_for_the_answer_on_a_phone(tab, page, visit):
+    if not (resources.files("graphmem.api") / "static" / "graphiql" / "graphiql.js").is_file():
+        pytest.skip("the query page is not built (npm --prefix web ci && npm --prefix web run build)")
+    visit(page + "/graphql", "document.querySelector('.graphiql-response')")
+    assert tab.value("document.querySelector('.graphiql-response').getBoundingClientRect().width") > 250
+    assert tab.value("document.querySelector('.graphiql-response').getBoundingClientRect().height") > 150
+    tab.value("document.querySelector('nav a').click()")
+    tab.until("location.pathname === '/explore/' && document.querySelector('#top nav')")

@@ -181,7 +181,9 @@ async function showAround(picture, panel, below, parameters, signal) {
     const whole = stage.cameraFor(...scene.bounds(), 1);
     if (whole.k >= 0.72) return stage.moveTo(whole);
     const k = 0.8; // readable rather than whole and tiny, with what it depends on in sight
-    stage.moveTo({ x: Math.max(-stage.width / 2 / k + 130, Math.min(...nodes.x.filter((_, i) => nodes.side[i] >= -1)) - 130) + stage.width / 2 / k, y: 0, k });
+    const left = Math.max(-stage.width / 2 / k + 130, Math.min(...nodes.x.filter((_, i) => nodes.side[i] >= -1)) - 130);
+    stage.moveTo({ x: Math.min(-130, left) + stage.width / 2 / k, y: 0, k }); // what is in the middle is whole, however narrow the picture
+
   };
   centred();
   signal.addEventListener("abort", () => stage.stop());

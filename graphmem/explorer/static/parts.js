@@ -66,11 +66,12 @@ export function card(title, hint, ...children) {
 
 /** A table; a row is a list of cells. */
 export function table(caption, head, rows, { first = 100, numeric = [] } = {}) {
-  const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", null, content);
+  // Where there is no room for many columns, a row is a few lines, each cell with its column's name before it.
+  const cell = (content, column) => h(numeric.includes(column) ? "td.number" : "td", column && head.length > 3 ? { "data-column": head[column] } : null, content);
   const body = h("tbody");
   const add = (some) => body.append(...some.map((row) => h("tr", null, row.map(cell))));
   add(rows.slice(0, first));
-  const whole = h("div.table", null, h("table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
+  const whole = h("div.table", null, h(head.length > 3 ? "table.wide" : "table", null, h("caption", null, caption), h("thead", null, h("tr", null, head.map((name, i) => h(numeric.includes(i) ? "th.number" : "th", { scope: "col" }, name)))), body));
   if (rows.length > first) {
     const button = h("button.plain", { type: "button", onclick: () => (add(rows.slice(first)), button.remove()) }, words.more(rows.length - first));
     whole.append(button);
