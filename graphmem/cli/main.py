@@ -11,10 +11,11 @@ from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 from typer.main import get_group
 
 from graphmem import __version__
-from graphmem.cli.failures import report_fault_of_thread, report_interrupt, report_unexpected
+from graphmem.cli.failures import BAD_USAGE, report_fault_of_thread, report_interrupt, report_unexpected
 from graphmem.cli.output import Output
 
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
@@ -155,6 +156,18 @@ def _program(
     del version  # its callback did it
 
 
+def _run_for_a_program() -> None:
+    """The same where the answer is JSON: so is what is said of arguments that cannot be."""
+    try:
+        code = app(standalone_mode=False)
+    except TyperException as error:
+        argument = getattr(getattr(error, "param", None), "name", None) or getattr(error, "option_name", None)
+        said = {"code": "BAD_INPUT", "message": error.format_message(), "argument": argument}
+        Output(as_json=True).json({"error": said})
+        raise SystemExit(BAD_USAGE) from error
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
 def run() -> None:
     """Entry point. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted."""
     for stream in (sys.stdout, sys.stderr):
@@ -162,6 +175,9 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")  # a path that is no text must not end a command
     threading.excepthook = report_fault_of_thread
     try:
-        app()
+        if "--json" in sys.argv[1:]:
+            _run_for_a_program()
+        else:
+            app()
     except Exception as error:  # noqa: BLE001 -- the outermost frame: anything here is a fault of graphmem and is said so
         report_unexpected(error)

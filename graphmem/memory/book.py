@@ -279,9 +279,10 @@ class MemoryBook:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Paths of the files that memories name and the graph does not know, by id."""
+        """What is called how of the code that memories are about and the graph does not know, or no longer, by id."""
         if self._paths is None:
-            self._paths = {row["id"]: row["path"] for row in self.store.read("named_files")}
+            gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.store.read("named_symbols")}
+            self._paths = gone | {row["id"]: row["path"] for row in self.store.read("named_files")}
         return self._paths
 
     # ---- journal and graph

@@ -12,7 +12,7 @@ from graphmem.memory import life
 from graphmem.memory.mending import ALIASES, erase
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact
-from graphmem.memory.types import LIVE_STATUSES, USES
+from graphmem.memory.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
 from graphmem.memory.validate import choice, refuse, text, texts
 
 if TYPE_CHECKING:
@@ -50,9 +50,12 @@ def unpin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
 
 
 def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
-    """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code."""
+    """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code. One that was forgotten is back with it."""
     with book.writing():
         row = book.row(memory_id)
+        if row.status == FORGOTTEN:
+            _expect_alone(book, row)
+            row = row._replace(status="confirmed", deprecated_at=None, valid_to=None)
         _must_live(row, "verified")
         now = book.clock.now()
         new = life.confirmed(row, now)._replace(
@@ -74,9 +77,13 @@ def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
                 else link
                 for link in links
             ]
+        before = book.row(row.id)
         moved = fresh != links
         delta = KnowledgeDelta(memories=[new], anchored=[row.id] if moved else [], about=fresh if moved else [])
-        book.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint)], {row.id: row}, actor)
+        note = "it was forgotten and is back" if before.status == FORGOTTEN else ""
+        book.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint, note)], {row.id: before}, actor)
+        if note:
+            book.embed_soon()
         return book.describer().info(new)
 
 
@@ -207,8 +214,15 @@ def aliases(book: MemoryBook) -> list[TermAlias]:
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 
 
+def _expect_alone(book: MemoryBook, row: MemoryRow) -> None:
+    """Refuse to bring a memory back beside another that says the same by now."""
+    index = book.index()
+    same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]
+    twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)
+    if twin is not None:
+        raise refuse("id", "a forgotten memory", f"#{twin.short_id} says the same", f"Use #{twin.short_id}.")
+
+
 def _must_live(row: MemoryRow, what: str) -> None:
     if row.status not in LIVE_STATUSES:
-        raise refuse(
-            "id", f"a {row.status} memory", f"only a live one can be {what}", "Remember it again, or name the one that stands for it."
-        )
+        raise refuse("id", f"a {row.status} memory", f"only a live one can be {what}", way_back(row.status, row.short_id))

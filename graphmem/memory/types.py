@@ -207,6 +207,7 @@ SCOPES: Final = ("global", "module", "work_unit", "session")
 VISIBILITIES: Final = ("personal", "project", "team", "organization")
 STATUSES: Final = ("candidate", "confirmed", "pinned", "superseded", "deprecated")
 LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those that search shows
+FORGOTTEN: Final = "deprecated"  # out of search by a wish or by age, and kept
 ROLES: Final = ("about", "target", "impacts")
 RELATIONS: Final = ("required_with", "conflicts_with", "validates", "supersedes", "derived_from")
 ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect": 0.8, "orphaned": 0.8}  # of confidence in ranking
@@ -220,3 +221,8 @@ USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count
 def more_tainted(one: str, other: str) -> str:
     """The more tainted of two origins."""
     return max(one, other, key=ORIGINS.index)
+
+
+def way_back(status: str, short_id: str) -> str:
+    """What to do about a memory that is not live: an end of a sentence."""
+    return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Name the one that stands for it."

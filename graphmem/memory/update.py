@@ -12,7 +12,7 @@ from graphmem.memory.link import link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
-from graphmem.memory.types import LIVE_STATUSES, TAUGHT_HALF_LIFE_DAYS, UNTYPED
+from graphmem.memory.types import LIVE_STATUSES, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
 from graphmem.memory.validate import refuse
 from graphmem.memory.write import Taken
 
@@ -50,7 +50,7 @@ def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: 
     with book.writing():
         row = book.row(memory_id)
         if row.status not in LIVE_STATUSES:
-            raise refuse("id", f"a {row.status} memory", "only a live one can be changed", "Name the one that stands for it.")
+            raise refuse("id", f"a {row.status} memory", "only a live one can be changed", way_back(row.status, row.short_id))
         if not changes:
             return book.describer().info(row)
         now = book.clock.now()

@@ -34,6 +34,14 @@ WHERE f.stale_at IS NOT NULL
 RETURN DISTINCT f.id AS id, f.path AS path
 ORDER BY id
 
+// name: named_symbols()
+// Symbols that memories are about and that are gone, as they were called last.
+// returns: id STRING, path STRING, qualname STRING
+MATCH (s:Symbol)<-[:ABOUT]-(:Memory)
+WHERE s.stale_at IS NOT NULL
+RETURN DISTINCT s.id AS id, s.path AS path, s.qualname AS qualname
+ORDER BY id
+
 // name: memory_links()
 // Every link of a memory to code.
 // returns: memory_id STRING, target_id STRING, role STRING, anchor STRING

@@ -106,6 +106,24 @@ def test_a_refusal_is_json_when_json_was_asked_for(graphmem, tmp_path: Path) -> 
     assert ran.err == ""
 
 
+@pytest.mark.parametrize(
+    ("args", "argument", "said"),
+    [
+        (["recall", "x", "--nope", "--json"], "--nope", "No such option"),
+        (["remember", "--json"], "text", "Missing argument"),
+        (["memory", "list", "--limit", "many", "--json"], "limit", "Invalid value"),
+        (["memory", "verify", "--json"], "id", "Missing argument"),
+    ],
+)
+def test_an_argument_that_cannot_be_is_told_as_json_when_json_was_asked_for(graphmem, tmp_path: Path, args, argument, said) -> None:
+    ran = graphmem(*args, cwd=tmp_path)
+    assert ran.code == 2
+    error = json.loads(ran.out)["error"]
+    assert (error["code"], error["argument"]) == ("BAD_INPUT", argument)
+    assert said in error["message"]
+    assert ran.err == ""
+
+
 def test_an_index_is_not_put_into_a_directory_of_something_else(graphmem, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("x = 1\n")
     ran = graphmem("index", tmp_path, "--db", tmp_path)

@@ -319,3 +319,38 @@ def test_fifty_uses_prune_what_expired_and_never_for_want_of_room(gm, clock):
     gm.note_use(ids)
     assert gm.memory(old.id).status == "deprecated"
     assert {one.id for one in gm.memories().memories} == set(ids)
+
+
+def test_a_forgotten_memory_comes_back_when_somebody_vouches_for_it(gm):
+    one = gm.remember("Carts are emptied at midnight.", type="fact").memory
+    gm.forget(one.id)
+    assert gm.memories().total == 0
+    with pytest.raises(BadInputError, match=f"graphmem memory verify {one.short_id}. brings it back"):
+        gm.pin(one.id)
+    with pytest.raises(BadInputError, match="brings it back"):
+        gm.update_memory(one.id, content="Carts are emptied at noon.")
+    back = gm.verify(one.short_id)
+    assert (back.id, back.status, back.user_verified, back.deprecated_at, back.valid_to) == (one.id, "confirmed", True, "", "")
+    assert [hit.id for hit in gm.search("carts midnight", kinds=["memory"]).hits] == [one.id]
+    assert gm.audit(one.id).entries[0].note == "it was forgotten and is back"
+    gm.rebuild_memories()
+    assert gm.memory(one.id).status == "confirmed"
+
+
+def test_a_forgotten_memory_stays_where_it_is_when_another_says_the_same_by_now(gm):
+    one = gm.remember("Carts are emptied at midnight.", type="fact").memory
+    gm.forget(one.id)
+    again = gm.remember("Carts are emptied at midnight.", type="fact").memory
+    assert again.id != one.id
+    with pytest.raises(BadInputError, match=f"#{again.short_id} says the same"):
+        gm.verify(one.id)
+    assert gm.memory(one.id).status == "deprecated"
+
+
+def test_a_function_that_is_gone_is_shown_by_the_name_it_had(indexed, repository):
+    one = indexed.remember("place_order is called by the importer alone.", symbols=["shop/orders.py:place_order"]).memory
+    orders = repository / "shop" / "orders.py"
+    orders.write_text("def helper():\n    return 1\n", encoding="utf-8")
+    indexed.index(repository)
+    links = {(link.name, link.anchor) for link in indexed.memory(one.id).about if link.label == "Symbol"}
+    assert links == {("shop/orders.py:place_order", "orphaned")}

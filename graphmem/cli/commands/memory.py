@@ -227,7 +227,7 @@ def verify(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say that a memory is true today."""
+    """Say that a memory is true today; one that was forgotten comes back."""
     _one(id, "verify", project, db, home, as_json, quiet)
 
 

@@ -134,6 +134,8 @@ def forgotten(output: Output, answer: Forgotten) -> None:
     count = len(answer.ids)
     are = "would be" if answer.dry_run else "is" if count == 1 else "are"
     output.line(f"{plural(count, 'memory', 'memories')} {are} {'gone' if answer.hard else 'out of search'}")
+    if count and not answer.hard and not answer.dry_run:
+        output.line(("graphmem memory verify ID brings one back", common.DIM))
     if answer.kept:
         output.line((f"{plural(len(answer.kept), 'memory', 'memories')} with another origin as well: left as before", common.DIM))
 
