@@ -32,9 +32,27 @@
   body: (declaration_list) @body) @definition.class @modifier.namespace
 
 ; type Name = other;
-(type_item
-  name: (type_identifier) @name
-  type: (_) @value) @definition.type
+(source_file
+  (type_item
+    name: (type_identifier) @name
+    type: (_) @value) @definition.type)
+
+(mod_item
+  body: (declaration_list
+    (type_item
+      name: (type_identifier) @name
+      type: (_) @value) @definition.type))
+
+(block
+  (type_item
+    name: (type_identifier) @name
+    type: (_) @value) @definition.type)
+
+; impl … { type Name = other; }: no name of the scope around
+(impl_item
+  body: (declaration_list
+    (type_item
+      name: (type_identifier) @name) @definition.type @modifier.associated))
 
 ; fn name(parameters) -> result {…}
 (source_file

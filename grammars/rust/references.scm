@@ -21,6 +21,12 @@
 
 (try_expression) @reference.implicit
 
+; impl … { type Name = other; }
+(impl_item
+  body: (declaration_list
+    (type_item
+      type: (_) @reference.type)))
+
 ; value.name, path::name; callees and targets are left out by the engine
 (field_expression) @reference.read
 

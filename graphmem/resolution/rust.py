@@ -80,6 +80,13 @@ class RustRules(RustModules):
 
     # types
 
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """As `PackageRules`; a type that belongs to an implementation is none of the names around it."""
+        definition = entry.definitions[position]
+        if "associated" in definition.modifiers:
+            return definition.parent, f"impl {definition.name}"
+        return super().definition_slot(entry, position)
+
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """Types hide their members, modules do not."""
         return is_module(entry, scope) or super().is_visible(entry, scope)
