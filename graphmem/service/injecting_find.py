@@ -137,7 +137,8 @@ class Finder:
         """Those of some memories that a text speaks of: by their vectors, or by the words of one sentence."""
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
-        vector = self.vector(text) if embedder is not None and index.model_id == embedder.model_id and index.covered()[0] else None
+        is_usable = embedder is not None and index.model_id == embedder.model_id
+        vector = self.vector(text) if is_usable and any(index.vector(one) is not None for one in ids) else None
         near = index.cosines(np.asarray(vector, np.float32), ids) if vector is not None else {}
         meant = {one for one, cosine in near.items() if cosine >= MIN_SIMILARITY}
         rest = [one for one in ids if one not in meant]
