@@ -103,16 +103,26 @@
           (slice_type)
         ]) @reference.type)))
 
-; []Type(value)
+; []Type(value), map[Key]Type(value); what is called itself is no site of its own
 (type_conversion_expression
   type: [
-    (array_type)
-    (channel_type)
-    (function_type)
-    (map_type)
-    (pointer_type)
-    (slice_type)
-  ] @reference.type)
+    (array_type
+      element: (_) @reference.type)
+    (channel_type
+      value: (_) @reference.type)
+    (pointer_type
+      (_) @reference.type)
+    (slice_type
+      element: (_) @reference.type)
+  ])
+
+(type_conversion_expression
+  type: (map_type
+    key: (_) @reference.type))
+
+(type_conversion_expression
+  type: (map_type
+    value: (_) @reference.type))
 
 ; make([]Type, …), new(Type)
 (argument_list

@@ -97,8 +97,57 @@
   (modifiers
     "public" @modifier.exported))
 
-; @Annotation
+; @Annotation, @Annotation(…)
+(annotation_type_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(annotation_type_element_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
 (class_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(compact_constructor_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(constant_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(constructor_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(enum_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(field_declaration
   (modifiers
     [
       (annotation)
@@ -113,6 +162,13 @@
     ] @decorator)) @decorated
 
 (method_declaration
+  (modifiers
+    [
+      (annotation)
+      (marker_annotation)
+    ] @decorator)) @decorated
+
+(record_declaration
   (modifiers
     [
       (annotation)

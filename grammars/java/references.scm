@@ -11,12 +11,69 @@
 ; Type::name
 (method_reference) @reference.read
 
-; @Annotation
-(annotation
-  name: (_) @reference.read)
+; @Annotation before a constant of an enumeration, a parameter or a variable of a body; those before definitions are theirs
+(catch_formal_parameter
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
 
-(marker_annotation
-  name: (_) @reference.read)
+(enum_constant
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
+
+(formal_parameter
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
+
+(local_variable_declaration
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
+
+(resource
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
+
+(spread_parameter
+  (modifiers
+    [
+      (annotation
+        name: (_) @reference.type)
+      (marker_annotation
+        name: (_) @reference.type)
+    ]))
+
+; @Annotation Type
+(annotated_type
+  [
+    (annotation
+      name: (_) @reference.type)
+    (marker_annotation
+      name: (_) @reference.type)
+  ])
 
 ; A name in a place where its value goes somewhere else.
 (argument_list

@@ -124,6 +124,7 @@ class Bindings(Extraction):
         if (self.scope, name) in self.named:
             return
         found = self.open_definition("variable", name, statement, target)
+        self.opened.setdefault(statement.id, found)
         found.modifiers |= self.modifiers.pop(statement.id, set())
         found.doc = self.docs.pop(statement.id, "")
         found.signature = one_line(self.builder.text(statement))

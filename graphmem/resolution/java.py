@@ -77,6 +77,7 @@ class JavaRules(PackageRules):
     class_scope_is_visible = True
     this_is_implied = True
     has_overloads = True
+    decorators_are_types = True
     class_calls_are_virtual = False
     containers: ClassVar = {
         **dict.fromkeys(["[]", *_LISTS], ("list", (0,))),

@@ -77,6 +77,9 @@ class Rules:
     functions_take_types: bool = False
     """True where a function or a type in front of brackets is given types in them, and no element is taken: `Map[int](…)`."""
 
+    decorators_are_types: bool = False
+    """True where what stands before a definition is no function that is called, but a type that says something of it (`@Named("x")`)."""
+
     types_are_declared: bool = False
     """True where every variable, parameter and result has a declared type, or the type of what it is first given."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from graphmem.model import EdgeKind, file_id
-from graphmem.parsing.facts import Reference
+from graphmem.parsing.facts import CALL, Reference
 from graphmem.resolution.evidence import FileResolution
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
@@ -35,6 +35,8 @@ class _Resolving(NamedSites):
                 self.function(symbol)
             elif symbol.kind == "type":
                 self.alias(symbol)
+            if self.entry.rules.decorators_are_types:
+                self.annotated(symbol)
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
                 self.type_use(self.entry.symbols[binding.scope], binding.scope, binding.annotation, binding.line)
@@ -88,6 +90,13 @@ class _Resolving(NamedSites):
         src = self.entry.symbols[self.entry.definitions[symbol.index].parent].id
         for method in self.entry.rules.runs_on_definition(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
+
+    def annotated(self, symbol: Symbol) -> None:
+        """The types that stand before a definition."""
+        definition = self.entry.definitions[symbol.index]
+        for decorator in definition.decorators:
+            term = self.entry.terms[decorator]
+            self.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
 
     def function(self, symbol: Symbol) -> None:
         """Overrides, declared types and what a framework runs for a function."""
