@@ -31,6 +31,6 @@ def test_a_first_message_brings_what_it_speaks_of(asks, text):
     assert "may be read once" in asks(text)
 
 
-@pytest.mark.parametrize("text", ["deploy to kubernetes please", "bake a chocolate cake", "bump the version number"])
+@pytest.mark.parametrize("text", ["deploy to kubernetes please", "bake a chocolate cake", "please read the kubernetes deployment guide"])
 def test_a_first_message_about_something_else_brings_nothing(asks, text):
     assert asks(text) == ""
