@@ -210,3 +210,31 @@ def test_the_query_page_leads_back_and_has_room_for_the_answer_on_a_phone(tab, p
     assert tab.value("document.querySelector('.graphiql-response').getBoundingClientRect().height") > 150
     tab.value("document.querySelector('nav a').click()")
     tab.until("location.pathname === '/explore/' && document.querySelector('#top nav')")
+
+
+def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
+    report = shop.impact("Price", max_depth=3)
+    assert len(report.tests) == 1 < report.total
+    visit(page + "/explore/impact?of=Price", "document.querySelectorAll('.zone').length === 3")
+    assert f"{report.total} dependents; 1 test among them, listed as tests to run" in tab.value(
+        "document.querySelector('.verdict').innerText"
+    )
+    names = tab.value("[...document.querySelectorAll('.zone.after .symbol')].map((one) => one.textContent)")
+    assert len(names) == len(set(names)) == len(report.hits)
+    columns = shop.neighbourhood(["Cart"], depth=1, limit=100).columns["nodes"]
+    visit(page + "/explore/graph?around=Cart&depth=1", "document.querySelector('.said')?.textContent")
+    left, right = (sum(way * side > 0 for side in columns["side"]) for way in (-1, 1))
+    assert tab.value("document.querySelector('.said').textContent").startswith(f"{left} symbol")
+    assert f" and {right} that depend on it" in tab.value("document.querySelector('.said').textContent")
+
+
+def test_what_is_found_says_its_kind_in_words_and_hands_the_keys_to_the_map(tab, page, visit):
+    visit(page + "/explore/impact", READY)
+    tab.press("/")
+    tab.type("total")
+    tab.until("document.querySelectorAll('#find-list [role=option] .kind').length")
+    assert "method" in tab.value("[...document.querySelectorAll('#find-list .kind')].map((one) => one.textContent)")
+    tab.press("ArrowDown")
+    tab.press("Enter")
+    tab.until("document.activeElement.tagName === 'CANVAS'")
+    assert tab.value("location.pathname") == "/explore/graph"

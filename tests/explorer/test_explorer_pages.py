@@ -14,6 +14,7 @@ import networkx
 import pytest
 
 from graphmem.api import explorer as pages
+from graphmem.observe.gates import OUTCOMES
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -407,6 +408,11 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
             tab.until("location.search === '?id=s1' && document.querySelector('.card') && !document.querySelector('.loading')")
             seen = tab.value("document.querySelector('main').textContent")
             assert "claude-code" in seen
+            assert "|" not in seen
+            shown = set(tab.value("[...document.querySelectorAll('.chip')].map((one) => one.textContent)"))
+            assert not shown & {
+                name.replace("_", " ") for name in OUTCOMES if name in ("gate_closed", "over_cap", "failed_approach")
+            }  # in words, not in names of a table
             assert tab.value("document.querySelectorAll('.memory').length") == sum(
                 len(receipt.verdicts) for receipt in memory.session_receipts("s1") if not receipt.undone
             )

@@ -1,6 +1,7 @@
 // The neighbourhood of a symbol as a scene: what it depends on to the left, who depends on it to the right.
 
 import { colours } from "./stage.js";
+import { words } from "./words.js";
 
 const HEIGHT = 22;
 const WIDTH = 208;
@@ -92,7 +93,9 @@ function label(nodes, i) {
   const ref = nodes.ref[i];
   const qualname = ref.slice(nodes.path[i].length + 1);
   if (!nodes.path[i]) return ref;
-  return qualname === "<module>" || !qualname ? nodes.path[i].split("/").slice(-2).join("/") : qualname.split(".").slice(-2).join(".");
+  const file = nodes.path[i].split("/").slice(-2).join("/");
+  if (qualname === "<module>") return words.top_level(file);
+  return !qualname ? file : qualname.split(".").slice(-2).join(".");
 }
 
 function fitted(context, text, width) {

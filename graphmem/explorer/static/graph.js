@@ -68,6 +68,7 @@ async function showMap(picture, panel, below, parameters, signal) {
   fill(picture, map.element);
   if (focus) panel.hidden = false; // before the map is measured, so that it does not jump
   map.start();
+  if (document.activeElement?.id === "find") picture.querySelector("canvas").focus({ preventScroll: true }); // what was looked for is shown: now the map's keys
   fill(below, map.tables());
   if (paint && of) {
     try {
@@ -164,7 +165,7 @@ async function showAround(picture, panel, below, parameters, signal) {
           h("button", { type: "button", onclick: () => stage.fit() }, words.map.fit),
           h("button", { type: "button", onclick: () => svgOf(stage, "graphmem-neighbourhood.svg") }, words.map.save))),
       h("div.stage", null, h("div.zones", { "aria-hidden": "true" }, h("span.before", null, `← ${words.impact.before}`), h("span.after", null, `${words.impact.after} →`)), canvas),
-      h("p.said", { role: "status" }, answer.leftOut ? `${w.left_out(answer.leftOut)}.` : "")),
+      h("p.said", { role: "status" }, w.count(nodes.side.filter((side) => side < 0).length, nodes.side.filter((side) => side > 0).length, answer.leftOut))),
   );
   toggles[KINDS.indexOf(switched)]?.querySelector("input").focus();
   switched = null;

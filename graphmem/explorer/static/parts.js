@@ -33,7 +33,8 @@ export function refOf(symbol) {
 }
 
 export function nameOf(symbol) {
-  return symbol.qualname === "<module>" || !symbol.qualname ? symbol.path || symbol.name : symbol.qualname;
+  if (symbol.qualname === "<module>") return words.top_level(symbol.path);
+  return symbol.qualname || symbol.path || symbol.name;
 }
 
 export function symbolLink(symbol, view = "graph") {
@@ -216,7 +217,7 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
               h(
                 "li",
                 { role: "option", id: `${id}-${i}`, "aria-selected": "false", onpointerdown: (event) => (event.preventDefault(), take(symbol)) },
-                h("span.kind", { "aria-hidden": "true" }, symbol.kind.slice(0, 1)),
+                h("span.kind", { "aria-hidden": "true" }, symbol.kind.toLowerCase()),
                 h("span.name", null, nameOf(symbol)),
                 h("span.where", null, symbol.path),
               ),

@@ -47,7 +47,7 @@ async function showOne(page, id, signal) {
       h("p.meta", null, chip(session.kind), chip(session.agent), chip(session.state.toLowerCase()), session.outcome ? chip(session.outcome.toLowerCase()) : null, day(session.startedAt), h("span.where", null, w.lasted(session.durationS)), named(session) === session.id ? null : h("span.where", null, session.id)),
       card(w.learnt, w.learnt_hint, lessons),
       h("div.grid", null,
-        record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(plain(one.signal)), ` ${subject(one)}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
+        record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(words.sessions.signals[one.signal] ?? plain(one.signal)), ` ${subject(one)}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
         record.files.length ? card(w.files, null, table(w.files, [words.map.columns.file, w.reads, w.edits], record.files.map((one) => [link(to("graph", { focus: one.path }), one.path), words.number(one.reads), words.number(one.edits)]), { numeric: [1, 2], first: 12 })) : null,
         record.commands.length ? card(w.commands, null, table(w.commands, [w.command, w.runs, w.failures], record.commands.map((one) => [h("code", null, one.command), words.number(one.runs), words.number(one.failures)]), { numeric: [1, 2], first: 12 })) : null,
         record.errors.length ? card(w.errors, null, listing(record.errors.map((one) => [one.message, " ", chip(one.fixed ? w.fixed : w.open, one.fixed ? "certain" : "possible")]), 8)) : null,
@@ -83,9 +83,10 @@ function plain(name) {
   return name.replaceAll("_", " ");
 }
 
-/** What a finding is about: its key without its signal, which is shown beside it. */
+/** What a finding is about: its key without its signal, which is shown beside it; of several things each. */
 function subject({ key, signal }) {
-  return key.startsWith(`${signal}:`) ? key.slice(signal.length + 1) : key;
+  const parts = (key.startsWith(`${signal}:`) ? key.slice(signal.length + 1) : key).split("|");
+  return (words.sessions.about[signal] ?? ((...all) => all.join(", ")))(...parts);
 }
 
 function lesson(one) {
@@ -104,7 +105,7 @@ function lesson(one) {
     "div.memory",
     null,
     h("p", null, one.text || subject(one)),
-    h("p.meta", null, chip(plain(one.signal)), chip(plain(one.outcome)), h("span.where", null, one.why), said),
+    h("p.meta", null, chip(words.sessions.signals[one.signal] ?? plain(one.signal)), chip(words.sessions.outcomes[one.outcome] ?? plain(one.outcome)), h("span.where", null, one.why), said),
     one.shortId
       ? h("div.actions", null, link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
       : null,
