@@ -112,7 +112,7 @@ class ExplorerVerbs:
                     found = here.modules
                     names = {path: group.name for group in found.groups for path in group.paths}
                     layers = {group.name: found.layer[i] for i, group in enumerate(found.groups)}
-                    upward = [(found.groups[a].name, found.groups[b].name) for a, b in sorted(found.upward)]
+                    upward = {(found.groups[a].name, found.groups[b].name): len(found.between[a, b]) for a, b in sorted(found.upward)}
                     tests = {found.files.paths[i] for i in np.flatnonzero(found.files.is_test).tolist()}
                     above = max(layers.values(), default=0) + 1
                     # Layers leave out what tests depend on, which is everything: modules of tests alone go on top.

@@ -69,8 +69,9 @@ def test_every_file_of_the_index_is_on_the_map_inside_its_module(networkx_servic
     layers = {one.name: one.layer for one in known.modules if one.test_files < one.files}
     assert all(layer == layers[name] for name, layer in zip(modules["name"], modules["layer"], strict=True) if name in layers)
     edges = columns["moduleEdges"]
-    against = {(modules["name"][a], modules["name"][b]) for a, b, up in zip(edges["src"], edges["dst"], edges["upward"], strict=True) if up}
-    assert against == {(one.src_name, one.dst_name) for one in known.dependencies if one.upward}
+    ends = zip(edges["src"], edges["dst"], edges["upward"], strict=True)
+    against = {(modules["name"][a], modules["name"][b]): up for a, b, up in ends if up}
+    assert against == {(one.src_name, one.dst_name): one.weight for one in known.dependencies if one.upward}
 
 
 def test_the_map_s_edges_are_those_of_the_graph(networkx_service):

@@ -149,6 +149,16 @@ def test_parts_of_one_folder_are_told_apart_and_none_is_called_like_the_whole():
     assert [one.name for one in named([shop[:4], shop[4:]], [known], weight, set(), "shop")] == ["old name", "shop"]
 
 
+def test_a_group_of_tests_with_one_file_of_code_is_named_after_the_tests():
+    cases = [f"tests/test_{number:02}.py" for number in range(21)]
+    weight = {"src/shop/log.py": 9.0}
+    shop = [f"src/shop/{name}.py" for name in ("app", "cart", "tax", "mail")]
+    groups = [shop, ["src/shop/log.py", *cases]]
+    assert [one.name for one in named(groups, [], weight, set(cases), "shop")] == ["shop", "tests"]
+    few = [shop, ["src/shop/log.py", *cases[:2]]]
+    assert [one.name for one in named(few, [], weight, set(cases), "shop")] == ["shop", "shop: log"]
+
+
 def test_a_wrong_level_is_refused(indexed):
     with pytest.raises(BadInputError, match="files, modules"):
         indexed.cycles("folders")

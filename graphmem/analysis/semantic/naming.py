@@ -16,6 +16,7 @@ MOST: Final = 0.6  # share of its files that must lie below a folder for the mod
 SAME: Final = 1 / 3  # share of the larger one that two groups must have in common to be the same module
 ROOT: Final = "(root)"
 SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package and say nothing about it
+SPEAKING: Final = 0.1  # least share of a group that is no tests and names it; below that it is a group of tests
 SPOKEN: Final = 8  # weightiest files that are tried for a name
 
 
@@ -45,12 +46,13 @@ def named(
         groups: of ascending paths.
         known: the modules before.
         weight: path -> how much depends on the file; the heaviest tells two modules of one folder apart.
-        tests: files of tests; where a group has others, those alone give it its name.
+        tests: files of tests; where a tenth of a group or more are others, those alone give it its name.
         project: part of new ids.
     """
     old = _matches(groups, known)
     taken = {old[i].name for i in old}
-    speaking = {i: [path for path in group if path not in tests] or list(group) for i, group in enumerate(groups)}
+    others = [[path for path in group if path not in tests] for group in groups]
+    speaking = {i: others[i] if len(others[i]) >= SPEAKING * len(group) and others[i] else list(group) for i, group in enumerate(groups)}
     used = {one.id for one in known}
     top = common_folder(path for group in groups for path in group)
     bases = {i: _base(speaking[i], top) for i in range(len(groups)) if i not in old}

@@ -171,25 +171,27 @@ export class MapScene {
   *paintModuleEdges(context, sx, sy, k, alpha) {
     const { modules: m, moduleEdges: edges } = this;
     const pairs = new Map();
-    const against = new Set();
+    const against = new Map(); // edges that go against the layers; others between the same two, as those of tests, do not
     for (let e = 0; e < edges.src.length; e++) {
       if (!this.shows(edges.kind[e], edges.certain[e] > 0)) continue;
       const key = edges.src[e] * m.x.length + edges.dst[e];
-      if (edges.upward[e]) against.add(key);
+      if (edges.upward[e]) against.set(key, edges.upward[e]);
       pairs.set(key, (pairs.get(key) ?? 0) + edges.count[e]);
     }
     const order = [...pairs].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, Math.max(24, Math.round(m.x.length * 2.5)));
     const most = Math.log(1 + (order[0]?.[1] ?? 1));
-    for (const [key, count] of order.reverse()) {
+    const line = (key, count, colour, least) => {
       const [a, b] = [Math.floor(key / m.x.length), key % m.x.length];
       const strength = Math.log(1 + count) / most;
-      context.strokeStyle = against.has(key) ? this.palette.upward : this.palette.quiet;
-      context.globalAlpha = alpha * (0.12 + 0.5 * strength ** 2);
+      context.strokeStyle = colour;
+      context.globalAlpha = alpha * Math.max(least, 0.12 + 0.5 * strength ** 2);
       context.lineWidth = 0.7 + 3.5 * strength ** 2;
       context.beginPath();
       arc(context, sx(m.x[a]), sy(m.y[a]), sx(m.x[b]), sy(m.y[b]));
       context.stroke();
-    }
+    };
+    for (const [key, count] of order.reverse()) if (count > (against.get(key) ?? 0)) line(key, count - (against.get(key) ?? 0), this.palette.quiet, 0);
+    for (const [key, count] of against) line(key, count, this.palette.upward, 0.8); // few, and to be found however thin
     context.globalAlpha = 1;
     yield order.length * 3;
   }
