@@ -8,7 +8,7 @@ knows captures and no language.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tree_sitter import QueryCursor
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 from graphmem.parsing.extract_definitions import Definitions
 from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition
+from graphmem.parsing.salvage import Part, read
 
 _MAIN: Final = (
     "definition.",
@@ -96,12 +97,13 @@ class _Extraction(Definitions):
         if tree is None:
             diagnostics.append(("error", "timeout", "parsing took too long; nothing of this file is in the graph but its text", 0))
         else:
-            if tree.root_node.has_error:
-                errors, line = _count_errors(tree.root_node)
-                said = "1 place" if errors == 1 else f"{errors} places"
-                around = "it" if errors == 1 else "them"
-                diagnostics.append(("warning", "syntax", f"{said} could not be parsed; what is around {around} is in the graph", line))
-            self.walk(tree.root_node)
+            reading = read(self.grammar, self.source, tree)
+            errors = reading.errors
+            if errors:
+                said = "1 place" if errors == 1 else f"{errors:,} places"
+                lines = f"up to {max(1, reading.lost):,} of its {self.lines:,} lines are not in the graph"
+                diagnostics.append(("warning", "syntax", f"{said} could not be parsed; {lines}", reading.line))
+            self.walk(reading.parts)
         self.apply_scope_statements()
         self.join_owners()
         exports = self.exports()
@@ -124,15 +126,15 @@ class _Extraction(Definitions):
             extraction_version=self.grammar.extraction_version,
         )
 
-    def walk(self, root: Node) -> None:
-        """Handle the matches by start, outer before inner, in the order of the query files for one node.
+    def walk(self, parts: Sequence[Part]) -> None:
+        """Handle the matches of all parts by start, outer before inner, in the order of the query files for one node.
 
         Keeps `self.scope` the definition whose body holds the match: headers belong outside. This is the inner
         loop of indexing, hence no call where a comparison does.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
-        for number, (pattern, captures) in enumerate(QueryCursor(self.grammar.query).matches(root)):
+        for number, (pattern, captures) in enumerate(self.matches(parts)):
             action = actions.get(pattern)
             if action is None:
                 action = actions[pattern] = _action(captures)
@@ -155,6 +157,18 @@ class _Extraction(Definitions):
             handler, _, suffix = actions[pattern]
             handler(self, suffix, node, captures)
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
+
+    def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
+        """All matches, but those that begin in what a part is not believed in."""
+        for tree, without in parts:
+            matches = QueryCursor(self.grammar.query).matches(tree.root_node)
+            if not without:
+                yield from matches
+                continue
+            for pattern, captures in matches:
+                begins = min(nodes[0].start_byte for nodes in captures.values())
+                if not any(first <= begins < last for first, last in without):
+                    yield pattern, captures
 
     def on_import(self, kind: str, node: Node, captures: Captures) -> None:
         """One name an import binds."""
@@ -266,26 +280,3 @@ def _action(captures: Captures) -> Action:
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
     raise AssertionError(f"no pattern of the vocabulary has only the captures {sorted(captures)}")
-
-
-def _count_errors(root: Node) -> tuple[int, int]:
-    """How many places the parser could not read, and the line of the first; 0 where the tree does not tell it.
-
-    An ERROR or MISSING node is one, and so is a node that says it has an error none of its children has: a token was put in
-    there that the tree does not show, such as the end of a line between two statements.
-    """
-    count = first = 0
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node.is_error or node.is_missing:
-            count += 1
-            first = min(first or node.start_point.row + 1, node.start_point.row + 1)
-        elif node.has_error:
-            inside = [child for child in node.children if child.has_error or child.is_missing]
-            pending.extend(inside)
-            if not inside:
-                count += 1
-                if node.parent is not None:
-                    first = min(first or node.start_point.row + 1, node.start_point.row + 1)
-    return count, first

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from tree_sitter import Language, Parser, Query, QueryError, Tree
+from tree_sitter import Language, Parser, Point, Query, QueryError, Range, Tree
 
 from graphmem._resources import data_root, digest
 from graphmem.errors import GrammarError
@@ -66,6 +66,7 @@ class Grammar:
         self.extraction_version = version_text
         self._parser = _parser(language, PARSE_TIMEOUT_MICROS)
         self._hasty = _parser(language, HASTE_MICROS)
+        self._part = _parser(language, HASTE_MICROS)
 
     def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
         """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`, hasty than `HASTE_MICROS`."""
@@ -74,6 +75,16 @@ class Grammar:
             return parser.parse(source)
         except ValueError:  # the timeout; the parser would otherwise go on where it stopped
             parser.reset()
+            return None
+
+    def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
+        """Parse what lies between two byte offsets, where it lies; None when it takes longer than `HASTE_MICROS`."""
+        points = [Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)]
+        self._part.included_ranges = [Range(points[0], points[1], start, end)]
+        try:
+            return self._part.parse(source)
+        except ValueError:
+            self._part.reset()
             return None
 
     def kind_ids(self, node_type: str) -> list[int]:

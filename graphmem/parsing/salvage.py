@@ -1,0 +1,178 @@
+"""What can still be read of a file that the parser gave up on: it is parsed again, piece by piece.
+
+One construct a grammar does not know can make the parser lose its place, and with it every declaration behind, which then lie in
+pieces below one error. A line that begins at the margin begins a statement in nearly all source, so what stands from one such
+line to the next is parsed alone, in its place in the file: bytes and lines are those of the whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tree_sitter import QueryCursor
+
+from graphmem.parsing.grammar import PARSE_TIMEOUT_MICROS, Grammar
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+MAX_JOINED: Final = 8
+"""Pieces that are tried as one when the first does not parse: a text over several lines may have lines at the margin."""
+
+_GOES_ON: Final = frozenset(b" \t\r\n)}]>*|&{(")
+"""First bytes of lines that go on with what stands above."""
+
+_ABOVE: Final = (b"//", b"/*", b"*", b"#", b"@", b"--", b"[")
+"""How comments, decorators and attributes begin, which belong to what stands below."""
+
+
+class Part(NamedTuple):
+    """A tree, and from where to where it is believed: byte offsets of what is left out of it."""
+
+    tree: Tree  # kept, so that the ids of its nodes stay theirs
+    without: tuple[tuple[int, int], ...]
+
+
+class Reading(NamedTuple):
+    """A file as it could be read."""
+
+    parts: list[Part]  # the first is the whole file
+    errors: int  # places the parser could not read
+    line: int  # of the first; 0 for none
+    lost: int  # lines in these places: parts of them may be read all the same
+
+
+def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
+    """The tree of a file, and where it is in pieces, trees of these pieces.
+
+    What is read in pieces is believed only where that gives more definitions. All pieces together have the time
+    that one file has (`PARSE_TIMEOUT_MICROS`); what is not reached is counted as lost.
+    """
+    if not tree.root_node.has_error:
+        return Reading([Part(tree, ())], 0, 0, 0)
+    starts = _starts(source)
+    deadline = time.monotonic() + PARSE_TIMEOUT_MICROS / 1e6
+    pieces: list[Tree] = []
+    without: list[tuple[int, int]] = []
+    for first, last in _regions(tree.root_node, source, starts):
+        found = list(_pieces(grammar, source, [*(start for start in starts if first <= start < last), last], deadline))
+        if sum(_definitions(grammar, piece, 0, last) for piece in found) > _definitions(grammar, tree, first, last):
+            pieces += found
+            without.append((first, last))
+    places = [*_errors(tree.root_node, without), *(place for piece in pieces for place in _errors(piece.root_node, ()))]
+    lost = _lost(tree.root_node)
+    for first, last in without:
+        lost -= set(range(source.count(b"\n", 0, first), source.count(b"\n", 0, last) + (last == len(source))))
+    for piece in pieces:
+        lost |= _lost(piece.root_node)
+    line = min((row for row in places if row >= 0), default=-1) + 1
+    return Reading([Part(tree, tuple(without)), *(Part(piece, ()) for piece in pieces)], len(places), line, len(lost))
+
+
+def _starts(source: bytes) -> list[int]:
+    """Offsets of the lines that begin a statement at the margin, with the comments above it."""
+    found: list[int] = []
+    is_above, offset = False, 0
+    for line in source.splitlines(keepends=True):
+        if line[0] not in _GOES_ON:
+            if not is_above:
+                found.append(offset)
+            is_above = line.startswith(_ABOVE)
+        elif not line.strip():
+            is_above = False
+        offset += len(line)
+    return found
+
+
+def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """From where to where the top of a file lies in pieces; byte offsets, from the beginning of a statement to that of another."""
+    end = 0
+    for position, child in enumerate(root.children):
+        if not child.is_error or child.start_byte < end:
+            continue
+        first = max((start for start in starts if end <= start <= child.start_byte), default=-1)
+        if first < 0:
+            continue
+        if root.is_error:  # nothing behind it can be told from its pieces
+            yield first, len(source)
+            return
+        whole = (one.start_byte for one in root.children[position + 1 :] if one.is_named and not one.has_error and one.start_byte in starts)
+        end = next(whole, len(source))
+        yield first, end
+
+
+def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
+    """Trees of what stands between borders, of several together where only these are whole; ends at the deadline."""
+    at = 0
+    while at < len(borders) - 1 and time.monotonic() < deadline:
+        alone: Tree | None = None
+        for following in range(at + 1, min(at + 1 + MAX_JOINED, len(borders))):
+            tree = grammar.parse_part(source, borders[at], borders[following])
+            if tree is not None and not tree.root_node.has_error:
+                yield tree
+                at = following
+                break
+            alone = alone or tree
+        else:
+            if alone is not None:
+                yield alone
+            at += 1
+
+
+def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
+    """How many definitions the queries find that begin between two byte offsets."""
+    cursor = QueryCursor(grammar.query)
+    cursor.set_byte_range(first, last)
+    found = {
+        node.id
+        for _, captures in cursor.matches(tree.root_node)
+        for name, nodes in captures.items()
+        if name.startswith("definition.")
+        for node in nodes
+        if first <= node.start_byte < last
+    }
+    return len(found)
+
+
+def _lost(root: Node) -> set[int]:
+    """Rows that lie in errors; where the root itself is one, all that are in no child of several lines and none at the margin."""
+    if root.is_error:
+        rows = set(range(root.start_point.row, root.end_point.row + 1))
+        for child in root.children:
+            is_long = child.end_point.row > child.start_point.row
+            if child.is_named and not child.is_error and (is_long or child.start_point.column == 0):
+                rows -= set(range(child.start_point.row, child.end_point.row + 1))
+                rows |= _lost(child)
+        return rows
+    rows = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            rows.update(range(node.start_point.row, node.end_point.row + 1))
+        elif node.has_error:
+            pending.extend(child for child in node.children if child.has_error or child.is_missing)
+    return rows
+
+
+def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The row of each place the parser could not read, -1 where the tree does not tell it.
+
+    An ERROR or MISSING node is one, and so is a node that says it has an error none of its children has: a token was put in
+    there that the tree does not show, such as the end of a line between two statements.
+    """
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error and node.parent is None and without:  # the pieces of it are counted
+            pending.extend(child for child in node.children if child.has_error or child.is_missing)
+        elif node.is_error or node.is_missing:
+            if not any(first <= node.start_byte < last for first, last in without):
+                yield node.start_point.row
+        elif node.has_error:
+            inside = [child for child in node.children if child.has_error or child.is_missing]
+            pending.extend(inside)
+            if not inside and not any(first <= node.start_byte < last for first, last in without):
+                yield node.start_point.row if node.parent is not None else -1
