@@ -70,6 +70,14 @@
 (expression_switch_statement
   value: (identifier) @reference.read)
 
+; name++
+(inc_statement
+  (identifier) @reference.read)
+
+; name++
+(dec_statement
+  (identifier) @reference.read)
+
 ; []Type{…}, map[Key]Type{…}, Generic[Type]{…}: types a literal names besides the one it makes
 (composite_literal
   type: [
