@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import graphmem
-from graphmem.cli.traps import find_traps
+from graphmem.cli.traps import READ_IN_PART, find_traps
 from graphmem.errors import GraphMemError
 from graphmem.service import owner
 
@@ -129,7 +129,8 @@ def _index(here: Door) -> list[Finding]:
     failed: list[str] = said.get("failed_files", [])
     if failed:
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
-        found.append(Finding("files in part", "note", f"{len(failed):,} could not be read in full: {', '.join(failed[:3])}{more}"))
+        text = f"{len(failed):,} of {state.files:,} could not be read in full: {', '.join(failed[:3])}{more}"
+        found.append(Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": state.files}))
     degraded = [part for part in said.get("health", {}).get("parts", ()) if part["degraded"]]
     found += [Finding(f"without {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]
     found += [Finding(trap.name, trap.level, f"{trap.cause}; {trap.fix}") for trap in find_traps(location, said)]

@@ -16,6 +16,7 @@ ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index 
 OLD_BACKUP_S: Final = 14 * 86_400.0
 LARGE_LOG: Final = 64 << 20
 MENDED: Final = ("files put aside", "mended at open")  # traps that tell of damage, which need not be there any more
+READ_IN_PART: Final = "files in part"  # the finding about files of which the index lacks something; its data: `in_part` of `files`
 REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 
 

@@ -218,6 +218,18 @@ def test_the_index_in_a_project_is_private_and_invisible_to_git(graphmem, shop: 
     assert subprocess.run(["git", "status", "--porcelain"], cwd=shop, capture_output=True, text=True, check=True).stdout == ""
 
 
+def test_doctor_does_not_call_all_well_what_was_read_in_part(graphmem, tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"m{number}.py").write_text("def f(): ...\n")
+    (tmp_path / "broken.py").write_text("def g(): ...\n)) = = ((\n")
+    assert graphmem("index", ".", cwd=tmp_path).code == 0
+    ran = graphmem("doctor", cwd=tmp_path)
+    assert "1 of 21 could not be read in full: broken.py" in ran.out
+    assert "all is well" not in ran.out
+    assert "5% of the files were read in part" in ran.out
+    assert ran.code == 0
+
+
 def test_doctor_finds_all_well_and_names_the_engine(graphmem, indexed: Path) -> None:
     ran = graphmem("doctor", cwd=indexed)
     assert ran.code == 0, ran.said

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.cli.render import common
-from graphmem.cli.traps import MENDED
+from graphmem.cli.traps import MENDED, READ_IN_PART
 
 if TYPE_CHECKING:
     from graphmem.answers.upkeep import VerifyAnswer
     from graphmem.cli.examination import Finding
     from graphmem.cli.output import Output
+
+WORTH_TELLING: Final = 0.01
+"""Share of files read in part from which on the summary speaks of it."""
 
 _MARKS = {"ok": ("✓", common.GOOD), "note": ("·", common.UNSURE), "bad": ("✗", common.BAD)}
 
@@ -24,8 +27,16 @@ def findings(output: Output, found: list[Finding]) -> None:
         output.line((f"{bad} of these must be mended", common.BAD))
     elif any(one.name in MENDED for one in found):
         output.line(("something was damaged; `graphmem verify` says whether it is mended", common.UNSURE))
+    elif (in_part := _in_part(found)) >= WORTH_TELLING:
+        said = f"nothing must be mended, but {in_part:.0%} of the files were read in part: answers may lack what is in them"
+        output.line((said, common.UNSURE))
     else:
         output.line(("all is well", common.GOOD))
+
+
+def _in_part(found: list[Finding]) -> float:
+    """The share of files that were read in part, 0 to 1."""
+    return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
 
 
 def checks(output: Output, answer: VerifyAnswer) -> None:
