@@ -30,6 +30,7 @@ class Door:
     settings: Settings
     location: Location
     interrupted: str = ""  # what Ctrl-C means at this moment, for the sentence that follows it
+    _damage: list[str] = field(default_factory=list, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def root_to_index(self) -> str | None:
@@ -67,16 +68,22 @@ class Door:
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
         if not isinstance(service, RemoteGraphMem):
-            self.tell_damage(service)
+            self._damage = service.damage
         if whole and not service.wait_until_ready(SEARCHABLE_S):
             self.output.note("the index is still being prepared; the answer says what is missing")
         return service
 
-    def tell_damage(self, service: GraphMem) -> None:
-        """Say on standard error what was damaged when the index was opened; the next one to open it finds it mended."""
-        for note in service.damage:
+    def tell_damage(self, service: GraphMem | None = None, said: str = "") -> None:
+        """Say on standard error what was damaged when the index was opened; the next one to open it finds it mended.
+
+        Args:
+            service: that was opened; default the one this command has opened.
+            said: what the reader is told anyway.
+        """
+        notes = [note for note in (service.damage if service is not None else self._damage) if note not in said]
+        for note in notes:
             self.output.stderr.line(("graphmem: ", "yellow"), note)
-        if service.damage:
+        if notes:
             self.output.stderr.line("  `graphmem verify` says whether all is sound now")
 
 
@@ -109,7 +116,14 @@ def door(
         _log_to_stderr(settings)
         opened = Door(output, settings, locate(root if project is not None or not settings.db else None, settings, os.environ))
         with opened._stack:
-            yield opened
+            said = ""
+            try:
+                yield opened
+            except GraphMemError as error:
+                said = error.message
+                raise
+            finally:
+                opened.tell_damage(said=said)
         sys.stdout.flush()
     except GraphMemError as error:
         report(error, output)
