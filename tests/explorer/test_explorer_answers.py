@@ -172,6 +172,10 @@ def test_on_a_phone_every_page_is_as_wide_as_the_phone(tab, page, shop, visit):
         tab.until("!document.querySelector('.loading')")
         # A phone that has to shows more than its width, so that the page's width is what tells.
         assert tab.value("[document.documentElement.scrollWidth, innerWidth]") == [390, 390], address
+    tab.value("document.getElementById('find').focus()")
+    tab.type("total")
+    tab.until("document.querySelectorAll('#find-list [role=option] .kind').length")
+    assert tab.value("[document.documentElement.scrollWidth, innerWidth]") == [390, 390]
 
 
 @pytest.mark.usefixtures("phone")
