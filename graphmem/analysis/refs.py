@@ -26,6 +26,8 @@ from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundE
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from graphmem.projection.graph import GraphView
 
 _ID = re.compile(r"[0-9a-f]{20}\Z")
@@ -35,13 +37,14 @@ MAX_CANDIDATES = 20
 MAX_REF_CHARACTERS = 1000
 
 
-def resolve_ref(view: GraphView, ref: str) -> list[int]:
+def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
     """Node indices a reference means; more than one only for definitions that share path and name: what is no overload first, then by line.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.
         AmbiguousSymbolError: several symbols answer; `candidates` lists up to 20 of them, `total` counts all.
-        SymbolNotFoundError: none does; `suggestions` holds what was perhaps meant.
+        SymbolNotFoundError: none does; `suggestions` holds what was perhaps meant. With the `root` of the project's files it names
+            those that were read in part and have the name in their text.
     """
     ref = ref.strip()
     if not ref or len(ref) > MAX_REF_CHARACTERS:
@@ -66,7 +69,27 @@ def resolve_ref(view: GraphView, ref: str) -> list[int]:
             return _one(view, ref, candidates)
     suggestions = suggest(view, ref)
     hint = f"; did you mean {', '.join(suggestions[:3])}?" if suggestions else "; `graphmem search` finds names by their parts"
+    if root is not None and (partly := _in_part(view, ref, root)):
+        more = f" and {len(partly) - 3:,} more" if len(partly) > 3 else ""
+        hint = f"; the name stands in {', '.join(partly[:3])}{more}, of which only a part could be read: look there as well{hint}"
     raise SymbolNotFoundError(f"nothing in the index is called {ref!r}{hint}", ref=ref, suggestions=suggestions)
+
+
+def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
+    """Files read in part in whose text the last name of a reference stands as a word."""
+    names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
+    if not names:
+        return []
+    word = re.compile(rb"(?<![\w$])" + re.escape(names[-1].encode()) + rb"(?![\w$])")
+    found = []
+    for path in view.failed_paths:
+        try:
+            text = (root / path).read_bytes()
+        except OSError:  # it is gone since: nothing stands there
+            continue
+        if word.search(text):
+            found.append(path)
+    return found
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:

@@ -50,7 +50,7 @@ class LookupVerbs:
             StaleFileError: `source` is asked for and the file has changed since it was indexed.
         """
         view = self._view()
-        node = resolve_ref(view, ref)[0]
+        node = resolve_ref(view, ref, self._root())[0]
         around = {name: sites(view, node, name, SITES) for name in RELATIONS}
         parent = int(view.parent[node])
         return SymbolDetail(
@@ -71,7 +71,7 @@ class LookupVerbs:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
         """
         view = self._view()
-        return view.info(resolve_ref(view, ref)[0])
+        return view.info(resolve_ref(view, ref, self._root())[0])
 
     def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
         """Files by path, in the order asked; None where there is none."""

@@ -68,7 +68,7 @@ class QuestionVerbs:
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
-        nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref)))
+        nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._root())))
         report = impact(view, nodes, question, self.state(), self._judged(view))
         return self._with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
 
@@ -120,7 +120,7 @@ class QuestionVerbs:
     ) -> PathAnswer:
         """How `source` depends on `target`: the most confident path."""
         view = self._view()
-        from_nodes, to_nodes = resolve_ref(view, source), resolve_ref(view, target)
+        from_nodes, to_nodes = resolve_ref(view, source, self._root()), resolve_ref(view, target, self._root())
         return best_path(
             view,
             from_nodes,
@@ -134,7 +134,7 @@ class QuestionVerbs:
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
         """The nodes around some symbols and the edges among them."""
         view = self._view()
-        nodes = [node for ref in seeds for node in resolve_ref(view, ref)]
+        nodes = [node for ref in seeds for node in resolve_ref(view, ref, self._root())]
         return subgraph(view, nodes, self.state(), depth=depth, kinds=kinds, limit=limit)
 
     def search(

@@ -6,6 +6,8 @@ import pytest
 
 from graphmem.analysis.refs import resolve_ref
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
+from graphmem.service.graphmem import GraphMem
+from graphmem.settings import Settings
 
 
 @pytest.fixture
@@ -134,3 +136,17 @@ def test_one_of_definitions_that_share_a_name_is_meant_by_its_line(overloaded, r
 def test_a_line_where_no_definition_of_the_name_stands_is_refused(overloaded):
     with pytest.raises(SymbolNotFoundError):
         resolve_ref(overloaded, "Context.invoke:30")
+
+
+def test_a_name_that_stands_in_a_file_read_in_part_is_not_said_to_be_nowhere(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "whole.py").write_text("def whole(): return 'Hidden'\n")
+    (root / "broken.py").write_text("def g(): ...\n)) = = ((\nx = = Hidden\n")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with pytest.raises(SymbolNotFoundError, match=r"stands in broken\.py, of which only a part could be read"):
+            memory.impact("Hidden")
+        with pytest.raises(SymbolNotFoundError) as nowhere:
+            memory.symbol("Hid")
+        assert "broken.py" not in str(nowhere.value)
