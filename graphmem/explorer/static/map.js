@@ -4,7 +4,7 @@ import { Labels, colours } from "./stage.js";
 import { words } from "./words.js";
 
 export const KINDS = ["CALLS", "IMPORTS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"];
-const FILES_FROM = 46; // radius in pixels a typical module must have for its files to show
+const FILES_FROM = 54; // radius in pixels a typical module must have for its files to show
 const SYMBOLS_FROM = 34; // likewise a file for its symbols
 const PORTION = 400;
 const MOST_LINES = 1_200; // between files at a time, the heaviest; a chosen file shows all of its own
