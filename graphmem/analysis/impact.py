@@ -360,17 +360,21 @@ def _causes(
         causes.append(Cause("not_run", message, len(not_run), examples))
     if faint:
         examples = [view.info(node).ref for node in faint[:5]]
-        message = f"symbols lead to a target with less confidence than {question.min_confidence:g}; a lower floor shows them"
+        leads = "symbol leads" if len(faint) == 1 else "symbols lead"
+        message = f"{leads} to a target with less confidence than {question.min_confidence:g}; a lower floor shows them"
         causes.append(Cause("low_confidence", message, len(faint), examples))
     if possible_count:
         examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
-        causes.append(Cause("unresolved_calls", "call sites use a target's name on a receiver of unknown type", possible_count, examples))
+        uses = "call site uses" if possible_count == 1 else "call sites use"
+        causes.append(Cause("unresolved_calls", f"{uses} a target's name on a receiver of unknown type", possible_count, examples))
     if failed:
-        causes.append(Cause("failed_files", "files could not be read in full", len(failed), failed[:5]))
+        files = "file" if len(failed) == 1 else "files"
+        causes.append(Cause("failed_files", f"{files} could not be read in full", len(failed), failed[:5]))
     if state.stale_files:
         rests_on = {view.paths[number] for number in np.unique(view.path_index[found.nodes]).tolist() if number >= 0}
         examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
-        causes.append(Cause("stale", "files have changed since the index was made", state.stale_files, examples))
+        have = "file has" if state.stale_files == 1 else "files have"
+        causes.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))
     if found.cut_by_depth:
         causes.append(Cause("depth", f"there are more beyond depth {question.max_depth}", 0))
     if truncated:
