@@ -86,7 +86,8 @@ def test_impact_of_a_file_is_no_more_complete_than_that_of_what_it_holds(ask, me
     for target in (of_file, of_method):
         report = memory.impact(target)
         counts.append(next(cause.count for cause in report.causes if cause.kind == "unresolved_calls"))
-        assert f"{counts[-1]} call sites use a target's name on a receiver of unknown type" in ask("impact", targets=[target])[1]
+        uses = "1 call site uses" if counts[-1] == 1 else f"{counts[-1]} call sites use"
+        assert f"{uses} a target's name on a receiver of unknown type" in ask("impact", targets=[target])[1]
     assert counts[0] >= counts[1] > 0
 
 
