@@ -187,6 +187,49 @@ SAID = {
         lambda r: r.choice(["admin", "letmein", "hunter", "qwerty"]) + _of(r, DIGITS, r.randint(2, 4)) + r.choice(["", "!", "#"]),
         ["the login is admin/{}", "Login for the demo: guest/{}", "credentials are root:{}", "creds for the printer: service/{}"],
     ),
+    "npm_auth": (
+        lambda r: base64.b64encode(f"{_of(r, LOWER, 6)}:{_password(r)}".encode()).decode(),
+        ["_auth={}", "//registry.example.org/:_auth={}", '_auth = "{}"', '{{"auths": {{"hub.example.org": {{"auth": "{}"}}}}}}'],
+    ),
+    "kube_key": (
+        lambda r: base64.b64encode(_pem(r).encode()).decode(),
+        ["client-key-data: {}", "    client-key-data: {}\n    client-certificate-data: LS0t", "export DEPLOY_KEY={}", "key: '{}'"],
+    ),
+    "password_element": (
+        _password,
+        ["<password>{}</password>", "<server><username>bot</username><password>{}</password></server>", "<db:password> {} </db:password>"],
+    ),
+    "netrc": (
+        _password,
+        [
+            "machine git.example.org login bot password {}",
+            "machine git.example.org\n  login bot\n  password {}",
+            "default login bot password {}",
+        ],
+    ),
+    "password_joined": (
+        lambda r: _of(r, ALNUM, r.randint(6, 16)),
+        ["mysql -u root -p{}", "mysqldump -h db1 -u root -p'{}' shop", "mariadb -uroot -p{} -e 'select 1'"],
+    ),
+    "password_flag": (
+        _password,
+        [
+            "tool --password {}",
+            "createuser --db-password '{}' bob",
+            'deploy.sh --user bob --password "{}" --dry-run',
+            "docker login -u bob -p {}",
+            "sshpass -p {} ssh bob@10.0.0.1",
+            "redis-cli -h cache1 -a {} ping",
+        ],
+    ),
+    "token_flag": (
+        lambda r: _of(r, r.choice([HEX, ALNUM]), r.choice([20, 32, 40])),
+        ["vercel deploy --token {}", "tool --api-key {}", "tool --client-secret '{}' login"],
+    ),
+    "wallet_key": (
+        lambda r: "0x" + _of(r, HEX, 64),
+        ["PRIVATE_KEY={}", "the deployer's private key is {}", "cast send --private-key {}", 'accounts: ["{}"]', "key {}"],
+    ),
     "openai_key_in_order": (
         lambda r: "sk-proj-" + LOWER + DIGITS + UPPER[: r.randint(8, 20)] + _of(r, LOWER, 3),
         ["API key for docs: {}", "openai uses {}", "key {}"],
@@ -296,6 +339,20 @@ HARMLESS = {
     "version": lambda r: f"graphmem-{r.randrange(9)}.{r.randrange(20)}.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
     "timestamp": lambda r: f"2026-0{r.randint(1, 9)}-1{r.randrange(9)}T0{r.randrange(9)}:15:22.{r.randrange(10**6):06d}+00:00",
     "number": lambda r: _of(r, DIGITS, 28),
+    "transaction": lambda r: r.choice(["tx ", "block hash ", "root ", "", "sha256 ", "event topic "]) + "0x" + _of(r, HEX, 64),
+    "kube_certificate": lambda r: (
+        "client-certificate-data: " + base64.b64encode(("-----BEGIN CERTIFICATE-----\nMII" + _of(r, B64, 600)).encode()).decode()
+    ),
+    "user_of_an_address": lambda r: r.choice(
+        [
+            "https://deploy{n}@git.example.org/team/repo.git",
+            "git+ssh://git@github.com/team/repo{n}.git",
+            "ssh://hg@example.org/repo{n}",
+            "git@github.com:team/repo{n}.git",
+            "pip install git+ssh://git@example.org/team/repo@v1.{n}",
+            "svn+ssh://svn@svn.example.org/r{n}",
+        ]
+    ).format(n=r.randrange(99)),
     "arn": lambda r: f"arn:aws:iam::{_of(r, DIGITS, 12)}:role/{_camel(r)}",
     "css_class": lambda r: "-".join(r.choice(WORDS) for _ in range(4)) + f"--{r.randrange(99)}xl",
     "environment": lambda r: r.choice(
@@ -363,6 +420,23 @@ HARMLESS = {
             "credentials are read from env/prod{n}.env",
             "Credentials: vault/{n}, see docs/secrets.md",
             "the login is OAuth/OIDC, {n} minutes",
+            "mysql -h db{n} -P 33{n} -u root -p shop",
+            "mysqldump -u root -p${{MYSQL_PASSWORD}} shop > dump{n}.sql",
+            "docker login -u bob --password-stdin < token{n}.txt",
+            "docker run -p 80{n}:80 mysql",
+            "pass --password to be asked {n} times",
+            "tool --password $PASSWORD --retries {n}",
+            'tool --token "${{TOKEN}}" --retries {n}',
+            "tool --token-file /run/secrets/token{n}",
+            "tool --private-key ~/.ssh/id_ed25519_{n}",
+            "tool --secret /run/secrets/key{n}",
+            "<password>${{env.MAVEN_PASSWORD_{n}}}</password>",
+            "<token>identifier</token><line>{n}</line>",
+            "self._auth = build_auth_handler(limit={n})",
+            "auth: required, {n} attempts",
+            "auth = HTTPBasicAuth(user{n}, token)",
+            "the login and password fields of form {n}",
+            "machine learning needs a login at step {n}",
         ]
     ).format(n=r.randint(10, 99)),
 }

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from graphmem._private import all_without_private, without_private
 from graphmem.errors import BadInputError
 
 START, PROMPT, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "tool", "failure", "words", "compact", "end"
@@ -168,7 +169,7 @@ def agent_named(name: str) -> Agent:
 
 
 def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
-    """What an agent says."""
+    """What an agent says, without what is marked as private in it."""
     event = _text(payload.get(agent.event))
     moment = agent.moments.get(event, "")
     if event == "PreCompress" and payload.get("trigger") == "auto":
@@ -182,9 +183,9 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     if moment == COMPACT:
         return call._replace(fresh=True)
     if moment == PROMPT:
-        return call._replace(text=_OWN_WORDS.sub("", _said(payload, ("prompt", "text"))))
+        return call._replace(text=without_private(_OWN_WORDS.sub("", _said(payload, ("prompt", "text")))))
     if moment == WORDS:
-        return call._replace(text=_said(payload, ("prompt_response", "last_assistant_message", "text")))
+        return call._replace(text=without_private(_said(payload, ("prompt_response", "last_assistant_message", "text"))))
     return _of_tool(call, payload) if moment in (TOOL, FAILURE) else call
 
 
@@ -197,7 +198,7 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
             code = int(failure["code"])
     return call._replace(
         tool=_text(payload.get("tool_name")) or _text(payload.get("tool")),
-        args=_mapping(payload.get("tool_input", payload.get("args"))),
+        args=all_without_private(_mapping(payload.get("tool_input", payload.get("args")))),
         result=text,
         ok=ok,
         exit_code=code,
@@ -277,6 +278,7 @@ def _as_text(value: Any) -> str:
 
 
 def _both_ends(text: str) -> str:
+    text = without_private(text)  # before the cut, which could take an end away
     half = MAX_RESULT // 2
     return text if len(text) <= MAX_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
 

@@ -166,6 +166,10 @@ def _body(agent: str, payload: dict[str, Any]) -> bytes:
 
 def _cut(value: Any, depth: int) -> Any:
     if isinstance(value, str):
+        if "private" in value.lower():  # it stays in this process, and a cut would take its end away
+            from graphmem._private import without_private
+
+            value = without_private(value)
         half = MAX_TEXT // 2
         return value if len(value) <= MAX_TEXT else f"{value[:half]}\n…\n{value[-half:]}"
     if depth > 20:

@@ -9,19 +9,29 @@ hashes and identifiers for secrets. The rules below are measured by `benchmarks/
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
+
+from graphmem._private import private_spans
+from graphmem.memory.secret_shapes import PERSONAL, SHAPES
 
 ENTROPY_BITS: Final = 4.0  # a character, above which a string of no known shape is looked at
 ENTROPY_LENGTH: Final = 20  # and longer than this
 _TRANSITIONS: Final = 0.38  # share of neighbours of another class (lower, upper, digit): words have fewer, random text has 0.62
 _MOSTLY: Final = 0.5  # share of a content's characters that makes it a secret with words around
 _LEFT: Final = 12  # letters and digits without which nothing is worth keeping
+
+
+PRIVATE: Final = "private"  # kind of what a person marked with `<private>`: left out without a trace
+_LEAD: Final = 20  # characters before a value in which another secret may stand
 
 
 class Found(NamedTuple):
@@ -32,18 +42,6 @@ class Found(NamedTuple):
     end: int
 
 
-class Shape(NamedTuple):
-    """One kind of secret by the form its issuer gives it."""
-
-    kind: str
-    pattern: str  # the part to take out is the group `v`, else all of it
-    needs: tuple[str, ...]  # one of these, in lower case, is in every text the pattern fits
-    near: str = ""  # and where one stands this fits the text in lower case: a looser form of the pattern, from there on
-    personal: bool = False  # personal data: taken out, and no reason to refuse the rest
-
-
-_NOT_BEFORE: Final = r"(?<![A-Za-z0-9_\-+/])"
-_QUOTE: Final = r"[\"'`]"
 # A value that stands for one: a variable, a call, a placeholder, a type.
 _STAND_IN: Final = re.compile(
     r"""(?ix) ^ (?: [<\[{(%$*.] .* | .* [)}>\]] | x{3,} .* | \*+ | .* \.\.\. | …
@@ -54,121 +52,8 @@ _STAND_IN: Final = re.compile(
 
 _NO_PASSWORD: Final = re.compile(r"(?i)(?:\*+|x+|\.\.\.|pass(?:word|wd)?|pwd|secret|token|\[REDACTED.*)\Z")
 
-SHAPES: Final[tuple[Shape, ...]] = (
-    Shape(
-        "private_key",
-        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-        ("-----begin",),
-    ),
-    # The looser form begins at the beginning of a word, too: "eyjeyjeyj…" would be read to its end again from each of them.
-    Shape(
-        "jwt",
-        _NOT_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-        ("eyj",),
-        r"(?<![a-z0-9_\-+/])eyj[a-z0-9_-]{8,}\.",
-    ),
-    Shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}", ("sk-ant-",)),
-    Shape("openai_key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}", ("sk-",), r"\bsk-[a-z0-9_-]{20}"),
-    Shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", ("akia", "asia", "abia", "acca"), r"\b....[a-z2-7]{16}"),
-    Shape(
-        "aws_secret_key",
-        r"(?i:aws.{0,20}?(?:secret|key).{0,20}?[\"'=: ]{1,3})(?P<v1>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
-        ("aws",),
-        r"aws.{0,20}?(?:secret|key)",
-    ),
-    Shape(
-        "github_token",
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
-        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-    ),
-    Shape(
-        "gitlab_token",
-        r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_-]{20,}",
-        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "gloas-"),
-    ),
-    Shape("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}", ("xox", "xapp-"), r"\bx(?:ox[abeoprs]|app)-"),
-    Shape("slack_webhook", r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}", ("hooks.slack.com/",)),
-    Shape("discord_webhook", r"https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}", ("/api/webhooks/",)),
-    Shape("google_key", r"\bAIza[A-Za-z0-9_-]{35}", ("aiza",), r"\baiza[a-z0-9_-]{35}"),
-    Shape("google_oauth", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}", ("ya29.", "gocspx-")),
-    Shape(
-        "stripe_key", r"\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}", ("sk_", "rk_", "whsec_"), r"\b(?:sk|rk|whsec)_[a-z0-9_]{16}"
-    ),
-    Shape("twilio_key", r"\bSK[0-9a-f]{32}\b", ("sk",), r"\bsk[0-9a-f]{32}\b"),
-    Shape("sendgrid_key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", ("sg.",), r"\bsg\.[a-z0-9_-]{16}"),
-    Shape("npm_token", r"\bnpm_[A-Za-z0-9]{36}", ("npm_",), r"\bnpm_[a-z0-9]{36}"),
-    Shape("pypi_token", r"\bpypi-[A-Za-z0-9_-]{50,}", ("pypi-",), r"\bpypi-[a-z0-9_-]{50}"),
-    Shape("huggingface_token", r"\bhf_[A-Za-z]{30,}", ("hf_",), r"\bhf_[a-z]{30}"),
-    Shape("azure_key", r"(?i:AccountKey|SharedAccessKey)=(?P<v2>[A-Za-z0-9+/]{40,}={0,2})", ("accountkey=", "sharedaccesskey=")),
-    Shape("digitalocean_token", r"\bdo[por]_v1_[0-9a-f]{64}", ("dop_v1_", "doo_v1_", "dor_v1_")),
-    Shape("databricks_token", r"\bdapi[0-9a-f]{32}", ("dapi",), r"\bdapi[0-9a-f]{32}"),
-    Shape("vault_token", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}", ("hvs.", "hvb.", "hvr."), r"\bhv.\.[a-z0-9_-]{20}"),
-    Shape("shopify_token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", ("shpat_", "shpca_", "shppa_", "shpss_")),
-    Shape("mailgun_key", r"\bkey-[0-9a-f]{32}\b", ("key-",), r"\bkey-[0-9a-f]{32}"),
-    Shape("telegram_token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}", (":aa",), r":aa[a-z0-9_-]{33}"),
-    Shape("age_key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{58}", ("age-secret-key-1",)),
-    Shape(
-        "connection_string",
-        r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s:/@\"'<>{}$]{0,100}:(?P<v3>[^\s/@\"'<>{}$][^\s@\"'<>{}]{0,200})@(?=[\w\[])",
-        ("://",),
-        r"://[^\s:/@]{0,100}:[^\s/@]{1,201}@",
-    ),
-    Shape(
-        "bearer_token",
-        r"(?i:\b(?:authorization|proxy-authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)(?P<v4>[A-Za-z0-9_\-.+/=]{8,})",
-        ("authorization",),
-    ),
-    Shape("bearer_token", r"\b[Bb]earer\s+(?P<v5>(?=[A-Za-z_.-]*\d)[A-Za-z0-9_\-.]{20,}=*)", ("bearer",), r"bearer\s+[a-z0-9_\-.]{20}"),
-    Shape(
-        "assigned_secret",
-        r"(?i:(?<![A-Za-z])(?:[A-Za-z0-9]+[_.-])*(?:pg|db|mysql|smtp|ldap|root|admin|user)?(?:pass(?:word|wd|phrase)?|pwd|secret|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key|signing[_-]?key"
-        r"|encryption[_-]?key|client[_-]?secret|secret[_-]?key|token|credentials?|auth[_-]?token|access[_-]?token|refresh[_-]?token)"
-        rf"(?:[_-]?(?:key|token|value|prod|dev|base64|id_rsa))?{_QUOTE}?\s*(?:=|:=|:|=>|\bis\b)\s*)"
-        rf"(?:(?P<q>{_QUOTE})(?P<v6>[^\"'`\n]{{4,200}})(?P=q)|(?P<v7>[^\s\"'`,;<>\[\]{{}}()]{{6,200}}))",
-        ("pass", "pwd", "secret", "key", "token", "credential"),
-        rf"[a-z]+(?:[_-]?(?:key|token|value|prod|dev|base64|id_rsa))?{_QUOTE}?\s*(?:=|:|is\b)",
-    ),
-    Shape(
-        "basic_auth",
-        rf"(?i:\bcurl\b[^\n|;]{{0,200}}?\s(?:-u\s*|--(?:proxy-)?user[\s=]+)){_QUOTE}?[^\s:\"'`$<{{]{{1,100}}:(?P<v8>[^\s\"'`]{{4,200}})",
-        ("curl",),
-        r"curl\b[^\n|;]{0,200}?\s-",
-    ),
-    Shape(
-        "session_cookie",
-        r"(?i:\bcookies?\b[^\n]{0,200}?(?<![\w.-])[\w.-]{0,30}(?:sess|sid|auth|token|remember|jwt)[\w.-]{0,30}=)(?P<v9>[^\s;,\"'`]{12,400})",
-        ("cookie",),
-        r"cookies?\b[^\n]{0,200}?=",
-    ),
-    # What is said in a sentence: "the api secret of the mirror is …", "pw for the build box: …", "the login is name/password".
-    Shape(
-        "assigned_secret",
-        rf"(?i:(?<![A-Za-z])(?P<n10>pass(?:word|wd|phrase|code)?|pwd?|(?:(?:api|access|secret|auth|private|signing)[ _-]?)?(?:secret|token)"
-        rf"|(?:api|access|secret|auth|private|signing)[ _-]?key)"
-        rf"\s+(?:for|of|to|on|at)\s+(?:[\w.'’-]{{1,40}}\s+){{0,6}}?[\w.'’-]{{1,40}}\s*(?:=|:|\bis\b)\s*){_QUOTE}?"
-        r"(?P<v10>[^\s\"'`,;<>\[\]{}()]{8,200})",
-        ("pass", "pw", "secret", "key", "token"),
-        r"(?:\w*|key|secret|token)\s+(?:for|of|to|on|at)\s[^\n]{1,300}?(?:=|:|\bis\b)",
-    ),
-    Shape(
-        "assigned_secret",
-        rf"(?i:(?<![A-Za-z])(?:logins?|log-in|credentials?|creds)\s+(?:(?:for|of|to|on|at)\s+(?:[\w.'’-]{{1,40}}\s+){{0,6}}?[\w.'’-]{{1,40}}\s*)?"
-        rf"(?:is|are|:|=)\s*){_QUOTE}?[\w.@-]{{2,40}}\s?[/:]\s?(?P<v11>[^\s\"'`,;/:()]{{5,100}})",
-        ("login", "log-in", "cred"),
-        r"\w+",
-    ),
-    Shape(
-        "email",
-        r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b",
-        ("@",),
-        r"(?<=[a-z0-9._%+-])@[a-z0-9-]",
-        personal=True,
-    ),
-)
-PERSONAL: Final = frozenset(shape.kind for shape in SHAPES if shape.personal)
-
 _KIND_OF: Final = {f"s{i}": shape.kind for i, shape in enumerate(SHAPES)}
-_VALUES: Final = ("v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11")
+_VALUES: Final = tuple(f"v{i}" for i in range(1, 22))
 # What is looked for first: a text, the place of its shape, and what has to fit where it stands.
 _NEEDS: Final = tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(SHAPES) for need in shape.needs)
 # A name that may mean a secret: only then the text under it is judged as an assignment.
@@ -200,8 +85,11 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 
 
 def find(text: str) -> list[Found]:
-    """Secrets and personal data in a text, by place, without overlaps."""
-    found = list(_shaped(text))
+    """Secrets and personal data in a text, by place, without overlaps. What is marked as private is of the kind `PRIVATE`."""
+    found = [Found(PRIVATE, start, end) for start, end in private_spans(text)]
+    found += (
+        [one for one in _shaped(text) if not any(own.start < one.end and one.start < own.end for own in found)] if found else _shaped(text)
+    )
     for match in _RANDOM.finditer(text):
         if not any(one.start < match.end() and match.start() < one.end for one in found):
             found += _random(text, match)
@@ -215,7 +103,7 @@ def redact(text: str) -> tuple[str, list[str]]:
         return text, []
     parts, at = [], 0
     for one in found:
-        parts += [text[at : one.start], f"[REDACTED:{one.kind}]"]
+        parts += [text[at : one.start], "" if one.kind == PRIVATE else f"[REDACTED:{one.kind}]"]
         at = one.end
     return "".join([*parts, text[at:]]), [one.kind for one in found]
 
@@ -235,7 +123,7 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
     """True when little is left of a text without its secrets; personal data do not count."""
-    secret = [one for one in found if one.kind not in PERSONAL]
+    secret = [one for one in found if one.kind not in PERSONAL and one.kind != PRIVATE]
     if not secret:
         return False
     taken = sum(one.end - one.start for one in secret)
@@ -293,36 +181,29 @@ def _shaped(text: str) -> Iterator[Found]:
     shapes = _possible(text)
     if not shapes:
         return
-    for match in _patterns_of(shapes).finditer(text):
+    pattern, at = _patterns_of(shapes), 0
+    while match := pattern.search(text, at):
         groups = match.groupdict()
         kind = (
             _KIND_OF[match.lastgroup or ""]
             if match.lastgroup in _KIND_OF
             else next(kind for name, kind in _KIND_OF.items() if groups.get(name) is not None)
         )
-        group = next((name for name in _VALUES if groups.get(name) is not None), None)
+        group = next((name for name in _VALUES if groups.get(name) is not None), "")
         start, end = match.span(group) if group else match.span()
         value = text[start:end]
-        if kind == "assigned_secret":
-            if group != "v6":
-                value = value.rstrip(".,;:!?")
-                end = start + len(value)
-            if group == "v10":
-                if not _is_said(value, after=groups["n10"]):
-                    continue
-            elif group == "v11":
-                if _STAND_IN.match(value) or _FILE_NAME.match(value) or not _PASSWORD_SIGNS.match(value):
-                    continue
-            elif not _is_value(value, quoted=group == "v6"):
-                continue
-        elif kind in ("basic_auth", "session_cookie"):
-            if _STAND_IN.match(value) or (kind == "session_cookie" and not any(map(str.isdigit, value))):
-                continue
-        elif kind == "connection_string" and _NO_PASSWORD.match(value):
+        if group in _UNQUOTED:
+            value = value.rstrip(".,;:!?")
+            end = start + len(value)
+        judge = _JUDGES.get(group or kind)
+        if judge is not None and not judge(Value(value, groups, text, start)):
+            # Inside of what is no secret for this shape another may stand: `auth: xoxb-…`.
+            at = max(start, match.start() + 1) if group else match.end()
             continue
-        elif kind == "openai_key" and not _ISSUED.match(value) and not _is_random(value[3:], bits=3.2):
-            continue  # sk-learn-contrib-something
+        if start - match.start() > _LEAD:  # and before it, in the same command
+            yield from (Found(one.kind, one.start + match.start(), one.end + match.start()) for one in _shaped(text[match.start() : start]))
         yield Found(kind, start, end)
+        at = max(end, match.start() + 1)
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
@@ -379,3 +260,84 @@ def _is_random(text: str, *, bits: float) -> bool:
     classes = [0 if sign.islower() else 1 if sign.isupper() else 2 if sign.isdigit() else -1 for sign in text]
     pairs = [(a, b) for a, b in pairwise(classes) if a >= 0 and b >= 0]
     return len(pairs) > 8 and sum(a != b for a, b in pairs) >= _TRANSITIONS * len(pairs) and len({*classes} - {-1}) > 1
+
+
+class Value(NamedTuple):
+    """What a shape took for a secret, and what stands around it."""
+
+    text: str
+    groups: Mapping[str, str | None]
+    whole: str
+    start: int
+
+
+def _decoded(text: str) -> str:
+    """Base64 as text; "" for what is none."""
+    try:
+        return base64.b64decode(re.sub(r"\s", "", text).rstrip("=").replace("-", "+").replace("_", "/") + "==").decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _is_login(value: Value) -> bool:
+    """Base64 of `name:password`."""
+    name, colon, password = _decoded(value.text).partition(":")
+    return bool(colon and name and password) and (name + password).isprintable() and not _NO_PASSWORD.match(password)
+
+
+def _is_element(value: Value) -> bool:
+    is_password = (value.groups["n14"] or "").lower().endswith(("password", "passwd", "passphrase", "pass", "pwd"))
+    return _STAND_IN.match(value.text) is None if is_password else _is_value(value.text, quoted=True) and any(map(str.isdigit, value.text))
+
+
+def _is_typed(value: Value) -> bool:
+    """What stands behind a flag of a command and is no variable, port or placeholder."""
+    return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
+
+
+def _is_argument(value: Value) -> bool:
+    """What stands behind a long flag: no word of a sentence, no file."""
+    text = value.text
+    if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):
+        return False
+    is_password = (value.groups["n18"] or "").lower().startswith(("pass", "pwd"))
+    if value.groups["v18"] is not None:
+        return len(text.split()) < 3 if is_password else _is_value(text, quoted=True)
+    if _FILE_NAME.match(text) and "/" in text:
+        return False
+    return _is_value(text, quoted=False) if not text.isdigit() else is_password and len(text) >= 4
+
+
+def _is_wallet(value: Value) -> bool:
+    """64 hexadecimal digits are a private key behind words that mean one, and mostly a hash."""
+    line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
+    return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None
+
+
+_MEANS_KEY: Final = re.compile(r"(?i)priv|secret|wallet|signer|signing|deployer|mnemonic|accounts?\b|keys?\b|(?<![a-z])[ps]k\b")
+_MEANS_HASH: Final = re.compile(
+    r"(?i)hash|public|pub[_ -]?key|\btx|transaction|block|topic|root|slot|storage|digest|checksum|sha\d|address|commit"
+)
+_UNQUOTED: Final = frozenset({"v7", "v10", "v11", "v19"})  # values that a sentence's punctuation may follow
+# What is asked of a value before it counts, by its group, or the shape's kind where it has none.
+_JUDGES: Final[Mapping[str, Callable[[Value], bool]]] = MappingProxyType(
+    {
+        "v3": lambda one: not _NO_PASSWORD.match(one.text),
+        "v6": lambda one: _is_value(one.text, quoted=True),
+        "v7": lambda one: _is_value(one.text, quoted=False),
+        "v8": lambda one: not _STAND_IN.match(one.text),
+        "v9": lambda one: not _STAND_IN.match(one.text) and any(map(str.isdigit, one.text)),
+        "v10": lambda one: _is_said(one.text, after=one.groups["n10"] or ""),
+        "v11": lambda one: not (_STAND_IN.match(one.text) or _FILE_NAME.match(one.text)) and bool(_PASSWORD_SIGNS.match(one.text)),
+        "openai_key": lambda one: bool(_ISSUED.match(one.text)) or _is_random(one.text[3:], bits=3.2),  # no sk-learn-contrib-something
+        "v12": lambda one: "PRIVATE KEY" in _decoded(one.text[:120]),
+        "v13": _is_login,
+        "v14": _is_element,
+        "v15": lambda one: not _STAND_IN.match(one.text) and (one.groups["n15"] is not None or bool(_PASSWORD_SIGNS.match(one.text))),
+        "v16": _is_typed,
+        "v17": _is_typed,
+        "v18": _is_argument,
+        "v19": _is_argument,
+        "v20": _is_wallet,
+    }
+)

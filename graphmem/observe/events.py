@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from graphmem._private import all_without_private, without_private
 from graphmem.observe.guard import stripped
 from graphmem.observe.model import EVENT_KINDS, Event
 
@@ -89,6 +90,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
     tool = tool[:TOOL_CHARACTERS] if isinstance(tool, str) else ""
     if isinstance(args, str):
         args = _parsed(args)
+    text = without_private(text)  # before any cut, which could take an end away
     whole = len(text)
     text = stripped(text) if whole <= STRIPPED_CHARACTERS else text  # what memory said is no evidence; see observe.guard
     text, was_cut = _cut_text(text, both_ends=kind in ("tool_result", "failure"))
@@ -98,7 +100,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
             tokens = whole // 4  # what is cut away cost all the same
     plain: dict[str, Any] = {}
     if isinstance(args, Mapping) and args:
-        plain, cut = _plain_args(args)
+        plain, cut = _plain_args(all_without_private(dict(args)))
         if cut:
             reasons.append("args_cut")
     if at is not None and at > now + AHEAD:

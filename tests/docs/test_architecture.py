@@ -21,6 +21,8 @@ WORDS = {
     "_deflate",
     "_git",
     "_sidefile",
+    "_private",
+    "_inert",
     "parsing.facts",
     "store.base",
 }
@@ -39,6 +41,8 @@ MAY_IMPORT = {
     "_deflate": set(),
     "_git": set(),
     "_sidefile": set(),
+    "_private": set(),
+    "_inert": set(),
     "language_model": set(),
     "parsing": set(),
     "resolution": {"parsing"},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 from pathlib import Path
 
 import pytest
 
-from graphmem.errors import SecretError
+from graphmem.errors import BadInputError, SecretError
 from graphmem.memory.redact import entropy, find, redact
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
@@ -76,6 +77,85 @@ def test_a_secret_that_is_told_in_a_sentence_or_a_command_is_found(text, secret)
 )
 def test_a_sentence_about_a_secret_is_left_alone(text):
     assert redact(text) == (text, [])
+
+
+LOGIN = base64.b64encode(f"bot:{PASSWORD}".encode()).decode()
+KEY_FILE = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEpAIBAAKCAQEA7bq3" * 60).decode()
+WALLET = "0x" + "4c0883a69102937d6231471b5dbb6204fe512961708279f2a3d1e0c6b8d1f7aa"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"//registry.example.org/:_auth={LOGIN}", LOGIN),
+        (f'{{"auths": {{"hub.example.org": {{"auth": "{LOGIN}"}}}}}}', LOGIN),
+        (f"client-key-data: {KEY_FILE}", KEY_FILE),
+        (f"<server><id>a</id><password>{PASSWORD}</password></server>", PASSWORD),
+        ("<password>correcthorse</password>", "correcthorse"),
+        (f"machine git.example.org login bot password {PASSWORD}", PASSWORD),
+        ("machine git.example.org\n  login bot\n  password correcthorse", "correcthorse"),
+        ("mysql -u root -phunter", "hunter"),
+        (f"mysqldump -h db1 -p'{PASSWORD}' shop", PASSWORD),
+        (f"tool --password {PASSWORD} --dry-run", PASSWORD),
+        ("tool --db-password 'correct horse'", "correct horse"),
+        (f"docker login -u bob -p {PASSWORD} hub.example.org", PASSWORD),
+        (f"PRIVATE_KEY={WALLET}", WALLET),
+        (f"the private key of the deployer is {WALLET}", WALLET),
+        (f"curl -u bob:{PASSWORD} -H 'X: {KEY}' https://example.org", KEY),  # two in one command
+        (f"auth: {KEY}", KEY),  # inside of what is no secret for another shape
+    ],
+)
+def test_a_secret_in_the_form_of_a_configuration_file_or_a_command_is_found(text, secret):
+    clean, kinds = redact(f"Since Monday: {text}")
+    assert kinds
+    assert secret not in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git clone https://deploy@git.example.org/team/repo.git",
+        "pip install git+ssh://git@github.com/team/repo.git@v1.2",
+        "git clone git@github.com:team/repo.git",
+        f"block hash {WALLET}",
+        "mysql -h db1 -P 3306 -p shop",
+        "tool --password-stdin < token.txt",
+        "tool --password $PASSWORD --token-file /run/secrets/token",
+        "<password>${env.MAVEN_PASSWORD}</password>",
+        "self._auth = build_auth_handler(limit=12)",
+    ],
+)
+def test_an_address_a_hash_and_a_placeholder_stay(text):
+    assert redact(text) == (text, [])
+
+
+def test_a_command_with_two_secrets_loses_both():
+    clean, kinds = redact(f"mysql --comment {KEY} -p{PASSWORD}")
+    assert sorted(kinds) == ["anthropic_key", "command_password"]
+    assert KEY not in clean
+    assert PASSWORD not in clean
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("The cache is warm. <private>It is at 10.1.2.3.</private> Use it.", "The cache is warm.  Use it."),
+        ("before <PRIVATE reason='hr'>a <private>b</private> c</Private> after", "before  after"),
+        ("before <private>never closed", "before "),
+        ("cut off</private> after", " after"),
+        ("a < private >b</ private> c", "a  c"),
+        ("a <privateer>b</privateer>", "a <privateer>b</privateer>"),
+    ],
+)
+def test_what_is_marked_as_private_is_left_out(text, left):
+    assert redact(text)[0] == left
+
+
+def test_a_text_that_is_private_as_a_whole_is_no_memory(gm):
+    with pytest.raises(BadInputError):
+        gm.remember("<private>The staging cluster moves in March.</private>")
+    kept = gm.remember("The staging cluster is warm. <private>It moves in March.</private>").memory
+    assert kept.content == "The staging cluster is warm."
 
 
 def test_entropy_is_measured_in_bits_a_character():

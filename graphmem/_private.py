@@ -1,0 +1,50 @@
+"""What a person marks as private: `<private>…</private>` is left out of a text before anything looks at it or keeps it.
+
+Case and attributes do not matter. Blocks may be nested. A block without an end reaches to the end of the text, and an end without a
+beginning reaches back to the start: the text was cut before it came here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+_TAG: Final = re.compile(r"<\s*(?P<end>/?)\s*private(?=[\s/>])[^<>]*>", re.IGNORECASE)
+_HINT: Final = re.compile(r"private", re.IGNORECASE)
+
+
+def private_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Places of private blocks, their tags included, by place and without overlaps."""
+    if _HINT.search(text) is None:
+        return
+    depth = begun = 0
+    for tag in _TAG.finditer(text):
+        if tag["end"]:
+            if depth <= 1:
+                yield begun, tag.end()
+                begun = tag.end()
+            depth = max(0, depth - 1)
+        elif not tag.group().rstrip("> ").endswith("/"):  # `<private/>` holds nothing
+            begun = begun if depth else tag.start()
+            depth += 1
+    if depth:
+        yield begun, len(text)
+
+
+def without_private(text: str) -> str:
+    """A text without its private blocks."""
+    parts, at = [], 0
+    for start, end in private_spans(text):
+        parts.append(text[at:start])
+        at = max(at, end)
+    return "".join([*parts, text[at:]]) if at else text
+
+
+def all_without_private(value: Any) -> Any:
+    """The same for every string inside lists and mappings."""
+    if isinstance(value, str):
+        return without_private(value)
+    if isinstance(value, dict):
+        return {key: all_without_private(inner) for key, inner in value.items()}
+    return [all_without_private(inner) for inner in value] if isinstance(value, (list, tuple)) else value
