@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 from graphmem.parsing.extract_definitions import Definitions
 from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition
-from graphmem.parsing.salvage import Part, read
+from graphmem.parsing.salvage import Part, parsed, read
 
 _MAIN: Final = (
     "definition.",
@@ -72,7 +72,7 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
         GrammarError: its folder is not usable.
     """
     grammar = load_grammar(language)
-    return extract_parsed(path, source, grammar, grammar.parse(source), content_hash)
+    return extract_parsed(path, source, grammar, parsed(grammar, source), content_hash)
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:

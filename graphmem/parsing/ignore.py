@@ -118,7 +118,9 @@ def folder_reason(name: str) -> str:
 
 def file_reason(name: str) -> str:
     """Why a file of this name is left out without reading it: "binary", "generated", "minified", "translation" or ""."""
-    suffix = name.rpartition(".")[2].lower()
+    stem, _, suffix = name.lower().rpartition(".")
+    if not stem:  # `lib`, `.db`
+        suffix = ""
     if suffix in BINARY_SUFFIXES:
         return "binary"
     if suffix in TRANSLATION_SUFFIXES:

@@ -16,7 +16,7 @@ from graphmem import _git
 from graphmem.errors import GitError
 from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
-from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, file_reason, folder_reason
+from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, folder_reason
 
 GIT_S: Final = 600.0  # for the list of a tree, which git may have to read from a slow disk
 _NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # nobody would look for them in an index
@@ -84,7 +84,7 @@ class Listing:
                 continue
             if self._left_out(path, verdicts):
                 continue
-            if file_reason(path.rpartition("/")[2]) == "" and stat.S_ISDIR(self.mode(path)):  # a submodule
+            if stat.S_ISDIR(self.mode(path)):  # a submodule
                 yield from self._nested(path, verdicts)
             else:
                 yield path

@@ -44,6 +44,19 @@ class Reading(NamedTuple):
     lost: int  # lines in these places: parts of them may be read all the same
 
 
+def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
+    """The tree of a file; where it has errors, of the file as its language's helper mends it, if that loses fewer lines.
+
+    None when parsing takes too long.
+    """
+    tree = grammar.parse(source, hasty=hasty)
+    if tree is None or not tree.root_node.has_error:
+        return tree
+    mended = grammar.helper.mended(source)
+    other = grammar.parse(mended, hasty=hasty) if mended != source else None
+    return other if other is not None and len(_lost(other.root_node)) < len(_lost(tree.root_node)) else tree
+
+
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
     """The tree of a file, and where it is in pieces, trees of these pieces.
 
@@ -52,6 +65,7 @@ def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
     """
     if not tree.root_node.has_error:
         return Reading([Part(tree, ())], 0, 0, 0)
+    source = grammar.helper.mended(source)
     starts = _starts(source)
     deadline = time.monotonic() + PARSE_TIMEOUT_MICROS / 1e6
     pieces: list[Tree] = []

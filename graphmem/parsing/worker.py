@@ -26,6 +26,7 @@ from graphmem.parsing.extract import extract_parsed
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.packing import ParsedFile, pack
+from graphmem.parsing.salvage import parsed
 
 READY: Final = b"ready"
 _LENGTH: Final = struct.Struct("<I")
@@ -61,7 +62,7 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
         facts = _text_facts(file, hashed, text.source)
     else:
         grammar = load_grammar(file.language)
-        tree = grammar.parse(text.source, hasty=hasty)
+        tree = parsed(grammar, text.source, hasty=hasty)
         facts = extract_parsed(file.path, text.source, grammar, tree, hashed)
     chunks = chunk(facts, text.source, project, tree=tree)
     diagnostics = facts.diagnostics

@@ -245,6 +245,24 @@ def test_submodules_are_read_and_absent_ones_named(tmp_path):
     assert [(one.path, one.code) for one in found.diagnostics] == [("libs/gone", "submodule")]
 
 
+@pytest.mark.parametrize("name", ["lib", "bin", "db", "doc", "o", "po", "looks.so"])
+def test_a_submodule_is_read_whatever_its_name(tmp_path, name):
+    library = write(tmp_path / "library", {"a.py": ""})
+    git(library, "init")
+    git(library, "add", ".")
+    git(library, "commit", "-m", "one")
+    root = write(tmp_path / "root", {"z.py": ""})
+    git(root, "init")
+    git(root, "submodule", "add", str(library), name)
+    assert f"{name}/a.py" in paths(discover(root))
+
+
+def test_a_file_without_a_dot_has_no_suffix(either_way):
+    found = either_way({"a.py": "", "lib": "all: lib", "db": "text", ".po": "text", "doc.DOC": "text", "z": b"a\0b"})
+    assert paths(found) == [".po", "a.py", "db", "lib"]
+    assert found.skipped == {"binary": 2}
+
+
 def test_repositories_inside_are_read_but_other_worktrees_are_not(tmp_path):
     write(tmp_path, {"a.py": "", "inner/b.py": ""})
     git(tmp_path, "init")

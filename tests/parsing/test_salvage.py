@@ -10,7 +10,9 @@ from graphmem.parsing.extract import extract
 
 
 def _signature(count: int) -> str:
-    """One of the overloads that a parser of TypeScript takes for a comparison, and then for nothing at all."""
+    """One of the overloads that a parser of TypeScript takes for a comparison, and then for nothing at all.
+
+    It begins at the margin, so that there is no blank which could become a semicolon."""
     numbers = ["", *range(2, count + 1)]
     declared = [f"I{n} extends Input = I" for n in numbers] + [f"R{n} extends Result<any> = any" for n in numbers]
     environments = [f"E{n + 1} extends Env = Both<[E, {', '.join(f'E{m}' for m in range(2, n + 1))}]>" for n in range(2, count + 1)]
@@ -18,7 +20,7 @@ def _signature(count: int) -> str:
     handlers = [f"H<E{n or 2}, P, I{n}, R{n}>" for n in numbers]
     given = ",\n    ".join(f"handler{n}: {one}" for n, one in enumerate(handlers))
     listed = ",\n    ".join(lines)
-    return f"  <\n    {listed},\n  >(\n    {given}\n  ): [{', '.join(handlers)}]\n\n"
+    return f"<\n    {listed},\n  >(\n    {given}\n  ): [{', '.join(handlers)}]\n\n"
 
 
 BROKEN = "export interface Broken<E extends Env, P extends string> {\n" + "".join(_signature(count) for count in range(2, 11))

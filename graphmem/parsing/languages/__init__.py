@@ -55,6 +55,10 @@ class Helper:
         """
         return {}
 
+    def mended(self, source: bytes) -> bytes:
+        """The source with what the grammar does not know rewritten, every byte and line in its place; asked where parsing failed."""
+        return source
+
     def imports(self, found: Import) -> tuple[Import, ...]:
         """The facts one import match stands for; most languages keep it as it is."""
         return (found,)

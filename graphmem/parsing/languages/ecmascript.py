@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, STRING, TUPLE, UNKNOWN, Import
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
+from graphmem.parsing.languages.ecmascript_mending import mended
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
 from graphmem.parsing.term_operators import MAX_ITEMS
 
@@ -74,6 +75,10 @@ class EcmascriptHelper(Helper):
         plain = "\n".join(lines).strip()
         tag = _TAG.search(plain)
         return super().docstring(plain[: tag.start()] if tag else plain)
+
+    def mended(self, source: bytes) -> bytes:
+        """The source with the semicolons that TypeScript does without."""
+        return mended(source)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
         """The types documentation declares, where the language itself has none."""

@@ -1,0 +1,109 @@
+"""TypeScript that its grammar does not know, rewritten so that it does; every byte and every end of a line stays in its place.
+
+- Between two members of an interface or of an object type the end of a line is enough. The grammar wants a semicolon where the
+  next member begins with `(`, `<` or `[` (a call signature, a generic one, an index signature), or is named `in`. Without one it
+  takes the line for more of the type above, loses its place, and with it often the rest of the file.
+- `export type * from` is a re-export of types.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    rb"""(?P<skip>//[^\n]*|/\*.*?\*/)|(?P<line>\n)|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
+    rb"""|(?P<word>[\w$#\x80-\xff]+)|(?P<sign>=>|[^\s])""",
+    re.DOTALL,
+)
+_DECLARES: Final = re.compile(rb"(?:interface|type)[ \t]+[\w$\x80-\xff]")
+_EXPORTED_TYPES: Final = re.compile(rb"^(export[ \t]+)type(?=[ \t]*\*)", re.MULTILINE)
+
+
+def _words(text: str) -> frozenset[bytes]:
+    return frozenset(text.encode().split())
+
+
+_STATEMENT: Final = _words("abstract async class const declare enum export function import interface let module namespace type var")
+"""Words at the margin with which a statement begins, whatever stands open above it."""
+
+_GOES_ON: Final = _words("abstract as asserts extends get in infer instanceof is keyof new readonly set typeof unique") | _STATEMENT
+"""Words with which neither a type nor a member ends."""
+
+_MODIFIERS: Final = _words("export declare default")
+_BEFORE_TYPE: Final = _words(": | & <")
+_MEMBER: Final = _words("( < [ in instanceof")
+"""What the grammar takes for more of the line above."""
+
+_OPEN: Final = _words("( [ {")
+_CLOSE: Final = _words(") ] }")
+_BLANK: Final = frozenset(b" \t")
+_SEMICOLON: Final = ord(";")
+
+
+def mended(source: bytes) -> bytes:
+    """The source as the grammar can read it, as long as before; the source itself where nothing has to be put in."""
+    found = _Members(source).blanks()
+    if found:
+        rewritten = bytearray(source)
+        for position in found:
+            rewritten[position] = _SEMICOLON
+        source = bytes(rewritten)
+    return _EXPORTED_TYPES.sub(rb"\1    ", source)
+
+
+class _Members:
+    """One walk over the tokens of a file, which finds the members of types that need a semicolon in front."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.types: list[bool] = []  # of each open bracket: whether members of a type stand in it
+        self.header = b""  # `interface` or `type` while its body is to come
+        self.angles = 0  # type parameters that are open in the header
+        self.before = b""  # the last sign or word
+        self.ends = False  # whether a member can end with it
+
+    def blanks(self) -> list[int]:
+        """Offsets of the blanks before these members, ascending."""
+        found: list[int] = []
+        is_first = True  # on its line
+        for match in _TOKEN.finditer(self.source):
+            kind, start, token = match.lastgroup, match.start(), match[0]
+            if kind == "skip":
+                continue
+            if kind == "line":
+                is_first = True
+                continue
+            if is_first and self._is_at_margin(start):
+                if token in _STATEMENT:
+                    self.types, self.header, self.before = [], b"", b""
+            elif is_first and self.ends and token in _MEMBER and self.types and self.types[-1] and self.source[start - 1] in _BLANK:
+                found.append(start - 1)
+            if kind == "sign":
+                self._sign(token)
+            else:
+                if (is_first or self.before in _MODIFIERS) and _DECLARES.match(self.source, start):
+                    self.header, self.angles = token, 0
+                self.ends = kind == "text" or token not in _GOES_ON
+            self.before, is_first = token, False
+        return found
+
+    def _is_at_margin(self, start: int) -> bool:
+        return not start or self.source[start - 1 : start] == b"\n"
+
+    def _sign(self, token: bytes) -> None:
+        if token in _OPEN:
+            is_body = not self.angles and (self.header == b"interface" or (self.header == b"type" and self.before == b"="))
+            is_inside = bool(self.types) and self.types[-1]
+            is_type = token == b"{" and (is_body or is_inside or self.before in _BEFORE_TYPE)
+            if is_type and self.header == b"interface" and is_body:
+                self.header = b""
+            self.types.append(is_type)
+        elif token in _CLOSE:
+            if self.types:
+                self.types.pop()
+        elif token == b";" and not self.types:
+            self.header = b""
+        elif self.header:
+            self.angles = max(0, self.angles + (token == b"<") - (token == b">"))
+        self.ends = token in _CLOSE or token == b">"

@@ -1,0 +1,111 @@
+"""TypeScript that its grammar does not know is read as what it is, in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.parsing.chunks import chunk
+from graphmem.parsing.extract import extract
+from graphmem.parsing.grammar import load_grammar
+from graphmem.parsing.languages.ecmascript_mending import mended
+from graphmem.parsing.salvage import parsed
+
+OVERLOADS = """import type { Env } from './env'
+
+// two generic call signatures, and one with a comment between
+export interface Ünï<
+  E extends Env = {},
+> extends Base<{ a: 1 }> {
+  // first
+  <T>(a: T): T
+  // second
+  <T, U>(
+    a: T,
+    b: { (x: U): T },
+  ): [T, U]
+  (plain: string): `a${string}`
+  [key: string]: unknown
+  in?: boolean
+}
+
+type Hook = {
+  <T>(initial: T | (() => T)): [T, (value: T) => void]
+  <T = undefined>(): [T | undefined, (value?: T) => void]
+}
+
+interface Last {
+  (data: string): void
+  (data: number): number
+}
+
+export const use = (options: {
+  (a: string): void
+  (b: number): void
+}) => behind(options)
+
+export function behind(value: unknown) { return value }
+"""
+
+
+def _facts(source: str, path: str = "a.ts"):
+    return extract(path, source.encode(), "tsx" if path.endswith("x") else "typescript", "")
+
+
+@pytest.mark.parametrize("path", ["a.ts", "a.tsx"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_signatures_without_semicolons_are_parsed_and_everything_stands_where_it_does(path, end):
+    source = OVERLOADS.replace("\n", end)
+    facts = _facts(source, path)
+    assert (facts.error_count, facts.diagnostics) == (0, ())
+    lines = source.split(end)
+    found = {one.name: one for one in facts.definitions}
+    assert {"Ünï", "Hook", "Last", "use", "behind"} <= found.keys()
+    for name in ("Ünï", "Hook", "Last", "use", "behind"):
+        one = found[name]
+        assert lines[one.name_line - 1][one.name_column :].startswith(name)
+    data = source.encode()
+    assert data[found["Last"].start_byte : found["Last"].end_byte].decode().endswith("number): number" + end + "}")
+    assert ";" not in found["Ünï"].signature
+    (call,) = [one for one in facts.references if one.kind == "call"]
+    assert lines[call.line - 1][call.column :].startswith("behind(options)")
+
+
+def test_what_is_searched_and_shown_is_the_text_of_the_file():
+    grammar, data = load_grammar("typescript"), (OVERLOADS * 20).encode()
+    tree = parsed(grammar, data)
+    assert tree is not None
+    assert not tree.root_node.has_error
+    assert all(";" not in one.text for one in chunk(extract("a.ts", data, "typescript", ""), data, "p", tree=tree))
+
+
+def test_types_that_are_handed_on_as_a_whole_are_a_reexport():
+    facts = _facts("export type * from './types'\nexport type * as all from './more'\n")
+    assert facts.error_count == 0
+    assert {(one.kind, one.name, one.module) for one in facts.imports} == {("reexport", "*", "./types"), ("reexport", "", "./more")}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const a = {\n  b: c\n  (d)\n}\n",  # of a value: a call
+        "function f() {\n  a\n  (b)\n}\n",
+        "const f = () => {\n  a\n  [0]\n}\n",
+        "class A {\n  a = b\n  (c)\n}\n",
+        "interface A {\n  a:\n    (b: string) => void\n  c: keyof\n    (D)\n  e: new\n    () => F\n  g: |\n    (H)\n}\n",
+        "interface A {\n  a: B<\n    (c: D) => E,\n    [F]\n  >\n  g(\n    [h]: I\n  ): void\n}\n",
+        "interface A {\n  a: 'x\\'\n  (b)'\n  /* c\n  (d) */\n  // e\n}\n",
+        "type A = B\nconst c = {\n  d: e\n  (f)\n}\n",
+        "const s = `\ninterface A {\n  a: b\n  (c): d\n}\n`\n",
+    ],
+)
+def test_nothing_else_gets_a_semicolon(source):
+    assert mended(source.encode()) == source.encode()
+
+
+@pytest.mark.parametrize(
+    "source", [b"", b"(", b"`", b"interface", b"interface A {", b"}}}}\n  (", b"\xff\xfe{:{\n  (", b"interface A {\n a\n (" * 50]
+)
+def test_any_bytes_are_as_long_as_before_with_their_lines(source):
+    found = mended(source)
+    assert len(found) == len(source)
+    assert [at for at, one in enumerate(found) if one == 10] == [at for at, one in enumerate(source) if one == 10]
