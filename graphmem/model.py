@@ -51,6 +51,7 @@ class EdgeSource(StrEnum):
     AGENT = "agent"
 
 
+TEST_KINDS: Final = ("test", "fixture")  # kinds of entry points that are left out unless asked for
 ENTRY_RULES: Final = ("route", "command", "event", "export")
 """Rules of edges to what the outside calls: what such an edge leads to is an entry point of that kind."""
 

@@ -48,7 +48,7 @@ class SemanticQueries:
     @resolved(types.EntryPointPage | None, [sized_by("limit", "entryPoints")])
     @staticmethod
     async def entry_points(info: Info, kinds: list[EntryKind] | None = None, limit: int = 100, offset: int = 0) -> answers.EntryPointPage:
-        """Where somebody outside comes in: mains, commands, routes, what a library exports, tests, fixtures."""
+        """Entry points: mains, commands, routes, events, tasks and what a library exports; tests and fixtures only by `kinds`."""
         return await info.context.wait_for(
             info.context.service.entry_points, _kinds(kinds), limit=at_most(info.context.limits.page, "limit", limit), offset=offset
         )

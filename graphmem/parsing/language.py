@@ -7,14 +7,21 @@ resolution which files and functions are tests and which decorators make entry p
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem._resources import data_root
 from graphmem.errors import GrammarError, UnsupportedLanguageError
+
+
+class Written(NamedTuple):
+    """A decorator as it is written."""
+
+    name: str  # `app.get`, without arguments
+    text: str | None = None  # the argument that may be a path or a name, when it is a literal text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +30,37 @@ class EntryPointRule:
 
     A definition is an entry point when every field that is set matches. Patterns are shell patterns
     (`*` also crosses dots); `decorator` is matched against the decorator as written, without its arguments.
+    A verb such as `*.get` says too little alone: with `begins` or `objects`, one of the two must match as well.
     """
 
     kind: str  # main | route | command | test | fixture | export
-    decorator: str = ""
+    decorator: tuple[str, ...] = ()  # patterns, of which one must match; a table may write one alone
+    begins: str = ""  # what the decorator's text begins with
+    objects: tuple[str, ...] = ()  # or what the name before the decorator's last dot is
     name: str = ""
+    within: str = ""  # name of the class around
     path: str = ""
     modifier: str = ""
 
-    def matches(self, *, decorators: tuple[str, ...], name: str, path: str, modifiers: tuple[str, ...]) -> bool:
+    def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
         """True when a definition with these properties is such an entry point."""
         return (
-            (not self.decorator or any(fnmatchcase(written, self.decorator) for written in decorators))
+            (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or fnmatchcase(name, self.name))
+            and (not self.within or fnmatchcase(within, self.within))
             and (not self.path or fnmatchcase(path, self.path))
             and (not self.modifier or self.modifier in modifiers)
         )
+
+    def _is_of(self, written: Written) -> bool:
+        if not any(fnmatchcase(written.name, pattern) for pattern in self.decorator):
+            return False
+        if not self.begins and not self.objects:
+            return True
+        if self.begins and written.text is not None and written.text.startswith(self.begins):
+            return True
+        holder = written.name.rpartition(".")[0].rpartition(".")[2]
+        return any(fnmatchcase(holder, pattern) for pattern in self.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +70,7 @@ class TestRule:
     paths: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()  # of test doubles and test runners, which never make a way in
 
     def is_test_path(self, path: str) -> bool:
         """True for a file of tests or of helpers that only tests use. `path` is from the root, with '/'."""
@@ -92,9 +115,18 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
         raise GrammarError(f"{origin} lacks {', '.join(missing)}", path=origin, line=0)
     raw = dict(raw)
     tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
-    entries = tuple(EntryPointRule(**entry) for entry in raw.pop("entry_points", ()))
-    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    entries = tuple(_entry_point(entry) for entry in raw.pop("entry_points", ()))
+    plain = _plain(raw)
     return LanguageSpec(name=name, tests=TestRule(**tests), entry_points=entries, **plain)
+
+
+def _entry_point(raw: Mapping[str, Any]) -> EntryPointRule:
+    decorator = raw.get("decorator", [])
+    return EntryPointRule(**{**_plain(raw), "decorator": (decorator,) if isinstance(decorator, str) else tuple(decorator)})
+
+
+def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
 
 @cache

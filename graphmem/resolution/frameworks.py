@@ -7,9 +7,9 @@ one file that connect a function with an event; what a place means is asked of i
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cache, cached_property
 from re import Pattern
 from re import compile as compile_pattern
@@ -29,10 +29,11 @@ class HandsOver:
     """A call that hands functions to a framework, which calls them later: `path("x/", view)`."""
 
     rule: str  # of the edges, and the kind of entry point the functions are
-    functions: tuple[int | str, ...]  # arguments: a position, a name, "2:" for all from a position on, "**" for all named ones
+    functions: tuple[int | str, ...]  # arguments: a position, a name, "2:": all from a position on, "**": all named ones; ".": the receiver
     calls: tuple[str, ...] = ()  # patterns of what is called, package and name
     methods: tuple[str, ...] = ()  # or names of methods of what is not of the project
     begins: str = ""  # what the text of the first argument begins with, where `methods` say too little
+    not_on: tuple[str, ...] = ()  # last names of receivers that are something else: clients and test doubles
     members: tuple[str, ...] = ()  # methods of a class that is handed over which the framework calls
     texts: bool = False  # a text may name the function, or a module: "package.module.function"
     framework: str = ""
@@ -108,6 +109,11 @@ class Frameworks:
         return found
 
     @cached_property
+    def makers(self) -> Collection[str]:
+        """Methods that hand over what they are called on."""
+        return {call.rpartition(".")[2] for row in self.hands_over if "." in row.functions for call in row.calls}
+
+    @cached_property
     def connecting(self) -> Mapping[str, Event]:
         """Events by the methods that connect."""
         return {method: event for event in self.events for method in event.connects}
@@ -131,6 +137,24 @@ class Frameworks:
     def injecting(self) -> Pattern[str]:
         """Matches what asks for an injected value."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
+
+    def of_method(self, terms: Sequence[Term], call: Term) -> Sequence[HandsOver]:
+        """The rows that a method call on something unknown may be."""
+        callee = terms[call[1]]
+        if callee[0] != ATTR:
+            return ()
+        first = terms[call[2][0]] if call[2] else ()
+        text = first[1] if first and first[0] == STRING else None
+        base = terms[callee[1]]
+        while base[0] == CALL:
+            base = terms[base[1]]
+        receiver = base[-1] if base[0] in (NAME, ATTR) else ""
+        return tuple(
+            row
+            for row in self.by_method.get(callee[2], ())
+            if (not row.begins or (text is not None and text.startswith(row.begins)))
+            and not (row.not_on and any(fnmatchcase(receiver, pattern) for pattern in row.not_on))
+        )
 
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
         """The rows that a call of something outside the project, as (package, name), is."""

@@ -45,7 +45,8 @@ class Handing:
         """Edges to the functions a call gives to a framework."""
         terms = self.entry.terms
         call = terms[reference.term]
-        if not call[2] and not call[3]:
+        callee = terms[call[1]]
+        if not call[2] and not call[3] and (callee[0] != ATTR or callee[2] not in self.tables.makers):
             return
         rows: list[HandsOver] = []
         for target in targets:
@@ -55,15 +56,12 @@ class Handing:
             if found is None:
                 found = self.known[target.outside] = self.tables.called(target.outside)
             rows += found
-        callee = terms[call[1]]
-        if not rows and callee[0] == ATTR:
-            first = terms[call[2][0]] if call[2] else ()
-            text = first[1] if first and first[0] == STRING else None
-            possible = self.tables.by_method.get(callee[2], ())
-            rows += [row for row in possible if not row.begins or (text is not None and text.startswith(row.begins))]
+        if not rows:
+            rows = [*self.tables.of_method(terms, call)]
         for row in rows:
             name = keys.handed_over(terms, call, row)
-            for term in _given(row, call[2], call[3]):
+            receiver = callee[1:2] if callee[0] == ATTR else ()
+            for term in _given(row, receiver, call[2], call[3]):
                 for symbol in self._functions(reference, term, row):
                     self._refer(reference.scope, symbol, row.rule, reference.line)
                     if name:
@@ -310,11 +308,13 @@ class Handing:
                         yield from inference.functions(owner, entry.rules.call_method) if isinstance(owner, Symbol) else ()
 
 
-def _given(row: HandsOver, positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """The arguments of a call that a row says are functions."""
+def _given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
+    """The arguments of a call that a row says are functions, or its receiver."""
     for which in row.functions:
         if isinstance(which, int):
             yield from positional[which : which + 1]
+        elif which == ".":
+            yield from receiver
         elif which == "**":
             yield from (term for _, term in named)
         elif which.endswith(":"):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, STRING, Term
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import EVENT, HandsOver
-from graphmem.resolution.symbols import dotted
+from graphmem.resolution.symbols import PATH_ARGUMENTS, entry_rule, written
 
 if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry, Symbol
 
 NAMED_BY: Final = {
-    "route": ("rule", "route", "path", "prefix", "pattern"),
+    "route": PATH_ARGUMENTS,
     "command": ("name",),
     "event": ("event", "event_type", "name"),
     "task": ("name",),
@@ -41,17 +41,9 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
             yield "event", name.removeprefix(EVENT), _connects(entry, terms[decorator])
         if terms[decorator][0] != CALL:
             continue
-        written = (dotted(terms, decorator),)
-        rule = next(
-            (
-                one
-                for one in spec.entry_points
-                if one.decorator
-                and one.kind in NAMED_BY
-                and one.matches(decorators=written, name=symbol.name, path=entry.path, modifiers=definition.modifiers)
-            ),
-            None,
-        )
+        one = written(spec, terms, decorator)
+        rules = (rule for rule in spec.entry_points if rule.decorator and rule.kind in NAMED_BY)
+        rule = entry_rule(rules, entry.facts, definition, (one,)) if one is not None else None
         if rule is not None:
             name = _name(terms, terms[decorator], NAMED_BY[rule.kind])
             if name:

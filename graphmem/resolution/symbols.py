@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from functools import cache
 from typing import Final
 
 from graphmem.model import SymbolRow
-from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Term
-from graphmem.parsing.language import EntryPointRule, LanguageSpec, language_spec
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
+from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, language_spec
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry
 
 _NOTHING: Final = re.compile(r"(?!)")
+PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # by which a route is told its path
+WAYS_IN: Final = ("route", "command", "event", "task", "export")  # what a test never is, however it is decorated
 
 
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
@@ -24,10 +27,9 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     rows: list[SymbolRow] = []
     tests: list[bool] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
-        written = tuple(dotted(facts.terms, decorator) for decorator in definition.decorators)
-        entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition, written)
+        entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition)
         is_test = in_tests and _is_test(spec, definition)
-        if is_test and not entry_point and definition.kind in FUNCTION_KINDS:
+        if is_test and entry_point in ("", *WAYS_IN) and definition.kind in FUNCTION_KINDS:
             entry_point = "test"
         modifiers = definition.modifiers
         if is_test and definition.kind in FUNCTION_KINDS | CLASS_KINDS:
@@ -78,18 +80,43 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
     """The rules that ask for no decorator, and what a decorator has to look like for any of the others to be looked at."""
     rules = language_spec(language).entry_points
-    decorators = tuple(dict.fromkeys(rule.decorator for rule in rules if rule.decorator))
+    decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
     return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators) if decorators else _NOTHING
 
 
-def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition, decorators: tuple[str, ...]) -> str:
-    if not decorators and not definition.modifiers and definition.kind == "variable":
+def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> str:
+    if not definition.decorators and not definition.modifiers and definition.kind == "variable":
         return ""
+    decorators = [one for decorator in definition.decorators if (one := written(spec, facts.terms, decorator)) is not None]
     undecorated, decorator = _entry_rules(spec.name)
-    for rule in spec.entry_points if any(map(decorator.match, decorators)) else undecorated:
-        if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers):
-            return rule.kind
-    return ""
+    rules = spec.entry_points if any(decorator.match(one.name) for one in decorators) else undecorated
+    rule = entry_rule(rules, facts, definition, decorators)
+    return rule.kind if rule is not None else ""
+
+
+def entry_rule(
+    rules: Iterable[EntryPointRule], facts: FileFacts, definition: Definition, decorators: Sequence[Written]
+) -> EntryPointRule | None:
+    """The first of the rules that makes a definition with these decorators an entry point."""
+    within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
+    for rule in rules:
+        if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers, within=within):
+            return rule
+    return None
+
+
+def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
+    """A decorator as rules of entry points compare it; None for one of a test double or a test runner."""
+    name = dotted(terms, decorator)
+    return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))
+
+
+def _first_text(terms: list[Term], call: Term) -> str | None:
+    """The text of a call's first argument, or of a named one that may be a path."""
+    if call[0] not in (CALL, NEW):
+        return None
+    given = [*call[2][:1], *(value for name, value in call[3] if name in PATH_ARGUMENTS)]
+    return next((str(terms[one][1]) for one in given if terms[one][0] == STRING), None)
 
 
 def dotted(terms: list[Term], index: int) -> str:

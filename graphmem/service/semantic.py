@@ -105,15 +105,24 @@ class SemanticVerbs:
         return CyclesAnswer(level, found[:limit], len(found), self.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Where somebody outside comes in: by kind (main, command, route, event, task, export, test, fixture), then path and line."""
+        """Entry points by kind, then path and line.
+
+        Args:
+            kinds: main, command, route, event, task, export, test, fixture; default: all but tests and fixtures.
+            limit: rows of the page, 1 to 10,000.
+            offset: of its first row.
+
+        Returns:
+            The page. Its counts by kind include tests and fixtures.
+        """
         wanted = _kinds(kinds)
         page(limit, offset)
         here = self._semantics()
         with here.lock:
             view, entries = here.view, here.entries
-            by_kind = Counter(entries.kind.values())
+            by_kind = Counter(entries.listed.values())
             chosen = sorted(
-                (node for node, kind in entries.kind.items() if wanted is None or kind in wanted),
+                entries.of_kinds(wanted),
                 key=lambda node: (_place(entries.kind[node]), view.path(node), int(view.start_line[node]), node),
             )
             rows = chosen[offset : offset + limit]

@@ -13,7 +13,7 @@ from graphmem.parsing import grammar as grammar_module
 from graphmem.parsing import language as language_module
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
-from graphmem.parsing.language import EntryPointRule, language_of_path, language_spec, languages
+from graphmem.parsing.language import EntryPointRule, Written, language_of_path, language_spec, languages
 from graphmem.parsing.term_table import compiled_terms
 
 NAMES = sorted(languages())
@@ -127,10 +127,22 @@ def test_test_files_are_recognised_below_any_folder():
 
 
 def test_an_entry_point_rule_matches_when_all_its_fields_do():
-    rule = EntryPointRule(kind="route", decorator="*.route", name="get_*")
-    assert rule.matches(decorators=("app.route",), name="get_user", path="a.py", modifiers=())
-    assert not rule.matches(decorators=("app.route",), name="user", path="a.py", modifiers=())
-    assert not rule.matches(decorators=("cached",), name="get_user", path="a.py", modifiers=())
+    rule = EntryPointRule(kind="route", decorator=("*.route",), name="get_*")
+    assert rule.matches(decorators=[Written("app.route")], name="get_user", path="a.py", modifiers=())
+    assert not rule.matches(decorators=[Written("app.route")], name="user", path="a.py", modifiers=())
+    assert not rule.matches(decorators=[Written("cached")], name="get_user", path="a.py", modifiers=())
+
+
+def test_a_rule_with_a_path_or_an_object_wants_one_of_them():
+    rule = EntryPointRule(kind="route", decorator=("*.get",), begins="/", objects=("*router",))
+    for written, expected in (
+        (Written("thing.get", "/users"), True),
+        (Written("v1_router.get"), True),
+        (Written("self.router.get", "users"), True),
+        (Written("thing.get", "users"), False),
+        (Written("router.thing.get"), False),
+    ):
+        assert rule.matches(decorators=[written], name="f", path="a.py", modifiers=()) == expected, written
 
 
 def test_every_language_says_how_its_tests_are_recognised():

@@ -77,6 +77,133 @@ def test_what_a_framework_calls_is_an_entry_point_of_its_kind(graph_of, annotate
     assert view.entry_point(node) == "route"
 
 
+SERVICE = {
+    "shop/views.py": """
+import typer
+from celery import shared_task
+from fastapi import APIRouter
+from unittest import mock
+router = APIRouter()
+other = APIRouter()
+cache = {}
+cli = typer.Typer()
+@router.get("")
+def listed(): ...
+@other.patch("/basket")
+def changed(): ...
+@cache.get("basket")
+def kept(): ...
+@mock.patch("/basket")
+def doubled(): ...
+@requests_mock.get("/basket")
+def requested(): ...
+@shared_task
+def mailed(): ...
+@cli.command()
+def cleaned(): ...
+""",
+    "shop/management/commands/tidy.py": """
+from django.core.management.base import BaseCommand
+class Command(BaseCommand):
+    def handle(self, *args, **options): ...
+    def helper(self): ...
+""",
+    "shop/schema.py": """
+import graphene
+import strawberry
+class Base(graphene.Mutation):
+    class Meta:
+        abstract = True
+class Buy(Base):
+    @classmethod
+    def mutate(cls, root, info): ...
+    def helper(self): ...
+class Internal(Base):
+    @classmethod
+    def mutate(cls, root, info): ...
+class Mutations(graphene.ObjectType):
+    buy = Buy.Field()
+    internal = graphene.Field(Internal)
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    def sell(self) -> int: ...
+@strawberry.type
+class Query:
+    @strawberry.field
+    def offers(self) -> int: ...
+@strawberry.type
+class Offer:
+    @strawberry.field
+    def price(self) -> int: ...
+""",
+    "tests/test_views.py": """
+from unittest import mock
+from unittest.mock import patch
+import pytest
+from shop.views import router
+@mock.patch("shop.views.listed")
+def test_listed(m): ...
+@router.get("/in-a-test")
+def test_route(): ...
+@patch.object(router, "get")
+@pytest.fixture
+def prepared(): ...
+class TestShop:
+    @mock.patch("/shop")
+    def test_changed(self, m): ...
+""",
+}
+
+
+def test_the_ways_into_a_service_are_its_routes_commands_tasks_and_mutations_and_no_test(graph_of):
+    view = graph_of(SERVICE)
+    assert {info.ref: info.entry_point for info in view.infos(range(view.n)) if info.entry_point} == {
+        "shop/views.py:listed": "route",
+        "shop/views.py:changed": "route",
+        "shop/views.py:mailed": "task",
+        "shop/views.py:cleaned": "command",
+        "shop/management/commands/tidy.py:Command.handle": "command",
+        "shop/schema.py:Buy": "route",
+        "shop/schema.py:Buy.mutate": "route",
+        "shop/schema.py:Mutation.sell": "route",
+        "shop/schema.py:Query.offers": "route",
+        "tests/test_views.py:test_listed": "test",
+        "tests/test_views.py:test_route": "test",
+        "tests/test_views.py:prepared": "fixture",
+        "tests/test_views.py:TestShop.test_changed": "test",
+    }
+
+
+def test_what_a_test_hands_to_a_framework_is_not_a_way_in(graph_of):
+    view = graph_of(
+        {
+            "shop.py": "def page(): ...\n",
+            "tests/test_shop.py": "from django.urls import path\nfrom shop import page\nurlpatterns = [path('', page)]\n",
+        }
+    )
+    assert not [info.ref for info in view.infos(range(view.n)) if info.entry_point == "route"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "ways"),
+    [
+        (
+            "src/Shop.java",
+            'class Shop {\n  @GetMapping("/a") void page() {}\n  @Mapping(target = "b") void copied() {}\n}\n',
+            {"src/Shop.java:Shop.page": "route"},
+        ),
+        (
+            "src/Shop.kt",
+            'class Shop {\n  @GetMapping("/a") fun page() {}\n  @Mapping(target = "b") fun copied() {}\n}\n',
+            {"src/Shop.kt:Shop.page": "route"},
+        ),
+    ],
+)
+def test_a_mapper_of_objects_is_not_a_route(path, text, ways, resolve):
+    assert entry_points(resolve, {path: text}) == ways
+
+
 def test_scripts_and_plug_ins_are_read_from_every_kind_of_configuration_file():
     layout, failures = read_layout(
         {

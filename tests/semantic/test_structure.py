@@ -97,9 +97,31 @@ def test_entry_points_are_found_by_kind(project):
     )
     found = service.entry_points()
     assert set(found.by_kind) == {"main", "export", "test"}
+    assert [one.kind for one in found.entry_points] == ["main", "export"]
+    assert [one.kind for one in service.entry_points(["test"]).entry_points] == ["test"]
     exported = service.entry_points(["export"])
     assert [(one.symbol.qualname, one.reach) for one in exported.entry_points] == [("run", 1)]
     assert exported.total == 1
+
+
+def test_flows_and_entry_points_leave_tests_out(project):
+    """A route that a test file defines is its own, and so is what a patched test calls."""
+    service = project(
+        {
+            "shop.py": (
+                "import app\n\n\n@app.route('/buy')\ndef buy():\n    return pay()\n\n\n"
+                "def pay():\n    return book()\n\n\ndef book():\n    return 1\n"
+            ),
+            "test_shop.py": (
+                "from unittest import mock\nfrom shop import app, pay\n\n\n@mock.patch('shop.book')\n"
+                "def test_pay(m):\n    assert pay()\n\n\n"
+                "@app.route('/in-a-test')\ndef helper():\n    return pay()\n"
+            ),
+        }
+    )
+    assert [(one.symbol.qualname, one.kind) for one in service.entry_points().entry_points] == [("buy", "route")]
+    assert [one.entry.qualname for one in service.flows().flows] == ["buy"]
+    assert service.entry_points(["route"]).total == 1
 
 
 def test_every_kind_of_entry_point_a_language_knows_can_be_asked_for_through_every_door(project, serving):

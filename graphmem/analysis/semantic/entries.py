@@ -1,4 +1,4 @@
-"""Where somebody outside comes in: what the parser marked, and what a library offers."""
+"""Entry points: what the parser marked, and what a library offers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from graphmem.analysis.semantic.files import FileGraph
-from graphmem.model import EdgeKind
+from graphmem.model import TEST_KINDS, EdgeKind
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 from graphmem.projection.graph import kind_mask
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from graphmem.projection.graph import GraphView
 
 ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order they are listed
@@ -35,6 +37,15 @@ class Entries:
         self.kind: dict[int, str] = {node: view.entry_point(node) for node in np.flatnonzero(view.is_entry_point).tolist()}
         for node in np.flatnonzero(self.public).tolist():
             self.kind.setdefault(node, "export")
+
+    @cached_property
+    def listed(self) -> dict[int, str]:
+        """Entry points as people are shown them: code of tests is a test, a fixture, or nothing that is listed."""
+        return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
+
+    def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
+        """The listed entry points of these kinds; of all but tests and fixtures when None."""
+        return [node for node, kind in self.listed.items() if (kind in kinds if kinds is not None else kind not in TEST_KINDS)]
 
     @cached_property
     def public(self) -> npt.NDArray[np.bool_]:

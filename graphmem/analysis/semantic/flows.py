@@ -36,9 +36,8 @@ class _Way(NamedTuple):
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
     """Flows of the entry points of these kinds (default: all but tests and fixtures), through the most modules first."""
-    wanted = set(kinds) if kinds is not None else set(ENTRY_KINDS) - {"test", "fixture"}
     calls = Calls(modules.view)
-    ways = [way for node, kind in sorted(entries.kind.items()) if kind in wanted and (way := _best(modules, calls, node)) is not None]
+    ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, node)) is not None]
     groups: dict[tuple[int, ...], list[_Way]] = {}
     for way in sorted(ways, key=lambda one: _rank(modules, entries, one)):
         groups.setdefault(way.rows[1:], []).append(way)

@@ -140,7 +140,7 @@ def entry_points(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show where somebody outside comes in: mains, commands, routes, what a library exports, tests, fixtures."""
+    """Show entry points: mains, commands, routes, events, tasks and what a library exports. Tests and fixtures by --kind."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import semantic as render
 

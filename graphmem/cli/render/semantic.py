@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from graphmem.cli.output import plural
 from graphmem.cli.render import common
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
+from graphmem.model import TEST_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import PathStep
@@ -135,7 +136,9 @@ def cycles(output: Output, found: CyclesAnswer) -> None:
 
 def entry_points(output: Output, found: EntryPointPage) -> None:
     """A line each, by kind."""
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in found.by_kind.items())
+    others = {kind: count for kind, count in found.by_kind.items() if kind not in TEST_KINDS}
+    plain = found.total == sum(others.values())
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in (others if plain else found.by_kind).items())
     output.line((plural(found.total, "entry point"), HEADING), (f"   ({counts or 'none was recognised'})", DIM))
     output.rows(
         [
@@ -151,6 +154,9 @@ def entry_points(output: Output, found: EntryPointPage) -> None:
         ]
     )
     _cut(output, len(found.entry_points), found.total, "raise --limit, or narrow by --kind")
+    left = [(kind, found.by_kind.get(kind, 0)) for kind in TEST_KINDS]
+    if plain and any(count for _, count in left):
+        _end(output, [f"{' and '.join(plural(count, kind) for kind, count in left if count)} left out; --kind lists them"])
 
 
 def flows(output: Output, found: FlowPage) -> None:
