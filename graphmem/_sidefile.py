@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from graphmem._seal import Proof, proof
 from graphmem.errors import GraphMemError
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
@@ -41,7 +42,7 @@ class Sidefile:
     counter: str  # row of meta that begins at 0, beside `format` and `id`
     error: type[GraphMemError]  # carries `path` and `reason`
     advice: str  # what to do with a file that cannot be used
-    log: bool = False  # writes go to a log first, so that readers need not wait; transactions are begun by whoever wants one
+    explicit: bool = False  # transactions are begun by whoever wants one
 
     def connect(self, path: Path, *, create: bool) -> sqlite3.Connection:
         """The open file, checked; it may be used from any thread, by one at a time.
@@ -54,19 +55,20 @@ class Sidefile:
             GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
         """
         address = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        if path.exists() and proof(path) is Proof.DAMAGED:
+            raise self.unreadable(path, "it is damaged: its bytes do not match its checksum")
         if create:
             private_file(path)
         try:
             db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
             try:
-                if self.log:
-                    db.execute("PRAGMA journal_mode = WAL")
-                    db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
+                db.execute("PRAGMA journal_mode = WAL")  # readers need not wait
+                db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
                 found = _format(db)
                 if found == "" and create:
                     self._make(db)
                     found = self.format
-                if not self.log:
+                if not self.explicit:
                     db.isolation_level = "DEFERRED"
             except sqlite3.Error:
                 db.close()
@@ -82,8 +84,8 @@ class Sidefile:
             )
         return db
 
-    def unreadable(self, path: Path, error: sqlite3.Error) -> GraphMemError:
-        """What SQLite said of a file, as a refusal."""
+    def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
+        """What is wrong with a file, as a refusal."""
         return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
 
     def _make(self, db: sqlite3.Connection) -> None:

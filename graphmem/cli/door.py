@@ -30,7 +30,7 @@ class Door:
     settings: Settings
     location: Location
     interrupted: str = ""  # what Ctrl-C means at this moment, for the sentence that follows it
-    _damage: list[str] = field(default_factory=list, repr=False)
+    _opened: GraphMem | None = field(default=None, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def root_to_index(self) -> str | None:
@@ -68,7 +68,7 @@ class Door:
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
         if not isinstance(service, RemoteGraphMem):
-            self._damage = service.damage
+            self._opened = service
         if whole and not service.wait_until_ready(SEARCHABLE_S):
             self.output.note("the index is still being prepared; the answer says what is missing")
         return service
@@ -80,7 +80,8 @@ class Door:
             service: that was opened; default the one this command has opened.
             said: what the reader is told anyway.
         """
-        notes = [note for note in (service.damage if service is not None else self._damage) if note not in said]
+        opened = service or self._opened
+        notes = [note for note in (opened.damage if opened is not None else ()) if note not in said]
         for note in notes:
             self.output.stderr.line(("graphmem: ", "yellow"), note)
         if notes:

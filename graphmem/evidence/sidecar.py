@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from graphmem._seal import seal, unseal
 from graphmem._sidefile import Sidefile
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import End, Observation, Place, Reading
@@ -63,6 +64,7 @@ class Sidecar:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            seal(self.path)
 
     def mark(self) -> str:
         """Which observations these are, as one word: identity and version; "" for none."""
@@ -152,6 +154,7 @@ class Sidecar:
         try:
             connection = self._open(create=True)
             with connection:
+                unseal(connection)
                 _Taking(connection, rule).take(reading)
         except sqlite3.Error as error:
             raise EvidenceError(

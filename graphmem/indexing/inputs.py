@@ -16,6 +16,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._deflate import deflate
+from graphmem._seal import SIDES, Proof, proof, seal, unseal
 from graphmem._sidefile import private_file
 from graphmem.model import HandlesRow
 
@@ -54,6 +55,7 @@ class Inputs:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            seal(self.path)
 
     def load(self, run: str, layout: str) -> tuple[list[Key], dict[str, frozenset[int]]] | None:
         """The dependencies as a run left them; None when those that are kept are of another run or another layout."""
@@ -135,6 +137,7 @@ class Inputs:
         rows = ((path, deflate(array(_NUMBERS, sorted(numbers)).tobytes())) for path, numbers in inputs.items())
         try:
             with self._connection as transaction:
+                unseal(transaction)
                 if removed is None:
                     transaction.execute("DELETE FROM keys")
                     transaction.execute("DELETE FROM inputs")
@@ -163,8 +166,8 @@ class Inputs:
         self.notes.append(f"What edges were made from ({self.path}) cannot be used ({error}); everything is resolved again")
         self.close()
         if not isinstance(error, sqlite3.OperationalError | OSError):
-            for suffix in ("", "-wal", "-shm"):
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            for side in ("", *SIDES):
+                self.path.with_name(self.path.name + side).unlink(missing_ok=True)
             try:
                 self._connection = _connected(self.path)
             except (sqlite3.Error, OSError):
@@ -177,6 +180,8 @@ def _unpacked(data: bytes) -> list[Any]:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    if path.exists() and proof(path) is Proof.DAMAGED:
+        raise sqlite3.DatabaseError("its bytes do not match its checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         # No durability is needed: what is lost is made again.
@@ -185,6 +190,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if "format" not in tables or connection.execute("SELECT value FROM format").fetchall() != [(FORMAT,)]:
             with connection:
+                unseal(connection)
                 for table in ("format", "state", "keys", "inputs", "handles"):
                     connection.execute(f"DROP TABLE IF EXISTS {table}")
                 connection.execute("CREATE TABLE format (value TEXT NOT NULL)")

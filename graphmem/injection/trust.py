@@ -7,7 +7,6 @@ a person takes or not.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import threading
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import BadInputError
 
 THRESHOLDS: Final[Mapping[str, float]] = MappingProxyType({"cautious": 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45})
@@ -118,7 +118,7 @@ class TrustBook:
 def _read(file: Path) -> Experience:
     """What the file says; a missing or broken one is a project without experience, which is the careful reading."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = read_sealed_json(file.read_bytes())
         chosen = found["chosen"]
         return Experience(
             sessions=int(found["sessions"]),
@@ -141,8 +141,8 @@ def _write(file: Path, now: Experience) -> None:
     }
     descriptor, name = tempfile.mkstemp(prefix=".trust-", dir=file.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as written:
-            json.dump(content, written)
+        with os.fdopen(descriptor, "wb") as written:
+            written.write(sealed_json(content))
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -7,13 +7,13 @@ line: the file alone, the graph alone, or both; when both did, both texts are ke
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
@@ -343,7 +343,7 @@ def _name(path: Path, state: Path) -> str:
 def _state(path: Path) -> dict[str, Common]:
     """By file; earlier versions knew MEMORY.md alone, and one text for both sides."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_sealed_json(path.read_bytes())
         if "files" not in found:
             lines = {str(key): str(value) for key, value in found.items()}
             return {"MEMORY.md": Common(lines, lines, frozenset(lines))}
@@ -360,7 +360,7 @@ def _json(state: Mapping[str, Common]) -> bytes:
         name: {"in_file": one.in_file, "in_graph": one.in_graph, "ours": sorted(one.ours), "taken": sorted(one.taken)}
         for name, one in state.items()
     }
-    return json.dumps({"files": files}, ensure_ascii=False, indent=0, sort_keys=True).encode("utf-8")
+    return sealed_json({"files": files}, ensure_ascii=False, indent=0, sort_keys=True)
 
 
 def _write(path: Path, before: bytes, after: bytes) -> None:

@@ -28,6 +28,7 @@ FORMAT: Final = 1
 MAX_RECORD_BYTES: Final = 256 << 20
 _DEFAULTS: Final = dict(zip(Act._fields[4:], Act.__new__(Act, 0, 0, 0.0, "")[4:], strict=True))
 _TUPLES: Final = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
+_END: Final = b"}\n"  # of a record
 log = logging.getLogger("graphmem.observe")
 
 
@@ -151,6 +152,16 @@ class Reader:
                 yield Line(kind, body)
 
 
+def damage_of_trail(path: Path) -> str:
+    """What is wrong with a trail; "" when every byte of it counts."""
+    reader = Reader(path)
+    kinds = [line.kind for line in reader]
+    size = path.stat().st_size
+    if reader.size == size and kinds[:1] == ["start"]:
+        return ""
+    return "it was emptied" if not size else f"{size - reader.size:,} of its {size:,} bytes do not match their checksums"
+
+
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
     """An act from its line, and the hashes of its events."""
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
@@ -181,10 +192,9 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
     path = folder / (name + RECORD)
     (folder / (name + UNLEARNT)).touch()
     data = json.dumps(as_json(record), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    whole = b'{"crc":"%08x","record":' % crc32(data) + data + b"}\n"
     passing = path.with_suffix(".new")
     with passing.open("wb") as file:
-        file.write(whole)
+        file.write(_whole(data))
         file.flush()
         os.fsync(file.fileno())
     passing.replace(path)
@@ -197,11 +207,20 @@ def read_record(path: Path) -> SessionRecord | None:
         if path.stat().st_size > MAX_RECORD_BYTES:
             raise ValueError("it is larger than any record")
         raw = path.read_bytes()
-        head, _, rest = raw.partition(b',"record":')
-        data = rest.rstrip()[:-1]
-        if json.loads(head + b"}")["crc"] != f"{crc32(data):08x}":
+        data = raw.partition(b',"record":')[2][: -len(_END)]
+        if raw != _whole(data):
             raise ValueError("its checksum does not fit")
         return session_record(json.loads(data))
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("the record %s cannot be read and is left alone: %s", path.name, error)
         return None
+
+
+def damage_of_record(path: Path) -> str:
+    """What is wrong with a record; "" when nothing is."""
+    raw = path.read_bytes()
+    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "its bytes do not match its checksum"
+
+
+def _whole(data: bytes) -> bytes:
+    return b'{"crc":"%08x","record":' % crc32(data) + data + _END

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from graphmem._seal import seal, unseal
 from graphmem._sidefile import Sidefile
 from graphmem.errors import HistoryError
 
@@ -24,7 +25,7 @@ _SCHEMA: Final = (
     "CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, key TEXT, at REAL NOT NULL, "
     "author TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (source, key))",
 )
-_FILE: Final = Sidefile("1", _SCHEMA, "epoch", HistoryError, "delete it and index again", log=True)
+_FILE: Final = Sidefile("1", _SCHEMA, "epoch", HistoryError, "delete it and index again", explicit=True)
 _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
@@ -75,6 +76,7 @@ class HistoryLog:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+                seal(self.path)
 
     def append(self, changes: Iterable[Change]) -> int:
         """Record changes in one transaction and return how many were new or different.
@@ -149,6 +151,7 @@ class HistoryLog:
                 db = self._open(create=True)
                 with db:
                     db.execute("BEGIN IMMEDIATE")
+                    unseal(db)
                     yield db
             except sqlite3.Error as error:
                 raise HistoryError(

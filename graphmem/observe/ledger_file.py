@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._seal import SIDES, Proof, proof, seal, unseal
 from graphmem._sidefile import private_file
 from graphmem.errors import LedgerError
 
@@ -64,6 +65,7 @@ class LedgerFile:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+                seal(self.path)
 
     def sizes(self) -> dict[str, int]:
         """Rows of each table; what must not grow when a session is taken in again."""
@@ -93,6 +95,7 @@ class LedgerFile:
             db = self._open()
             try:
                 db.execute("BEGIN IMMEDIATE")
+                unseal(db)
                 yield db
                 db.execute("COMMIT")
             except BaseException as error:
@@ -111,13 +114,15 @@ class LedgerFile:
             except sqlite3.DatabaseError:
                 aside = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
                 self.path.replace(aside)
-                for suffix in ("-wal", "-shm"):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+                for side in SIDES:
+                    self.path.with_name(self.path.name + side).unlink(missing_ok=True)
                 self.notes.append(f"what was counted across sessions could not be read and begins anew; the old file is {aside.name}")
                 self._connection = self._connected()
         return self._connection
 
     def _connected(self) -> sqlite3.Connection:
+        if self.path.exists() and proof(self.path) is Proof.DAMAGED:
+            raise sqlite3.DatabaseError("its bytes do not match its checksum")
         db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode = WAL")
@@ -129,6 +134,7 @@ class LedgerFile:
                     path=str(self.path),
                 )
             if version < FORMAT:
+                unseal(db)
                 db.executescript(_SCHEMA)
                 db.execute(f"PRAGMA user_version = {FORMAT}")
         except BaseException:

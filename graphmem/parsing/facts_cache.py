@@ -16,6 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._seal import SIDES, Proof, proof, seal, unseal
 from graphmem._sidefile import private_file
 from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
@@ -57,6 +58,7 @@ class FactsCache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+            seal(self.path)
 
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
         """What is known of some files, by path, content hash and language, in their order; unknown ones are left out.
@@ -153,8 +155,8 @@ class FactsCache:
             self.notes.append(f"The cache of parsed files ({self.path}) cannot be used ({error}); files are parsed at every start")
 
     def _remove_files(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        for side in ("", *SIDES):
+            Path(f"{self.path}{side}").unlink(missing_ok=True)
 
     def _select(self, statement: str, values: tuple[str | bytes, ...]) -> Iterator[tuple[Any, ...]]:
         return iter(()) if self._connection is None else self._connection.execute(statement, values)
@@ -164,6 +166,7 @@ class FactsCache:
             return False
         try:
             with self._connection as transaction:
+                unseal(transaction)
                 transaction.executemany(statement, rows)
         except sqlite3.Error as error:
             self._failed(error)
@@ -179,6 +182,8 @@ class FactsCache:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    if path.exists() and proof(path) is Proof.DAMAGED:
+        raise sqlite3.DatabaseError("its bytes do not match its checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         _prepare(connection)
@@ -197,6 +202,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if tables == [("facts",), ("format",)] and connection.execute("SELECT value FROM format").fetchall() == [(FORMAT,)]:
         return
     with connection:
+        unseal(connection)
         connection.execute("DROP TABLE IF EXISTS facts")
         connection.execute("DROP TABLE IF EXISTS format")
         connection.execute("CREATE TABLE format (value TEXT NOT NULL)")

@@ -28,7 +28,11 @@ _ALIGN: Final = 64
 
 
 class DamagedFileError(Exception):
-    """The file is not what was written, or of another format; the projection has to be built again."""
+    """The file is not what was written; the projection has to be built again."""
+
+
+class OtherFormatError(DamagedFileError):
+    """The file is whole, and of another kind or format; the projection has to be built again."""
 
 
 class Container(NamedTuple):
@@ -77,11 +81,12 @@ def read_container(path: Path, what: str, version: int) -> Container:
 
     Raises:
         FileNotFoundError: there is none.
-        DamagedFileError: cut, changed, or of another kind or format.
+        DamagedFileError: one byte of it is not what was written.
+        OtherFormatError: of another kind or format.
     """
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < len(_MAGIC) + 12:
-            raise DamagedFileError(f"{path} is cut off")
+            raise DamagedFileError(f"{path.name} was cut off")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     view = memoryview(data)
     start = len(_MAGIC) + 12
@@ -91,21 +96,25 @@ def read_container(path: Path, what: str, version: int) -> Container:
         or start + size > len(view)
         or zlib.crc32(view[start : start + size]) != int.from_bytes(view[16:20], "little")
     ):
-        raise DamagedFileError(f"{path} has a damaged header")
+        raise DamagedFileError(f"{path.name} had a damaged header")
     header = json.loads(bytes(view[start : start + size]))
     if header["what"] != what or header["format"] != version:
-        raise DamagedFileError(f"{path} is {header['what']} format {header['format']}, not {what} format {version}")
+        raise OtherFormatError(f"{path} is {header['what']} format {header['format']}, not {what} format {version}")
     base = -(-(start + size) // _ALIGN) * _ALIGN
     sections: dict[str, Any] = {}
+    ends = start + size
     for entry in header["sections"]:
         blob = view[base + entry["at"] : base + entry["at"] + entry["size"]]
-        if len(blob) != entry["size"] or zlib.crc32(blob) != entry["crc"]:
-            raise DamagedFileError(f"{path}: section {entry['name']} is damaged")
+        padding, ends = view[ends : base + entry["at"]], base + entry["at"] + entry["size"]
+        if len(blob) != entry["size"] or zlib.crc32(blob) != entry["crc"] or any(padding):
+            raise DamagedFileError(f"{path.name} was damaged ({entry['name']})")
         if "dtype" in entry:
             plain = _CODEC.decompress(pa.py_buffer(blob), entry["bytes"]) if entry["bytes"] else b""
             sections[entry["name"]] = np.frombuffer(plain, np.dtype(entry["dtype"])).reshape(entry["shape"])
         else:
             sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
+    if ends != len(view):
+        raise DamagedFileError(f"{path.name} did not end where it should")
     return Container(header["generation"], header["meta"], sections)
 
 

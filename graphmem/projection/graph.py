@@ -39,7 +39,7 @@ from graphmem.projection.arrays import (
     pointers,
 )
 from graphmem.projection.build import build_arrays, text
-from graphmem.projection.container import DamagedFileError, read_container, write_container
+from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
 from graphmem.projection.file_names import FileNames
 from graphmem.projection.patch import Merge, Patched, patch_arrays
 from graphmem.store.base import GraphTables
@@ -240,11 +240,21 @@ class GraphView:
         write_container(path, "graph", FORMAT, a.generation, sections, {"rules": a.rules, "dangling": a.dangling})
 
     @classmethod
-    def load(cls, path: Path, generation: int) -> GraphView | None:
-        """The saved view, or None when there is none of this generation or it is damaged (build it again)."""
+    def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
+        """The saved view, or None when there is none of this generation or it is damaged (build it again).
+
+        Args:
+            path: of the file.
+            generation: of the store.
+            notes: takes a sentence when it is damaged.
+        """
         try:
             saved = read_container(path, "graph", FORMAT)
-        except (FileNotFoundError, DamagedFileError):
+        except (FileNotFoundError, OtherFormatError):
+            return None
+        except DamagedFileError as error:
+            if notes is not None:
+                notes.append(f"{error}; it was made again from the database")
             return None
         if saved.generation != generation:
             return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem.projection.container import DamagedFileError, read_container, write_container
+from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
 from graphmem.projection.memories import MemoryIndex
 
 if TYPE_CHECKING:
@@ -47,11 +47,15 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
     write_container(path, _KIND, _VERSION, index.generation, {**columns, _REST: packed}, {"key": key, "format": FORMAT})
 
 
-def load_memories(path: Path, generation: int, key: str) -> MemoryIndex | None:
-    """The saved projection, without vectors; None when there is none of this state, or it is damaged."""
+def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
+    """The saved projection, without vectors; None when there is none of this state, or it is damaged, which `notes` is told."""
     try:
         saved = read_container(path, _KIND, _VERSION)
-    except (FileNotFoundError, DamagedFileError):
+    except (FileNotFoundError, OtherFormatError):
+        return None
+    except DamagedFileError as error:
+        if notes is not None:
+            notes.append(f"{error}; it was made again from the database")
         return None
     if (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):
         return None

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem._heap import give_back
+from graphmem._seal import SIDES
 from graphmem.errors import DiskFullError, GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
@@ -70,7 +71,7 @@ class Snapshot(NamedTuple):
     covered: tuple[int, int]  # chunks with a vector, chunks
     memories: MemoryIndex | None
     memories_note: str  # why `memories` is None
-    report_damage: Callable[[WordIndex], None]  # tell that a word index turned out to be damaged
+    report_damage: Callable[[WordIndex, float], Snapshot | None]  # a damaged word index, and seconds to wait for another one
 
 
 class _ChunkHashes:
@@ -123,7 +124,9 @@ class Projections:
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # there, or failed
         self._settled = threading.Event()  # both
+        self._renewed = threading.Event()  # of a word index that was damaged: there is another one
         self._memories_settled = threading.Event()
+        self.notes: list[str] = []  # what was damaged, one sentence each
         self._learning = threading.RLock()  # of following a write of layer 3
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="graphmem-projections", daemon=True)
@@ -237,8 +240,8 @@ class Projections:
                 self._rebuild()
                 return
             changed = {row.id for row in delta.chunks}.union(delta.removed_chunks)
-            before = [entry.text_hash for entry in words.entries(changed).values()]
             try:
+                before = [entry.text_hash for entry in words.entries(changed, texts=False).values()]
                 new_words = words.patched(delta, generation)
             except DamagedWordsError:
                 self._rebuild()
@@ -410,8 +413,8 @@ class Projections:
     def _load(self) -> None:
         """Open what was saved; make the rest from the store."""
         generation = self._store.generation()
-        graph = GraphView.load(self._dir / GRAPH_FILE, generation)
-        words = WordIndex.open(self._dir, generation) if graph is not None else None
+        graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
+        words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
         if graph is not None and words is not None:
             self._publish(graph, words)
             graph.warm()
@@ -427,7 +430,7 @@ class Projections:
     def _bring_memories(self) -> None:
         """Read the memories as they were saved, or make them anew; holds the lock of following writes."""
         generation, key = self._store.knowledge_generation(), self._memories_key()
-        index = load_memories(self._dir / MEMORIES_FILE, generation, key) if generation else None
+        index = load_memories(self._dir / MEMORIES_FILE, generation, key, self.notes) if generation else None
         if index is None:
             self._read_memories()
             return
@@ -499,28 +502,36 @@ class Projections:
         self._graph_settled.set()
         for path in self._dir.glob("words-*.sqlite"):
             if path != words.path:
-                for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):  # readers that have it open keep it
-                    path.with_name(name).unlink(missing_ok=True)
+                for side in ("", *SIDES):  # readers that have it open keep it
+                    path.with_name(path.name + side).unlink(missing_ok=True)
 
     def _progress(self, rows: int) -> None:
         if self._closing.is_set():
             raise StoreClosedError("the index was closed while its words were being written")
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
-    def _damaged(self, words: WordIndex) -> None:
-        """A reader met a damaged word index: do without it, and build it again."""
+    def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
+        """A reader met a damaged word index: build it again, and go on with the new one if it is there in time."""
         with self._state:
-            if self._words is not words:
-                return
-            self._words = None
-            self._words_note = "the word index was damaged and is being built again"
+            first = self._words is words
+            if first:
+                self._words, self._renewed = None, threading.Event()
+                self._words_note = "the word index was damaged and is being built again"
+                self.notes.append(f"{words.path.name} was damaged and was built again from the database")
+        renewed = self._renewed
 
         def rebuild() -> None:
-            words.delete_files()
-            with self._writing:
-                self._rebuild()
+            try:
+                words.delete_files()
+                with self._writing:
+                    self._rebuild()
+            finally:
+                renewed.set()
 
-        self._jobs.put(rebuild)
+        if first:
+            self._jobs.put(rebuild)
+        renewed.wait(patience_s)
+        return self.snapshot()
 
     def _save(self) -> None:
         with self._state:

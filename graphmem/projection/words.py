@@ -15,6 +15,7 @@ import sqlite3
 import threading
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem._deflate import deflated, inflated
+from graphmem._seal import SIDES, Proof, proof, seal, unseal
 from graphmem._sidefile import private_file
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
@@ -71,8 +73,15 @@ class Entry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text; "" when it was not asked for."""
-        return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
+        """The text; "" when it was not asked for.
+
+        Raises:
+            DamagedWordsError: its bytes are not what was kept.
+        """
+        try:
+            return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
+        except (zlib.error, ValueError) as error:
+            raise DamagedWordsError(f"the text of {self.path} does not inflate ({error})") from error
 
 
 class WordHit(NamedTuple):
@@ -114,7 +123,7 @@ class WordIndex:
         connections = [_reader(path) for _ in range(_READERS)]
         for connection in connections:
             self._readers.put(connection)
-        self.close = weakref.finalize(self, _close_all, connections)
+        self.close = weakref.finalize(self, _close_all, connections, path)
 
     # ---- making, changing, keeping
 
@@ -156,8 +165,10 @@ class WordIndex:
                 db.execute("COMMIT")
                 if _pages(db, "freelist_count") * _WORTH_PACKING > _pages(db, "page_count"):
                     db.execute("VACUUM")  # where there were several segments, joining them left an eighth of the file empty
+                db.execute("PRAGMA journal_mode = WAL")  # now: it is a change of the header, and the file is sealed next
             finally:
                 db.close()
+            seal(part)
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
             part.replace(path)
@@ -166,21 +177,32 @@ class WordIndex:
         return cls(path, generation)
 
     @classmethod
-    def open(cls, folder: Path, generation: int) -> WordIndex | None:
-        """The saved index of this generation, or None when there is none that is whole (build it again)."""
+    def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
+        """The saved index of this generation, or None when there is none that is whole (build it again).
+
+        Args:
+            folder: where `words-*.sqlite` lies.
+            generation: of the store.
+            notes: takes one sentence for each damaged file.
+        """
         for path in sorted(folder.glob("words-*.sqlite"), reverse=True):
             try:
+                proven = proof(path)
+                if proven is Proof.DAMAGED:
+                    raise sqlite3.DatabaseError("its bytes do not match its checksum")
                 db = sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
                         continue
-                    if db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                        continue
+                    if proven is Proof.OPEN and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                        raise sqlite3.DatabaseError("SQLite finds it malformed")
                 finally:
                     db.close()
                 return cls(path, generation)
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, OSError) as error:
+                if notes is not None:
+                    notes.append(f"{path.name} was damaged and was built again from the database: {error}")
                 continue
         return None
 
@@ -201,6 +223,7 @@ class WordIndex:
             db = _writer(self.path)
             try:
                 db.execute("BEGIN IMMEDIATE")
+                unseal(db)
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
                     raise DamagedWordsError(f"{self.path} is not of generation {self.generation}")
                 for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
@@ -218,8 +241,8 @@ class WordIndex:
 
     def delete_files(self) -> None:
         """Remove this index from the disk; readers that are still open keep what they have."""
-        for name in (self.path.name, f"{self.path.name}-wal", f"{self.path.name}-shm"):
-            self.path.with_name(name).unlink(missing_ok=True)
+        for side in ("", *SIDES):
+            self.path.with_name(self.path.name + side).unlink(missing_ok=True)
 
     # ---- asking
 
@@ -414,9 +437,10 @@ def _pin(db: sqlite3.Connection) -> None:
     db.execute("SELECT count(*) FROM meta").fetchone()
 
 
-def _close_all(connections: list[sqlite3.Connection]) -> None:
+def _close_all(connections: list[sqlite3.Connection], path: Path) -> None:
     for connection in connections:
         connection.close()
+    seal(path)
 
 
 @contextmanager
@@ -424,7 +448,10 @@ def _damage_named() -> Iterator[None]:
     """SQLite's word for a damaged file as ours; its other errors pass."""
     try:
         yield
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        # Our statements are right: where one of them is not, the tables are not what was made. Text that is no UTF-8 has no code.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
+            raise DamagedWordsError(str(error)) from error
         raise
     except sqlite3.DatabaseError as error:
         raise DamagedWordsError(str(error)) from error

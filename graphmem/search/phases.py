@@ -7,7 +7,6 @@ what is accepted is kept in a small file beside the index, and this book is the 
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import DiskFullError
 from graphmem.search.request import PHASES
 
@@ -155,7 +155,7 @@ def _joined(accepted: Accepted | None) -> Table:
 def _read(file: Path) -> Accepted | None:
     """What the file says. A missing one means the built-in weights; so does a broken one, which the log says."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = read_sealed_json(file.read_bytes())
         weights = {phase: {str(name): float(value) for name, value in own.items()} for phase, own in found["weights"].items()}
         for phase, own in weights.items():
             for name, value in own.items():
@@ -174,8 +174,8 @@ def _write(file: Path, accepted: Accepted) -> None:
     content: dict[str, Any] = {"at": accepted.at, "sessions": accepted.sessions, "weights": accepted.weights}
     descriptor, name = tempfile.mkstemp(prefix=".phases-", dir=file.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as written:
-            json.dump(content, written, indent=1, sort_keys=True)
+        with os.fdopen(descriptor, "wb") as written:
+            written.write(sealed_json(content, indent=1, sort_keys=True))
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

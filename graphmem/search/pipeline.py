@@ -81,9 +81,10 @@ def search(
     except DamagedWordsError as error:
         if shot.words is None:
             raise
-        shot.report_damage(shot.words)
-        without = shot._replace(words=None, words_note=f"the word index is damaged and is being built again ({error})")
-        return _Run(without, embedder, request, state, tuning or Tuning(), aids or Aids()).answer()
+        renewed = shot.report_damage(shot.words, request.deadline_s)
+        if renewed is None or renewed.words is None:
+            renewed = shot._replace(words=None, words_note=f"the word index is damaged and is being built again ({error})")
+        return _Run(renewed, embedder, request, state, tuning or Tuning(), aids or Aids()).answer()
 
 
 class _Run:

@@ -25,7 +25,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
+from isal import isal_zlib
+
 import graphmem
+from graphmem._seal import seal, unseal
 from graphmem._sidefile import private
 from graphmem.answers.upkeep import BackupInfo
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, SettingsError
@@ -38,6 +41,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 FORMAT: Final = 1
+_SUM: Final = b"crc32:"  # begins an archive's comment; the checksum of all bytes before it follows
+_DIGITS: Final = 8
+_ZIP_END: Final = 22  # bytes of the record a zip without a comment ends in
+_ZIP_MARK: Final = b"PK\x05\x06"
 FOLDER: Final = "backups"  # in the index directory
 SUFFIX: Final = ".graphmem.zip"
 AUTO: Final = "auto"  # kind of a backup the server makes by itself
@@ -368,6 +375,8 @@ def _copy(source: Path, target: Path) -> None:
     try:  # one moment of it, whoever writes it meanwhile
         with closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)
+            unseal(new)  # what it says of itself was of the file that it is a copy of
+        seal(target)
     except sqlite3.Error:
         target.unlink(missing_ok=True)
         shutil.copyfile(source, target)  # damaged, or not a database after all: kept as it is
@@ -387,16 +396,48 @@ def _hash(path: Path) -> str:
 def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
     with open(scratch, "wb", opener=private) as out:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
+            zipped.comment = _SUM + b"0" * _DIGITS  # filled in when every other byte is there
             zipped.writestr(MANIFEST, json.dumps(manifest._asdict(), indent=1))
             for name, path in _walk(staging):
                 packed = path.suffix in (".arrow", ".gz")
                 zipped.write(path, name, zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED)
         out.flush()
+        place = os.fstat(out.fileno()).st_size - _DIGITS
+        os.pwrite(out.fileno(), b"%08x" % _sum(scratch, place), place)
         os.fsync(out.fileno())
+
+
+def check_bytes(archive: Path) -> None:
+    """Hold every byte of a backup against its checksum; one of an earlier version has none.
+
+    Raises:
+        DatabaseDamagedError: it is not what was written.
+    """
+    try:
+        with zipfile.ZipFile(archive) as zipped:
+            comment = zipped.comment
+        with archive.open("rb") as file:
+            file.seek(-_ZIP_END, os.SEEK_END)
+            is_plain = file.read(len(_ZIP_MARK)) == _ZIP_MARK
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise _not_whole(archive, str(error)) from error
+    if (comment or not is_plain) and comment != _SUM + b"%08x" % _sum(archive, archive.stat().st_size - _DIGITS):
+        raise _not_whole(archive, "its bytes do not match its checksum")
+
+
+def _sum(archive: Path, size: int) -> int:
+    """CRC-32 of the first bytes of a file."""
+    found = 0
+    with archive.open("rb") as file:
+        while size > 0 and (piece := file.read(min(_PIECE, size))):
+            found, size = isal_zlib.crc32(piece, found), size - len(piece)
+    return found
 
 
 def _unpack(archive: Path, staging: Path) -> Manifest:
     """Every file the manifest names, with the bytes it names, and nothing else."""
+    if zipfile.is_zipfile(archive):
+        check_bytes(archive)
     try:
         with zipfile.ZipFile(archive) as zipped:
             manifest = _manifest(archive, zipped)

@@ -15,8 +15,13 @@ from graphmem.memory import mending
 from graphmem.projection.graph import GraphView
 from graphmem.service import backup as archives
 from graphmem.service.mending import lost_code
+from graphmem.service.proving import damaged_files
+from graphmem.store.files import checksum
+from graphmem.store.lock import read_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphmem.memory.book import MemoryBook
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
@@ -102,9 +107,29 @@ def projections(store: GraphStore, held: Projections, book: MemoryBook) -> list[
     return found
 
 
-def mended(store: GraphStore) -> list[Check]:
-    """What had to be put aside when the database was opened."""
-    return [Check("database", "note", note, "") for note in store.notes]
+def mended(notes: Sequence[str]) -> list[Check]:
+    """What was found damaged since the index was opened."""
+    return [Check("mended", "note", note, "") for note in notes]
+
+
+def database(store: GraphStore) -> list[Check]:
+    """The bytes of the database, when it lies closed: then they have a checksum."""
+    path = Path(store.path)
+    left = read_record(path)
+    if left is None or not left.clean or not left.checksum:
+        return []
+    size = path.stat().st_size
+    if size != left.size or checksum(path) != left.checksum:
+        return [Check("database", "bad", f"the bytes of {path.name} are not those that were there when it was closed", REBUILD)]
+    return [Check("database", "ok", f"{size:,} bytes, each as it was when it was closed", "")]
+
+
+def derived(data_dir: Path) -> list[Check]:
+    """Every byte of every other file against its checksum."""
+    damaged, files, size = damaged_files(data_dir)
+    if damaged:
+        return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
+    return [Check("files of the index", "ok", f"{files:,} files, {size:,} bytes, each byte as it was written", "")]
 
 
 def files(store: GraphStore, options: DiscoveryOptions) -> list[Check]:

@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
+from graphmem._seal import unseal
 from graphmem.analysis.semantic.drift import State, compare
 from graphmem.analysis.semantic.entries import Entries
 from graphmem.analysis.semantic.modules import Modules
@@ -70,8 +72,10 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 def _share_facts(known: Path, copy: Path) -> None:
     """A copy of what is known of files by their content, so that those that did not change are not parsed again."""
     if known.exists():
-        with contextlib.closing(sqlite3.connect(known)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
+        address = f"file:{quote(str(known))}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
             source.backup(target)
+            unseal(target)
 
 
 def _known(modules: Modules) -> list[Known]:

@@ -40,6 +40,7 @@ from graphmem.service.people import PeopleVerbs
 from graphmem.service.phases import PhaseVerbs
 from graphmem.service.place import close_to_others, prepare_data_dir, refuse_a_strangers
 from graphmem.service.progress import Feed, Hub
+from graphmem.service.proving import put_aside_damaged
 from graphmem.service.questions import QuestionVerbs
 from graphmem.service.runs import RunVerbs
 from graphmem.service.searching import Searcher
@@ -100,6 +101,7 @@ class GraphMem(
         self._data_dir = data_dir
         self._settings = settings
         self._keep_warm = keep_warm
+        self._put_aside = put_aside_damaged(data_dir)
         self._projections = Projections(store, data_dir)
         self._cache: FactsCache | None = None
         self._inputs: Inputs | None = None
@@ -258,11 +260,6 @@ class GraphMem(
         """Every node and edge as a JSON object; see `service.exporting`."""
         self._view()
         return export(self._store.tables(), self._store.read("framework_keys"))
-
-    @property
-    def damage(self) -> list[str]:
-        """What was damaged when this was opened, and what became of it, one sentence each; empty when all was whole."""
-        return [*self._store.notes, *self._book.journal.notes]
 
     def doctor(self) -> dict[str, Any]:
         """What this index is made of and what is missing from it, for `graphmem doctor`."""

@@ -155,7 +155,7 @@ class Finder:
         try:
             return Elsewhere(*shot.words.rows_with(sorted(words)))
         except DamagedWordsError:
-            shot.report_damage(shot.words)
+            shot.report_damage(shot.words, 0.0)
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._seal import Proof, proof, seal, unseal
 from graphmem._sidefile import private_file
 from graphmem.answers.semantic import ParagraphState
 from graphmem.errors import LanguageModelError
@@ -166,9 +167,14 @@ class Paragraphs:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        if self._path.exists() and proof(self._path) is Proof.DAMAGED:
+            raise sqlite3.DatabaseError("its bytes do not match its checksum")
         with closing(sqlite3.connect(private_file(self._path), timeout=5.0)) as file, file:
+            file.execute("PRAGMA journal_mode = WAL")
+            unseal(file)
             file.execute(_TABLE)
             yield file
+        seal(self._path)
 
 
 def paragraph(model: LanguageModel, subject: Subject) -> str:

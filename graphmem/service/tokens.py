@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import hashlib
 import hmac
-import json
 import logging
 import os
 import re
@@ -24,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.service.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES, Access
 
@@ -193,7 +193,7 @@ class TokenFile:
         try:
             if self.path.stat().st_size > _MOST_BYTES:
                 raise ValueError("too long")
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            found = read_sealed_json(self.path.read_bytes())
             if found["version"] != VERSION:
                 raise ValueError(f"version {found['version']}")
             return [_stored(one) for one in found["tokens"]]
@@ -215,8 +215,8 @@ class TokenFile:
             yield known
             descriptor, name = tempfile.mkstemp(prefix=".tokens-", dir=self.path.parent)  # created 0600
             try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                    json.dump({"version": VERSION, "tokens": [asdict(one) for one in known]}, file, indent=1)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(sealed_json({"version": VERSION, "tokens": [asdict(one) for one in known]}, indent=1))
                     file.flush()
                     os.fsync(file.fileno())
                 Path(name).replace(self.path)

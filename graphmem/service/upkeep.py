@@ -43,6 +43,7 @@ class UpkeepVerbs:
     """Part of `GraphMem`."""
 
     _store: GraphStore
+    _put_aside: list[str]
     _book: MemoryBook
     _projections: Projections
     _data_dir: Path
@@ -53,6 +54,11 @@ class UpkeepVerbs:
     _discovery_options: Callable[[], DiscoveryOptions]
     index: Callable[..., IndexSummary]
     open: ClassVar[Callable[..., AbstractContextManager[UpkeepVerbs]]]
+
+    @property
+    def damage(self) -> list[str]:
+        """What was found damaged since this was opened, and what was done about it, one sentence each; empty when all was whole."""
+        return [*self._store.notes, *self._book.journal.notes, *self._put_aside, *self._projections.notes]
 
     def backup(self, dest: str | Path | None = None, portable: bool = False, kind: str = "") -> BackupInfo:
         """Write a backup of everything that cannot be made again, read it back, open it, and only then say that there is one.
@@ -145,7 +151,9 @@ class UpkeepVerbs:
         begun = perf_counter()
         with self._turn:
             found = [
-                *checks.mended(self._store),
+                *checks.database(self._store),  # first: while it lies closed, its bytes can be held against their checksum
+                *checks.mended(self.damage),
+                *checks.derived(self._data_dir),
                 *checks.journal(self._book),
                 *checks.graph(self._store),
                 *checks.projections(self._store, self._projections, self._book),

@@ -69,7 +69,7 @@ class LiveFile:
         if known is not None:
             self._meta, self._vector_tables = known
         else:
-            self.notes = prepare(path, options, self._catalog, lock.previous)
+            self.notes = [*filter(None, [lock.note]), *prepare(path, options, self._catalog, lock.previous)]
             try:
                 self._attach(open_current(path, options, self._catalog))
             except BaseException:

@@ -8,7 +8,6 @@ and a lock file beside the database tells other processes, with a few facts abou
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import socket
 import threading
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem import __version__
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem._sidefile import PRIVATE
 from graphmem.errors import StoreBusyError
 from graphmem.store.files import beside
@@ -71,6 +71,7 @@ class DatabaseLock:
         self._keys = _keys(path)
         self._descriptor: int | None = None
         self.previous: Record | None = None
+        self.note = ""  # why nothing is known of how the database was left, when a record of it is damaged
         with _register_lock:
             for key in self._keys:
                 if key in _register:
@@ -100,7 +101,7 @@ class DatabaseLock:
         size = self.path.stat().st_size if self.path.exists() else 0
         who = (os.getpid(), socket.gethostname(), self._since, __version__, self._engine)
         record = Record(*who, clean, size, database, checkpoint, log, compact, checksum, known)
-        data = json.dumps(record._asdict(), indent=1).encode().ljust(RECORD_BYTES)
+        data = sealed_json(record._asdict(), indent=1).ljust(RECORD_BYTES)
         os.pwrite(self._descriptor, data, 0)
         os.ftruncate(self._descriptor, len(data))
 
@@ -135,6 +136,9 @@ class DatabaseLock:
             ) from error
         self._descriptor = descriptor
         self.previous = _parse(descriptor)
+        if self.previous is None and self.path.exists() and not self._shared:
+            how = "was damaged" if os.fstat(descriptor).st_size else "was empty"
+            self.note = f"{file.name} {how}: whether a byte of {self.path.name} has flipped cannot be told, it was examined and opened"
 
     def forget_in_child(self) -> None:
         """After a fork: the descriptor is shared with the parent, and the lock is the parent's."""
@@ -157,7 +161,7 @@ def read_record(path: Path) -> Record | None:
 
 def _parse(descriptor: int) -> Record | None:
     try:
-        found = json.loads(os.pread(descriptor, 65_536, 0))
+        found = read_sealed_json(os.pread(descriptor, 65_536, 0).rstrip(b" "))
         return Record(**{name: kind(found.get(name, kind()) if name in _LATER else found[name]) for name, kind in _TYPES.items()})
     except (ValueError, KeyError, TypeError):
         return None

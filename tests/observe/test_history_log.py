@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphmem._seal import unseal
 from graphmem.errors import HistoryError
 from graphmem.observe import coaccess
 from graphmem.observe.history import History
@@ -110,6 +111,7 @@ def test_a_log_of_another_version_is_refused(log):
     log.append([change(1, "a.py")])
     log.close()
     with sqlite3.connect(log.path) as db:
+        unseal(db)
         db.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     db.close()
     with pytest.raises(HistoryError, match="format 99"):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem import GraphMem
+from graphmem._seal import unseal
 from graphmem.errors import LedgerError
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.frequency import lower, upper
@@ -129,6 +130,7 @@ def test_a_damaged_ledger_is_set_aside_and_said_so_and_a_newer_one_is_refused(tm
     assert "ledger.damaged-0" in ledger.notes[0]
     ledger.close()
     with sqlite3.connect(path) as db:
+        unseal(db)
         db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     db.close()
     with pytest.raises(LedgerError):

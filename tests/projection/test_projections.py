@@ -133,12 +133,10 @@ def test_damage_that_a_reader_meets_is_repaired_in_the_background(world, opened,
     store, projections = opened()
     projections.refresh(store.apply(w.full()), None)
     shot = projections.snapshot()
-    shot.report_damage(shot.words)
-    assert projections.snapshot().words is not shot.words
-    for _ in range(600):
-        if projections.snapshot().words is not None:
-            break
-        threading.Event().wait(0.05)
+    assert shot.report_damage(shot.words, 0.0).words is not shot.words
+    renewed = shot.report_damage(shot.words, 30.0)
+    assert renewed.words is not None
+    assert any("damaged" in note for note in projections.notes)
     check(store, projections, tmp_path)
     assert projections.note() == ""
 

@@ -172,9 +172,12 @@ def test_a_cut_or_overwritten_file_is_not_opened(world, tmp_path):
     index = build(tmp_path, w)
     index.close()
     whole = index.path.read_bytes()
-    for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"\0" * len(whole), whole[:100] + b"\xff" * 4000 + whole[4100:]):
+    flipped = [whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :] for at in range(0, len(whole), len(whole) // 200)]
+    for damaged in (*flipped, b"", whole[:100], whole[: len(whole) // 2], b"\0" * len(whole), whole[:100] + b"\xff" * 4000 + whole[4100:]):
         index.path.write_bytes(damaged)
-        assert WordIndex.open(tmp_path, w.generation) is None
+        notes: list[str] = []
+        assert WordIndex.open(tmp_path, w.generation, notes) is None
+        assert [note.partition(":")[0] for note in notes] == [f"{index.path.name} was damaged and was built again from the database"]
 
 
 def test_damage_met_while_asking_is_named(world, tmp_path):

@@ -190,7 +190,7 @@ def test_damage_met_by_a_search_is_said_and_reported(where, bare, state, monkeyp
         raise DamagedWordsError("malformed")
 
     monkeypatch.setattr(WordIndex, where, damaged)
-    answer = search(bare._replace(report_damage=reported.append), None, Request("total_price"), state)
+    answer = search(bare._replace(report_damage=lambda words, patience_s: reported.append(words)), None, Request("total_price"), state)
     assert "damaged" in answer.missing["words"]
     assert reported == [bare.words]
     assert answer.hits

@@ -1,0 +1,460 @@
+"""Bytes flipped, cut off and zeroed in every file of an index, and a question after each.
+
+`python -m benchmarks damage path/to/repository` copies the repository, makes an index of it with commits, memories, sessions, trails,
+outside evidence, a synced MEMORY.md, a token and a backup, and closes it. Each case takes a fresh copy of the index directory, damages one
+file, and asks one question by the command line, in a process of its own; then it asks for every memory. Files are drawn evenly, so that a
+file of 300 bytes is hit as often as the database. The answers are compared with those of the undamaged index.
+
+A case is *refused* when the command ends with exit code 1 or 2 and a sentence: the code graph of a damaged database is lost until the next
+index run. What counts as a fault: exit code 3 or a death by signal; another answer; a memory that is missing or different afterwards;
+`verify` that says of damaged files what it says of whole ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import report
+
+TESTS = Path(__file__).parent.parent / "tests"
+KINDS: Final = ("flip", "cut", "zero")
+QUESTIONS: Final = ("search", "verify", "symbol", "impact", "recall", "modules", "commits", "coaccess", "sessions", "tests")
+PATIENCE_S: Final = 120  # for one command
+PASSING: Final = frozenset({"ms", "seconds", "at", "took", "timings", "elapsed_ms", "staleness", "used_at", "last_used_at", "data_dir"})
+PASSED_OVER: Final = re.compile(r"(\.gitignore|server\.log|.*\.quarantine|.*\.lock\.[a-z]+)\Z")  # what carries nothing that is asked for
+
+
+MISSING: Final = "(missing)"
+AGEING: Final = 1e-3  # of a score, while the attack goes on
+
+
+class Case(NamedTuple):
+    """One damage and the question after it."""
+
+    number: int
+    file: str
+    kind: str
+    question: str
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """What came of a case."""
+
+    case: Case
+    what: str  # how the bytes were damaged
+    result: str  # equal | refused | said | fault
+    said: str
+
+
+def environment() -> dict[str, str]:
+    """Of every command: no model, nothing of the user's."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
+    return {**kept, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "COLUMNS": "200"}
+
+
+# ---- the index that is damaged
+
+
+def make_index(repo: Path, work: Path, memories: int) -> tuple[Path, Path]:
+    """A copy of the repository and an index of it with everything an index can hold: (copy, index directory)."""
+    root, index = work / "repo", work / "index"
+    shutil.copytree(repo, root, symlinks=True, ignore=shutil.ignore_patterns(".graphmem", ".venv", "node_modules"))
+    run(["index", str(root), "--db", str(index), "--quiet"])
+    files = in_child(lambda: fill(root, index, memories))
+    run(["token", "create", "ci", "--scope", "read", "--db", str(index)])
+    leave_coverage(root, files, index)
+    run(["modules", "--db", str(index), "--json"])
+    run(["backup", "--db", str(index), "--quiet"])
+    return root, index
+
+
+def fill(root: Path, index: Path, memories: int) -> list[str]:
+    """Memories, sessions, a synced file and choices of a person; the files that were indexed."""
+    from graphmem import GraphMem
+    from graphmem.search.phases import PHASES, PhaseBook
+    from graphmem.settings import Settings
+
+    with GraphMem.open(index, settings=Settings(embedder="none", workers=1, max_db_gb=1)) as memory:
+        files = [one.path for one in memory.files(limit=1_000)[0] if one.path.endswith((".py", ".ts", ".go"))]
+        for number in range(memories):
+            path = files[number * 7 % len(files)]
+            memory.remember(
+                f"Note {number}: what {path} does at step {number * 37 % 101} must stay as it is, see entry {number * number}.",
+                id=f"note-{number:03}",
+                type=("gotcha", "decision", "pattern")[number % 3],
+                related_files=[path],
+            )
+        memory.pin("note-000")
+        memory.forget("note-001")
+        memory.update_memory("note-002", content="Note 2 was changed: the step comes after the proxy is set.")
+        memory.set_trust_level("confident")
+        told = [json.loads(line) for line in (TESTS / "observe/sessions/06_repeated_grep_fires.jsonl").read_text().splitlines()[1:]]
+        plain = [one for one in told if one["kind"] not in ("session_start", "session_end")]
+        for name in ("ended", "running"):
+            memory.start_session(name, kind="build", agent="claude-code", work_unit="Tokens", phase="coding", planned_steps=4)
+            memory.observe([{**one, "session_id": name} for one in plain])
+        memory.end_session("ended", "validated")
+        memory.sync_file(root / "MEMORY.md")
+    PhaseBook(index).accept({next((phase, one) for phase, own in PHASES.items() for one in own): 1.0}, report_time(), 30)
+    return files
+
+
+def report_time() -> Any:
+    """Now, as a person's choice is dated."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC)
+
+
+def leave_coverage(root: Path, files: Sequence[str], index: Path) -> None:
+    """A recording of coverage of some files, by the real tool, where the next index run finds it."""
+    from coverage import CoverageData
+
+    inbox = index / "evidence"
+    inbox.mkdir(exist_ok=True)
+    data = CoverageData(basename=str(root / ".coverage"))
+    data.set_context(f"{next((one for one in files if 'test' in one), files[0])}::test_something|run")
+    data.add_lines({str(root / one): list(range(1, 60)) for one in files[:12] if one.endswith(".py")})
+    data.write()
+    run(["index", str(root), "--db", str(index), "--quiet", "--coverage", str(root / ".coverage")], may_fail=True)
+
+
+# ---- asking
+
+
+def in_child(job: Callable[[], Any]) -> Any:
+    """What a function returns, as JSON has it, from a process of its own: this one never opens an engine, so that it can be forked."""
+    with tempfile.TemporaryFile() as told:
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                told.write(json.dumps(job()).encode())
+                told.flush()
+                code = 0
+            except BaseException:  # noqa: BLE001 - the parent has no other way to hear of it
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        if wait(pid):
+            raise SystemExit("the index could not be made; see above")
+        told.seek(0)
+        return json.loads(told.read())
+
+
+def run(args: Sequence[str], *, may_fail: bool = False, cwd: Path | None = None) -> tuple[int, str, str]:
+    """One command in a forked process: exit code (minus the signal that ended it), what it wrote to stdout and to stderr."""
+    out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+    pid = os.fork()
+    if pid == 0:
+        code = 3
+        try:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            sys.stdout, sys.stderr = io.TextIOWrapper(os.fdopen(1, "wb", 0)), io.TextIOWrapper(os.fdopen(2, "wb", 0), write_through=True)
+            os.environ.clear()
+            os.environ.update(environment())
+            if cwd is not None:
+                os.chdir(cwd)
+            code = command(list(args))
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+            os._exit(code)
+    status = wait(pid)
+    texts = []
+    for stream in (out, err):
+        stream.seek(0)
+        texts.append(stream.read().decode("utf-8", "replace"))
+        stream.close()
+    if status and not may_fail:
+        raise SystemExit(f"{' '.join(args)} ended with {status}: {texts[1]}{texts[0]}")
+    return status, texts[0], texts[1]
+
+
+def command(args: list[str]) -> int:
+    """`graphmem ARGS` as its entry point runs it; its exit code."""
+    from graphmem.cli.main import run as main
+
+    sys.argv = ["graphmem", *args]
+    try:
+        main()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return 0
+
+
+def wait(pid: int) -> int:
+    """How a process ended; it is killed when it takes too long."""
+    due = time.monotonic() + PATIENCE_S
+    pause = 0.002
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > due:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return -signal.SIGKILL
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+def questions(root: Path, index: Path) -> dict[str, list[list[str]]]:
+    """Several of each kind, about what is in the index."""
+    from graphmem import GraphMem
+    from graphmem.settings import Settings
+
+    with GraphMem.open(index, settings=Settings(embedder="none", workers=1, max_db_gb=1)) as memory:
+        memory.wait_until_ready()
+        files = [one.path for one in memory.files(limit=400)[0]]
+        refs = [one.ref for letter in "aeiost" for one in memory.symbols(letter, kinds=["function", "method"], limit=60)[0]]
+    words = ["session adapter send", "proxy authentication header", "cookies of a redirect", "timeout retry", "json decode error", "where is a url prepared"]
+    step = max(1, len(refs) // 12)
+    return {
+        "search": [["search", one, "--json"] for one in words],
+        "symbol": [["symbol", one, "--json"] for one in refs[::step][:12]],
+        "impact": [["impact", one, "--json"] for one in refs[1::step][:12]],
+        "recall": [["recall", f"what must stay at step {n}", "--json"] for n in (0, 37, 74)],
+        "verify": [["verify", "--json"]],
+        "modules": [["modules", "--json"]],
+        "commits": [["commits", "--json"]],
+        "coaccess": [["coaccess", one, "--json"] for one in files[:: max(1, len(files) // 5)][:5]],
+        "sessions": [["session", "list", "--json"]],
+        "tests": [["dead-code", "--json"]],
+    }
+
+
+def plain(text: str) -> Any:
+    """An answer without what differs from one asking to the next."""
+    try:
+        return strip(json.loads(text))
+    except ValueError:
+        return text
+
+
+def strip(value: Any) -> Any:
+    """The same without times."""
+    if isinstance(value, dict):
+        return {key: strip(one) for key, one in value.items() if key not in PASSING}
+    return [strip(one) for one in value] if isinstance(value, list) else value
+
+
+# ---- damaging
+
+
+def damaged(path: Path, kind: str, seed: int) -> str:
+    """Damage a file as the seed says, so that it differs; how."""
+    rng = random.Random(seed)
+    data = bytearray(path.read_bytes())
+    before = bytes(data)
+    said = ""
+    for _ in range(100):
+        size = len(before)
+        at = rng.randrange(size)
+        if kind == "flip":
+            count = rng.choice((1, 1, 1, 5))
+            places = [rng.randrange(size) for _ in range(count)]
+            for place in places:
+                data[place] ^= 1 << rng.randrange(8)
+            said = f"flipped a bit at {', '.join(map(str, places))} of {size}"
+        elif kind == "cut":
+            at = rng.choice((0, at, at, max(0, size - rng.randrange(1, 200))))
+            del data[at:]
+            said = f"cut at {at} of {size}"
+        else:
+            length = rng.choice((1, 16, 512, 4096))
+            data[at : at + length] = bytes(len(data[at : at + length]))
+            said = f"zeroed {length} bytes at {at} of {size}"
+        if bytes(data) != before:
+            break
+        data = bytearray(before)
+    path.write_bytes(data)
+    return said
+
+
+class Attack:
+    """An index, what it answers when it is whole, and cases against it.
+
+    Args:
+        root: the tree that was indexed.
+        index: its directory, closed.
+        work: where copies are made.
+    """
+
+    def __init__(self, root: Path, index: Path, work: Path) -> None:
+        self.root, self.index, self.work = root, index, work
+        self.asked: dict[str, list[list[str]]] = in_child(lambda: questions(root, index))
+        self.whole: dict[tuple[str, ...], Any] = {}
+        self.files = sorted(
+            str(path.relative_to(index))
+            for path in index.rglob("*")
+            if path.is_file() and path.stat().st_size and not PASSED_OVER.match(path.name)
+        )
+
+    def ask(self, index: Path, args: Sequence[str]) -> tuple[int, str, str]:
+        """One command about an index."""
+        return run([*args, "--db", str(index)], may_fail=True, cwd=self.work)
+
+    def memories(self, index: Path) -> Any:
+        """Every memory there is, whatever its status."""
+        code, out, err = self.ask(index, ["export", "--memories", "json"])
+        if code:
+            return f"exit code {code}: {out[-300:]}{err[-300:]}"
+        return sorted(json.dumps(strip(one), sort_keys=True) for one in json.loads(out)["memories"])
+
+    def learn(self) -> None:
+        """What is answered without damage, asked twice: an answer that differs by itself cannot be judged."""
+        copy = self.copied("whole")
+        for kind, several in self.asked.items():
+            for args in several:
+                first, second = (self.ask(copy, args) for _ in range(2))
+                if kind != "verify" and (first[0] or difference(plain(first[1]), plain(second[1]))):
+                    raise SystemExit(f"{args} cannot be judged: {first[0]} {difference(plain(first[1]), plain(second[1]))} {first[2][:500]}")
+                self.whole[tuple(args)] = plain(second[1])
+        self.kept = self.memories(copy)
+        if isinstance(self.kept, str) or not self.kept:
+            raise SystemExit(f"the memories cannot be read: {self.kept}")
+        shutil.rmtree(copy)
+
+    def copied(self, name: str) -> Path:
+        """A fresh copy of the index."""
+        copy = self.work / name
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self.index, copy)
+        return copy
+
+    def cases(self, count: int, seed: int, kinds: Sequence[str]) -> list[Case]:
+        """Files, ways and questions drawn evenly, in an order of their own."""
+        rng = random.Random(seed)
+        made = []
+        for number in range(count):
+            file = self.files[number % len(self.files)]
+            question = kinds[(number // len(self.files) + number) % len(kinds)]
+            made.append(Case(number, file, rng.choice(KINDS), question, rng.randrange(1 << 40)))
+        return made
+
+    def outcome(self, case: Case) -> Outcome:
+        """Damage, ask, look at the memories."""
+        copy = self.copied(f"case-{case.number}")
+        try:
+            what = damaged(copy / case.file, case.kind, case.seed)
+            several = self.asked[case.question]
+            args = several[case.seed % len(several)]
+            code, out, err = self.ask(copy, args)
+            result, said = self.judged(case, args, code, out, err)
+            if result != "fault" and (kept := self.memories(copy)) != self.kept:
+                lost = kept if isinstance(kept, str) else f"{len(set(self.kept) - set(kept))} of {len(self.kept)} memories differ"
+                result, said = "memory", lost
+            return Outcome(case, what, result, said)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def judged(self, case: Case, args: Sequence[str], code: int, out: str, err: str) -> tuple[str, str]:
+        """(result, words) of one answer."""
+        words = " ".join((err + out).split())[:400]
+        if code == 3 or code < 0 or "Traceback" in err or "internal error" in err:
+            return "crash", f"exit code {code}: {words}"
+        answer = plain(out)
+        if case.question == "verify":
+            if code == 0 and not difference(self.whole[tuple(args)], answer):
+                return "unseen", "verify says the same as of a whole index"
+            return ("found" if code == 1 else "told"), words
+        if code in (1, 2):
+            return "refused", words
+        if found := difference(self.whole[tuple(args)], answer):
+            return "wrong", f"{args}: {found} {err[:200]}"
+        return "equal", ""
+
+
+def difference(old: Any, new: Any, at: str = "") -> str:
+    """The first place where two answers differ; "" for none. Numbers may differ a little: memories age between two questions."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        places: list[Any] = [*old, *(new.keys() - old.keys())]
+        return next(filter(None, (difference(old.get(one, MISSING), new.get(one, MISSING), f"{at}.{one}") for one in places)), "")
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return next(filter(None, (difference(*pair, f"{at}[{place}]") for place, pair in enumerate(zip(old, new, strict=True)))), "")
+    if isinstance(old, float) and isinstance(new, float) and abs(old - new) < AGEING:
+        return ""
+    return "" if old == new else f"{at}: {str(old)[:150]} -> {str(new)[:150]}"
+
+
+def attack(
+    repo: Path, work: Path, count: int, seed: int, jobs: int, kinds: Sequence[str] = QUESTIONS, say: Callable[[str], None] = print, memories: int = 40
+) -> dict[str, Any]:
+    """Make an index of the repository, damage it `count` times, and count what came of it."""
+    import graphmem.service.graphmem
+    import graphmem.store.kuzu_store  # noqa: F401 - imported once, before the forks
+
+    root, index = make_index(repo, work, memories)
+    made = Attack(root, index, work)
+    made.learn()
+    begun = time.monotonic()
+    results: Counter[str] = Counter()
+    by_file: dict[str, Counter[str]] = {}
+    faults: list[dict[str, Any]] = []
+    cases = made.cases(count, seed, kinds)
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        for done, one in enumerate(pool.imap(made.outcome, cases), 1):
+            results[one.result] += 1
+            name = re.sub(r"\d+(-[0-9a-f]+)?", "N", one.case.file)
+            by_file.setdefault(name, Counter())[one.result] += 1
+            if one.result in ("crash", "wrong", "memory", "unseen"):
+                faults.append({"file": one.case.file, "what": one.what, "question": one.case.question, "result": one.result, "said": one.said})
+                say(f"{one.result}: {one.case.file} ({one.what}), {one.case.question}: {one.said}")
+            if done % 100 == 0:
+                say(f"{done} of {count}: {dict(results)}")
+    return {
+        "cases": count,
+        "seed": seed,
+        "files": len(made.files),
+        "seconds": round(time.monotonic() - begun, 1),
+        "exit_code_3": results["crash"],
+        "wrong_answers": results["wrong"],
+        "lost_memories": results["memory"],
+        "verify_calls_damage_sound": results["unseen"],
+        "results": dict(sorted(results.items())),
+        "by_file": {name: dict(sorted(counts.items())) for name, counts in sorted(by_file.items())},
+        "faults": faults,
+    }
+
+
+def main() -> None:
+    """Run it and write the figures."""
+    parser = report.parser(__doc__)
+    parser.add_argument("repository", type=Path, help="a git repository; it is copied")
+    parser.add_argument("--count", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="graphmem-damage-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:  # noqa: S108
+        found = attack(arguments.repository, Path(folder), arguments.count, arguments.seed, arguments.jobs)
+    rows = [[name, *(counts.get(one, 0) for one in found["results"])] for name, counts in found["by_file"].items()]
+    report.table(["file", *found["results"]], rows)
+    found["repository"] = subprocess.run(
+        ["git", "-C", str(arguments.repository), "describe", "--always"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    report.publish("damage", found, arguments.out)
+    raise SystemExit(bool(found["faults"]))
+
+
+if __name__ == "__main__":
+    main()
