@@ -13,6 +13,8 @@ import errno
 import gzip
 import os
 import re
+import shutil
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,6 +28,9 @@ OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them:
 
 LOST: Final = "lost"  # in an entry: the entries that are missing, from and to, of which it says again what is known
 
+_PIECE: Final = 512  # bytes that are inflated at once: so many are lost before a damaged one
+_GZIP: Final = gzip.compress(b"", mtime=0)[:10]
+_NAMED: Final = b"\x08"
 _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
 
 
@@ -103,7 +108,10 @@ class Journal:
         made_up: set[tuple[int, int]] = set()
         prev, number = START, 0
         for path in self._segments():
-            scan = scanned(_read(path))
+            data, is_whole = _unpacked(path)
+            scan = scanned(data)
+            if not is_whole:
+                findings.append(f"{path.name} is packed and does not match its hash")
             findings += [f"{path.name} has a line that does not match its hash" for _ in scan.bad]
             for entry in scan.entries:
                 made_up.update((first, last) for first, last in entry.body.get(LOST, ()))
@@ -184,11 +192,25 @@ class Journal:
         _remove_folder(old)
         self._begin()
 
+    def loss(self, known: int) -> str:
+        """What became of entries that are not here any more, in a sentence.
+
+        Args:
+            known: number of the last entry that the database has, higher than `head`.
+        """
+        if self.head.number:
+            return (
+                f"the memories' journal was cut off after entry {self.head.number}: entries {self.head.number + 1} to {known}, "
+                "which were acknowledged, are missing"
+            )
+        how = "was emptied" if self._segments() else "is gone"
+        return f"the memories' journal {how}: its {known} entries, which were acknowledged, are missing"
+
     def mend(self) -> None:
         """Look at every segment as if the journal were opened now: what is damaged is put aside, `notes` and `damaged` say so.
 
         Raises:
-            JournalError: a compressed segment cannot be read at all.
+            JournalError: the disk refuses.
         """
         self.close()
         self._begin(every=True)
@@ -200,8 +222,7 @@ class Journal:
             packed = path.with_name(path.name + ".gz")
             scratch = path.with_name(path.name + ".tmp")
             with open(scratch, "wb", opener=private) as out:
-                with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as zipped:
-                    zipped.write(path.read_bytes())
+                out.write(gzip.compress(path.read_bytes(), mtime=0))
                 out.flush()
                 os.fsync(out.fileno())
             scratch.replace(packed)
@@ -235,12 +256,13 @@ class Journal:
         for path in segments:
             if path.suffix == ".gz" and path is not segments[-1] and not every:
                 continue
-            scan = scanned(_read(path))
-            if scan.bad or (scan.torn_at is not None):
-                self._put_aside(path, scan, is_last=path is segments[-1])
+            data, is_whole = _unpacked(path)
+            scan = scanned(data)
+            if scan.bad or scan.torn_at is not None or not is_whole:
+                self._put_aside(path, scan, is_whole=is_whole)
                 scan = scanned(_read(path))
             if scan.entries:
-                if self.head.number and scan.entries[0].number > self.head.number + 1 and not self.damaged:
+                if (self.head.number or path is segments[0]) and scan.entries[0].number > self.head.number + 1 and not self.damaged:
                     self.notes.append(
                         f"entries {self.head.number + 1} to {scan.entries[0].number - 1} of the memories' journal are missing; "
                         "what the database knows of them was kept"
@@ -298,10 +320,14 @@ class Journal:
                 os.fsync(file)
             raise
 
-    def _put_aside(self, path: Path, scan: Scan, *, is_last: bool) -> None:
+    def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
         """Copy what is damaged to a file of its own, and leave in the segment what is whole."""
         data = _read(path)
         aside = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
+        if not is_whole:
+            self.damaged = True
+            shutil.copyfile(path, packed := self._folder / f"quarantine-{path.name}")
+            self.notes.append(f"{path.name} did not match its hash and is kept as {packed.name}; what the database knows of it was kept")
         torn = b"" if scan.torn_at is None else data[scan.torn_at :]
         with open(aside, "ab", opener=private) as out:
             for line in [*scan.bad, torn]:
@@ -310,8 +336,7 @@ class Journal:
             os.fsync(out.fileno())
         if torn:
             self.notes.append(
-                f"the last {len(torn):,} bytes of {path.name} are a write that was never finished, nor acknowledged; they are now in "
-                f"{aside.name}"
+                f"{path.name} ends in the middle of a write, as after a crash; the {len(torn):,} bytes of it are now in {aside.name}"
             )
         if scan.bad:
             self.damaged = True
@@ -336,13 +361,32 @@ def _first_of(path: Path) -> int | None:
 
 
 def _read(path: Path) -> bytes:
+    return _unpacked(path)[0]
+
+
+def _unpacked(path: Path) -> tuple[bytes, bool]:
+    """The lines of a segment as far as they can be read, and whether each byte of its packing is what was written.
+
+    Raises:
+        JournalError: the disk refuses.
+    """
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, gzip.BadGzipFile) as error:
+    except OSError as error:
         raise JournalError(
             f"{path} cannot be read ({error}); put a copy in its place, or rename it to go on without it", path=str(path)
         ) from error
+    if path.suffix != ".gz":
+        return data, True
+    inflater = zlib.decompressobj(wbits=31)
+    lines = bytearray()
+    try:
+        for at in range(0, len(data), _PIECE):
+            lines += inflater.decompress(data[at : at + _PIECE])
+    except zlib.error:
+        return bytes(lines), False
+    known_header = data.startswith(_GZIP) or data[3:4] == _NAMED  # earlier versions kept a name in it
+    return bytes(lines), inflater.eof and not inflater.unused_data and known_header
 
 
 def _refusal(folder: Path, error: OSError) -> JournalError | DiskFullError:

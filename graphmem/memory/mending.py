@@ -44,6 +44,8 @@ def level(book: MemoryBook) -> list[str]:
         replay.take(book.journal.entries(after=number))
         book.replace_knowledge(replay.delta(), {ALIASES: _json(replay.aliases), META: mark_of(head)})
         notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
+    if number > head.number:
+        book.journal.notes.append(f"{book.journal.loss(number)}; what the database knows of them was written again")
     if number > head.number or damaged:
         notes += say_again(book, number)
     elif number == head.number and head.number and (stored := _count(book)) != (told := _told(book)):

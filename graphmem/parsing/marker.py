@@ -6,7 +6,6 @@ it (a parser that runs out of stack ends the whole process), the file it was at 
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from graphmem._seal import read_sealed_json, sealed_json
 from graphmem._sidefile import PRIVATE
 
 FILE: Final = "parsing.json"
@@ -42,7 +42,7 @@ class Marker:
     def at(self, path: str) -> None:
         """Say that a file is being parsed now; "" for none. One write, so that a process that ends leaves this or the one before."""
         if self._descriptor is not None:
-            data = json.dumps({"at": path, "suspects": self._suspects}).encode()
+            data = sealed_json({"at": path, "suspects": self._suspects})
             os.pwrite(self._descriptor, data, 0)
             os.ftruncate(self._descriptor, len(data))
 
@@ -69,7 +69,7 @@ def marking(file: Path | None) -> Iterator[Marker]:
 def _suspects(descriptor: int) -> list[str]:
     """Who was suspected before, and the file at which the last process ended."""
     try:
-        said = json.loads(os.pread(descriptor, 1 << 20, 0) or b"{}")
+        said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")
         listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]
         last = said.get("at", "")
     except (ValueError, AttributeError, TypeError):

@@ -83,6 +83,7 @@ KINDS: Final = (
     Kind("words-*.sqlite", _damage_of_sqlite),
     Kind("facts.sqlite", _damage_of_sqlite),
     Kind("inputs.sqlite", _damage_of_sqlite),
+    Kind("parsing.json", _damage_of_json),
     Kind("*.projection", _damage_of_container),
     Kind("history.sqlite", _damage_of_sqlite, "commits are read again at the next index run, what sessions showed is lost"),
     Kind("ledger.sqlite", _damage_of_sqlite, "counting across sessions begins again, memories stay"),

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from graphmem.errors import DiskFullError, JournalError
+from graphmem.errors import DiskFullError
 from graphmem.memory import journal as module
 from graphmem.memory.journal import Journal
 from graphmem.memory.journal_lines import hash_of
@@ -64,7 +64,7 @@ def test_a_torn_end_is_put_aside_with_a_sentence_and_the_rest_counts(tmp_path, c
     again = Journal(tmp_path / "j")
     assert told(again) == [f"m{i}-0" for i in range(5)], "a write that was not finished does not count at all"
     assert len(again.notes) == 1
-    assert "never finished" in again.notes[0]
+    assert "in the middle of a write" in again.notes[0]
     assert not again.damaged
     fill(again, 1)
     assert again.verify() == []
@@ -109,15 +109,21 @@ def test_an_entry_that_was_taken_out_or_changed_with_its_hash_is_told(tmp_path):
     assert any("replaced" in note for note in Journal(tmp_path / "j").verify())
 
 
-def test_a_compressed_segment_that_is_damaged_is_an_error_with_its_name(tmp_path, monkeypatch):
+def test_every_byte_of_a_compressed_segment_is_proven(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SEGMENT_ENTRIES", 2)
     journal = Journal(tmp_path / "j")
     fill(journal, 20)
     packed = next(path for path in sorted((tmp_path / "j").iterdir()) if path.suffix == ".gz")
-    packed.write_bytes(packed.read_bytes()[:-12])
-    with pytest.raises(JournalError) as refused:
-        journal.verify()
-    assert packed.name in str(refused.value)
+    whole = packed.read_bytes()
+    for at in range(len(whole)):
+        packed.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        assert any(packed.name in one for one in journal.verify()), at
+    packed.write_bytes(whole[:-12])
+    assert any(packed.name in one for one in journal.verify())
+    journal.mend()
+    assert (tmp_path / "j" / f"quarantine-{packed.name}").read_bytes() == whole[:-12]
+    assert journal.damaged
+    assert not any("hash" in one for one in journal.verify())
 
 
 def test_a_crash_while_compressing_leaves_every_entry_once(tmp_path, monkeypatch):
