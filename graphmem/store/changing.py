@@ -106,10 +106,11 @@ class StoreChanges(LiveFile):
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
         rows, text_bytes = weight(delta)
-        files.check_room(self._file, max(self._file.stat().st_size, rows * ROW_BYTES + text_bytes))
+        old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes
+        files.check_room(self._file, max(old, new))
         changed = {**self._meta, **meta, **self._next_generation(), CHECKPOINT: str(self._checkpointed + 1)}
         if self._stored_nodes() or self._anything_to_carry():
-            self._build(delta, self._connection, changed, keep_code)
+            self._build(delta, self._connection, changed, keep_code, size=old + new)
             with self._gate.exclusive(BUSY_S), self._reopened({}):
                 files.put_in_place(beside(self._file, NEXT), self._file)
         else:
@@ -118,7 +119,7 @@ class StoreChanges(LiveFile):
             )
             # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
             with self._gate.exclusive(BUSY_S), self._reopened({}):
-                self._build(delta, None, changed, keep_code, onto_copy=unused)
+                self._build(delta, None, changed, keep_code, size=new, onto_copy=unused)
                 files.put_in_place(beside(self._file, NEXT), self._file)
         self._lock.note_file()
         self._compact_bytes = files.size_of(self._file)
@@ -126,10 +127,11 @@ class StoreChanges(LiveFile):
         return int(self._meta[GENERATION])
 
     def _build(
-        self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool, *, onto_copy: bool = False
+        self, delta: GraphDelta, old: Connection | None, meta: Mapping[str, str], keep_code: bool, *, size: int, onto_copy: bool = False
     ) -> None:
         content = Content(delta, old, self._catalog, keep_code=keep_code, moment=times.now())
-        build(self._file, self._options, self._catalog, content, meta, self._next_knowledge(), onto_copy=onto_copy)
+        options = self._options.for_a_new_file(size)
+        build(self._file, options, self._catalog, content, meta, self._next_knowledge(), onto_copy=onto_copy)
 
     def _copy_to(self, target: Path) -> None:
         self._checkpoint()

@@ -28,9 +28,9 @@ from graphmem.store.engine import Engine
 from graphmem.store.files import beside
 from graphmem.store.migrate import load_migrations, newest_of, table_names
 from graphmem.store.opening import NEXT, OpenOptions, build
+from graphmem.store.pieces import Pieces
 from graphmem.store.rebuild import Content
 from graphmem.store.tables import ALL_PAIRS, CARRIED_NODES, CODE_NODES, EmbeddingTable, NodeTable, Pair
-from graphmem.store.write_edges import ends
 from graphmem.store.write_nodes import CREATES
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from graphmem.store.migrate import Migration
 
 FORMAT: Final = 1
-PIECE_BYTES: Final = 16 << 20  # of rows in memory at a time, about, while a dump is written
-FIRST_PIECE: Final = 10_000  # nodes, before it is known how large their rows are
-_GROWTH: Final = 4  # times as many nodes at most in the next piece
+ROW_BYTES: Final = 200  # of a row in the database without its text, on the safe side
+INFLATES_TO: Final = 4  # times its size in a dump a text has in the database
 META_FILE: Final = "meta.json"
 _VERSION: Final = re.compile(r"\d{4}")
 _BEFORE_SCHEMAS: Final = "0003"  # of dumps that do not say
@@ -105,8 +104,9 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
         raise DatabaseDamagedError(f"{path} is there already; name a new file", path=str(path), reason="exists")
     options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only=False)
     content = _Dumped(folder, rows, _migrations_to(schema, folder), moment=times.now())
+    size = sum(rows.values()) * ROW_BYTES + INFLATES_TO * sum(file.stat().st_size for file in folder.iterdir())
     try:
-        build(path, options, load_catalog(), content, meta, {})
+        build(path, options.for_a_new_file(size), load_catalog(), content, meta, {})
     except (DiskFullError, LimitError, DatabaseDamagedError):
         raise
     except GraphMemError as error:  # its columns are others than the schema's, or an edge has no ends
@@ -152,7 +152,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
     count = 0
     with contextlib.ExitStack() as closing:
         writer: pa.ipc.RecordBatchFileWriter | None = None
-        for piece in pieces:
+        for piece in filter(len, pieces):
             if writer is None:
                 out = closing.enter_context(pa.OSFile(str(path), "wb"))
                 writer = closing.enter_context(pa.ipc.new_file(out, piece.schema, options=_COMPRESSED))
@@ -162,32 +162,17 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
-    """Every table that is there, nodes before edges, in pieces without empty ones."""
-
-    def rows(query: str, **values: object) -> pa.Table:
-        table = connection.arrow(*catalog[query].bind(values))
-        return table.rename_columns([name.split(".")[-1] for name in table.column_names])
-
-    def pieces(query: str, last: int | None, **fills: object) -> Iterator[pa.Table]:
-        """By the offsets of nodes: the engine keeps the whole of an answer in memory, and its Arrow form beside it."""
-        first, step = 0, FIRST_PIECE
-        while last is not None and first <= last:
-            piece = rows(query, first=first, beyond=first + step, **fills)
-            first += step
-            if len(piece):
-                step = max(1, min(PIECE_BYTES * step // max(1, piece.nbytes), _GROWTH * step))
-                yield piece
-
-    last = {label: rows("last_node", label=label)["last"][0].as_py() for label in (*CODE_NODES, *CARRIED_NODES) if label in names}
-    for label in last:
-        yield str(label), pieces("dump_nodes_between", last[label], label=label)
+    """Every table that is there, nodes before edges, in pieces."""
+    read = Pieces(connection, catalog)
+    for label in (*CODE_NODES, *CARRIED_NODES):
+        if label in names:
+            yield str(label), read.nodes(label)
     for name in sorted(names):
         if (vectors := EmbeddingTable.parse(name)) is not None:
-            highest = rows("last_embedding", table=vectors)["last"][0].as_py()
-            yield name, pieces("dump_embeddings_between", highest, table=vectors)
+            yield name, read.vectors(vectors)
     for pair in ALL_PAIRS:
         if {pair.edge, pair.src, pair.dst} <= names:
-            yield pair_name(pair), pieces("dump_edges_between", last[pair.src], **ends(pair))
+            yield pair_name(pair), read.edges(pair)
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:

@@ -58,6 +58,14 @@ class OpenOptions(NamedTuple):
         """Engine, buffer pool and address space, as `_probe` takes them."""
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
+    def for_a_new_file(self, size: int) -> OpenOptions:
+        """For writing a whole file of about `size` bytes: with a buffer pool that it cannot fill.
+
+        A checkpoint holds a column of 131,072 rows in the pool, twice while it grows, and an engine whose pool is full may end the
+        process. The pool is a bound: checkpoints in between keep what is used far below it.
+        """
+        return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
+
     def open(self, path: Path) -> RawDatabase:
         """Open the file, or create an empty one."""
         database = self.engine.open(

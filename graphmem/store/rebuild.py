@@ -20,8 +20,10 @@ from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
 from graphmem.store.anchors import ANCHORED, GONE, State, follow, real_moves, states
 from graphmem.store.arrow_rows import SLICE, TIMESTAMP, edge_table, node_slices
+from graphmem.store.embeddings import pieces
 from graphmem.store.knowledge_edges import links_of_table
 from graphmem.store.migrate import migrate, table_names
+from graphmem.store.pieces import Pieces
 from graphmem.store.tables import (
     ALL_PAIRS,
     CARRIED_NODES,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from graphmem.store.migrate import Migration
 
 HELD_BYTES: Final = 2 << 20  # Arrow data a connection may hold before it is renewed
+PIECE_BYTES: Final = 64 << 20  # rows given to the engine between two checkpoints; until then all of them stay in its buffer pool
 _PAIRS_OF: Final = {pair: [other for other in ALL_PAIRS if other.edge is pair.edge] for pair in ALL_PAIRS}
 
 
@@ -67,7 +70,8 @@ class Content:
     def __init__(self, delta: GraphDelta, old: Connection | None, catalog: Catalog, *, keep_code: bool, moment: datetime) -> None:
         self._delta = delta
         self._old = old
-        self._catalog = catalog
+        if old is not None:
+            self._read = Pieces(old, catalog)
         self._keep_code = keep_code and old is not None
         self._moment = moment.replace(tzinfo=None)
         self._live: dict[NodeTable, set[str]] = {}
@@ -90,10 +94,10 @@ class Content:
         if self._old is None:
             return
         for label in CARRIED_NODES:
-            yield label, self._dump("dump_nodes", label=label)
+            yield label, pa.concat_tables(self._read.nodes(label))
         for name in sorted(table_names(self._old)):
             if table := EmbeddingTable.parse(name):
-                yield table, self._dump("dump_embeddings", table=table)
+                yield table, pa.concat_tables(self._read.vectors(table))
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
         """Every FROM … TO … with rows; two columns of ends, then the properties."""
@@ -108,10 +112,10 @@ class Content:
         if self._old is None:
             return
         for pair in DERIVED_PAIRS:
-            yield pair, self._between(self._dump("dump_edges", **ends(pair)), pair, self._live)
+            yield pair, self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live)
         everything = {label: self._live[label] | self._stale[label] for label in CODE_NODES}
         for pair in KNOWLEDGE_PAIRS:
-            yield pair, self._between(self._followed(self._dump("dump_edges", **ends(pair)), pair), pair, everything)
+            yield pair, self._between(self._followed(pa.concat_tables(self._read.edges(pair)), pair), pair, everything)
 
     # ---- nodes
 
@@ -128,7 +132,7 @@ class Content:
         if len(live) != count:
             raise BadInputError(f"{label} rows of the delta repeat an id; each id may come once", argument=str(label))
         if self._keep_code or self._known.get(label):
-            old = self._dump("dump_nodes", label=label)
+            old = pa.concat_tables(self._read.nodes(label))
             if self._keep_code:
                 gone = live | set(_removed(self._delta, label))
                 kept = old.filter(pc.and_(pc.is_null(old["stale_at"]), pc.invert(_among(old["id"], gone))))
@@ -149,7 +153,7 @@ class Content:
             for pair in KNOWLEDGE_PAIRS:
                 code = [(label, column) for label, column in ((pair.src, "src"), (pair.dst, "dst")) if label in CODE_NODES]
                 if code:
-                    table = self._dump("dump_edges", **ends(pair))
+                    table = pa.concat_tables(self._read.edges(pair))
                     for label, column in code:
                         found[label] |= set(table[column].to_pylist())
         return found
@@ -186,7 +190,7 @@ class Content:
         return found
 
     def _kept_edges(self, pair: Pair, written: set[str]) -> pa.Table:
-        old = self._between(self._dump("dump_edges", **ends(pair)), pair, self._live)
+        old = self._between(pa.concat_tables(self._read.edges(pair)), pair, self._live)
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
@@ -215,12 +219,6 @@ class Content:
         columns = zip(table.schema, zip(*stays, *moved, strict=True), strict=True)
         return pa.table({field.name: pa.array(some, field.type) for field, some in columns})
 
-    def _dump(self, query: str, **fills: Any) -> pa.Table:
-        assert self._old is not None  # noqa: S101 -- callers have asked
-        text, params = self._catalog[query].bind(fills)
-        table = self._old.arrow(text, params)
-        return table.rename_columns([name.split(".")[-1] for name in table.column_names])
-
 
 def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mapping[str, str], further: Mapping[str, str]) -> None:
     """Make an empty database file the whole of `content`.
@@ -239,18 +237,25 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
     connection = _renewed(database, database.connect())
     migrate(connection, catalog, database.path, content.schema)
     before: NodeTable | EmbeddingTable | None = None
+    pinned = 0  # bytes of rows since the last checkpoint
     for label, table in content.nodes():
-        if label != before:
+        if label != before or pinned + table.nbytes > PIECE_BYTES:
             connection.rows("CHECKPOINT")  # what is in the file needs no memory
+            pinned = 0
         before = label
+        pinned += table.nbytes
         if connection.held_bytes > HELD_BYTES:
             connection = _renewed(database, connection)
         _load_nodes(connection, catalog, label, table, by_copy=content.schema is not None)
         del table
     for pair, table in content.edges():
-        if len(table):
+        for piece in pieces(table, PIECE_BYTES) if len(table) else ():
             connection = _renewed(database, connection)
-            _copy_edges(connection, catalog, pair, table)
+            if pinned + piece.nbytes > PIECE_BYTES:
+                connection.rows("CHECKPOINT")
+                pinned = 0
+            pinned += piece.nbytes
+            _copy_edges(connection, catalog, pair, piece)
         del table
     connection = _renewed(database, connection)
     if content.schema is not None:

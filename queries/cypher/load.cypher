@@ -27,12 +27,6 @@ COPY @edge FROM $rows (from='@from', to='@to')
 // returns: *
 MATCH (n:@label) RETURN n.*
 
-// name: dump_embeddings()
-// All vectors of one dimension.
-// fill: @table EmbeddingTable
-// returns: *
-MATCH (n:@table) RETURN n.*
-
 // name: dump_edges()
 // All edges of one FROM … TO …, stale ones too: ids of the ends, then the columns in the table's order.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable

@@ -11,7 +11,7 @@ import pytest
 import starlette
 
 from graphmem.errors import DatabaseDamagedError, SchemaTooNewError, SettingsError
-from graphmem.store import dump
+from graphmem.store import dump, pieces
 from graphmem.store.catalog import load_catalog
 from graphmem.store.dump_child import read_dump_aside
 from graphmem.store.engine import Connection
@@ -62,8 +62,8 @@ def test_pieces_are_small_and_together_they_are_everything(much, tmp_path, monke
         return table
 
     with monkeypatch.context() as patched:
-        patched.setattr(dump, "FIRST_PIECE", 10)
-        patched.setattr(dump, "PIECE_BYTES", PIECE)
+        patched.setattr(pieces, "FIRST_PIECE", 10)
+        patched.setattr(pieces, "PIECE_BYTES", PIECE)
         patched.setattr(Connection, "arrow", measured)
         rows = store.dump(tmp_path)
     found = written(tmp_path)
@@ -86,8 +86,8 @@ def test_vectors_are_dumped_in_pieces_too(open_index, repo, tmp_path, monkeypatc
     memory.index(repo)
     memory.remember_many({"id": f"m{n}", "content": f"number {n} of many"} for n in range(50))
     memory._book.flush()
-    monkeypatch.setattr(dump, "FIRST_PIECE", 3)
-    monkeypatch.setattr(dump, "PIECE_BYTES", 10_000)
+    monkeypatch.setattr(pieces, "FIRST_PIECE", 3)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 10_000)
     memory._store.dump(tmp_path)
     vectors = [table for name, table in written(tmp_path).items() if name.startswith("Embedding")]
     assert sum(map(len, vectors)) >= 50
