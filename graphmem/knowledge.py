@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Anchor(StrEnum):
@@ -19,6 +19,31 @@ class Anchor(StrEnum):
     MOVED = "moved"  # the same body under another name or path; the link followed
     SUSPECT = "suspect"  # the body changed
     ORPHANED = "orphaned"  # gone, or not seen yet
+
+
+class Judged(Protocol):
+    """What is asked of a memory before an agent is shown it."""
+
+    @property
+    def contaminated(self) -> bool:
+        """Words of strangers had a part in it."""
+
+    @property
+    def user_verified(self) -> bool:
+        """A person has vouched for it."""
+
+    @property
+    def status(self) -> str:
+        """Where it is in its life."""
+
+    @property
+    def source(self) -> str:
+        """Who said it."""
+
+
+def is_held(one: Judged) -> bool:
+    """Whether words of strangers had a part in a memory and no person has vouched for it: no agent is shown it."""
+    return one.contaminated and not (one.user_verified or one.status == "pinned" or one.source == "user_taught")
 
 
 class MemoryRow(NamedTuple):

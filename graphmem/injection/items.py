@@ -57,7 +57,7 @@ def plain_path(path: str) -> str:
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
     """A memory as an item."""
     conflicts = tuple(
-        (info.short_id, one.short_id, one.title)
+        (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else one.title)
         for one in info.relations
         if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
     )

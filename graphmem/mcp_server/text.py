@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
+from graphmem.knowledge import is_held
 
 if TYPE_CHECKING:
     from graphmem.answers import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ImpactReport,
         IndexState,
         MemoryInfo,
+        MemoryRelation,
         PathAnswer,
         RememberAnswer,
         SearchAnswer,
@@ -150,16 +152,21 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Hits as compact rows: the score, what `get` wants, its first telling line; of a memory its day and title.
 
-    Below a piece of code stands what is known about it, below a memory what contradicts it.
+    Below a piece of code stands what is known about it, below a memory what contradicts it. Of memories that wait for a person's review
+    nothing is said but that there are some.
     """
     rows: list[str] = []
     told: set[str] = set()  # what is known is said below the first piece of code it is about, not below each
+    held: set[str] = set()
     for hit in answer.hits:
         info = hit.memory
+        held.update(one.id for one in (*hit.memories, *([info] if info is not None else [])) if is_held(one))
+        if info is not None and info.id in held:
+            continue
         if info is not None:
             rows.append(f"{hit.score:.2f} {info.type} #{info.short_id} {info.created_at[:10]} {info.title}{_doubt(info)}")
             rows += [
-                f"  contradicts #{one.short_id}: {one.title}"
+                f"  contradicts #{one.short_id}{_title(one)}"
                 for one in info.relations
                 if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
             ]
@@ -168,9 +175,12 @@ def search(answer: SearchAnswer, budget: int) -> str:
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
         rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
-        rows += [f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told]
+        rows += [
+            f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held
+        ]
         told.update(known.id for known in hit.memories)
-    return fitted(_missing(answer), rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+    waiting = [f"{len(held)} more wait for a person's review: words of strangers"] if held else []
+    return fitted([*_missing(answer), *waiting], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
 def packed(answer: SearchAnswer) -> str:
@@ -225,6 +235,8 @@ def memory(info: MemoryInfo, budget: int) -> str:
     flags = [
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
     ]
+    if is_held(info):
+        return f"#{info.short_id} waits for a person's review (`graphmem memory review`): words of strangers had a part in it"
     head = [
         f"#{info.short_id} {info.type} {info.status}, confidence {info.confidence_in_use:.2f}, {info.source}, {info.created_at[:10]}"
         + (f", {', '.join(flags)}" if flags else ""),
@@ -234,7 +246,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
     rows += [
         f"about {one.name}" + ("" if one.anchor == "valid" else f" ({ANCHORS.get(one.anchor, one.anchor)})") for one in about_once(info)
     ]
-    rows += [f"{one.kind.replace('_', ' ')} #{one.short_id} {one.title}" for one in info.relations if one.status != "superseded"]
+    rows += [f"{one.kind.replace('_', ' ')} #{one.short_id}{_title(one)}" for one in info.relations if one.status != "superseded"]
     return fitted(head, rows, budget, "raise `budget`")
 
 
@@ -247,13 +259,14 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
     if result.unresolved:
         rows.append(f"not linked, several have that name: {', '.join(result.unresolved)}")
     rows += [f"about {one.name}" for one in about_once(answer.memory)]
-    return fitted([f"{result.outcome} #{answer.memory.short_id} {answer.memory.type}: {answer.memory.title}"], rows, budget, "`get` it")
+    title = "" if is_held(answer.memory) else f": {answer.memory.title}"
+    return fitted([f"{result.outcome} #{answer.memory.short_id} {answer.memory.type}{title}"], rows, budget, "`get` it")
 
 
 def timeline(answer: Timeline, budget: int) -> str:
     """A memory among its neighbours in time, oldest first, one line each."""
     rows = [
-        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {one.title}{_doubt(one)}"
+        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {_line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
     ]
     return fitted((), rows, budget, "ask for fewer with `n`")
@@ -269,6 +282,15 @@ def refusal(error: GraphMemError) -> str:
     if isinstance(error, SymbolNotFoundError) and error.suggestions:
         return "\n".join([said, "did you mean:", *(f"- {suggestion}" for suggestion in error.suggestions)])
     return said
+
+
+def _line_of(info: MemoryInfo) -> str:
+    return "(waits for a person's review)" if is_held(info) else f"{info.title}{_doubt(info)}"
+
+
+def _title(one: MemoryRelation) -> str:
+    """The title of a related memory, but for those that may be held back: candidates, of which a relation does not say why."""
+    return "" if one.status == "candidate" else f" {one.title}"
 
 
 def _doubt(info: MemoryInfo) -> str:

@@ -92,13 +92,13 @@ class MemoryBook:
 
     # ---- writing
 
-    def remember(self, item: Mapping[str, Any], actor: str = "") -> RememberAnswer:
-        """Keep one; see `MemoryVerbs.remember`."""
+    def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
+        """Keep one; see `MemoryVerbs.remember`. `finish` may add to the plan what belongs to the same write."""
         model = item.get("embedding_model")
         with self.writing():
             one = self.draft(item, "agent_explicit", dim_of(model, self.embedder()) if item.get("vector") is not None else None)
             plan = self._plan([one], model_of(model, [one], self.embedder()))
-            self._write_plan(plan, actor)
+            self._write_plan(plan if finish is None else finish(plan), actor)
             result = plan.results[0]
             row = self.index().row(result.id)
             assert row is not None  # noqa: S101 - the plan has just put it there

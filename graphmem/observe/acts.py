@@ -14,7 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.memory.redact import redact
 from graphmem.observe.model import Event
+from graphmem.observe.prompts import heard_in
 from graphmem.observe.shell import ALL_FILES
+from graphmem.observe.strangers import Judge
 from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
 from graphmem.observe.words import MESSAGE_CHARACTERS, error_line, file_names, imported, outcome, spoken
 
@@ -25,6 +27,7 @@ PATTERN_CHARACTERS: Final = 120
 COMMAND_CHARACTERS: Final = 200
 PATH_CHARACTERS: Final = 512
 URL_CHARACTERS: Final = 300
+AGENT_ROLES: Final = frozenset({None, "", "assistant", "agent", "model", "ai"})  # of messages; others are neither agent nor person
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 # What a session, a step or an approval may tell of itself.
 INFO_KEYS: Final = frozenset(
@@ -42,7 +45,7 @@ class Act(NamedTuple):
     n: int  # counted from 1 in the order things came in
     step: int
     at: float  # seconds since 1970, of the call
-    kind: str  # tool | result (of one that was counted without) | say | user | approval | failure | diff | step | start | end
+    kind: str  # tool | result (of one counted without) | say | user | approval | failure | diff | step | start | end | inherit
     action: str = ""  # of a tool: see observe.tools
     label: str = ""  # of a tool: "edit", "test", "run:npm run build"
     paths: tuple[str, ...] = ()  # from the project's root
@@ -63,7 +66,11 @@ class Act(NamedTuple):
     imports: tuple[str, ...] = ()  # what a source that was read imports
     text: str = ""  # what was said
     web: bool = False  # words of strangers came in
+    stranger: str = ""  # what brought them: a page, a tool, a command, a file, what a prompt was pasted from
     later_page: bool = False
+    wish: str = ""  # what a person asks to be kept, at the head of a prompt
+    corrects: bool = False  # the wish says that something was wrong
+    doubtful: bool = False  # nobody can tell the wish from what was pasted beside it
     info: Mapping[str, Any] = _NOTHING
 
 
@@ -92,6 +99,10 @@ class Paths:
             self._roots.append(plain)
             self._roots.sort(key=len, reverse=True)
             self._known.clear()
+
+    def roots(self) -> Sequence[str]:
+        """Where the project lies, as far as it is known."""
+        return self._roots
 
     def of(self, name: str) -> str:
         """The path from the root with '/'; "" for what is outside, or no path."""
@@ -133,6 +144,7 @@ class Interpreter:
 
     def __init__(self, paths: Paths, count: int = 0) -> None:
         self.paths = paths
+        self.judge = Judge(paths.of, paths.roots)
         self.count = count  # acts made
         self._pending: list[_Pending] = []
         self._unanswered: deque[tuple[object, ...]] = deque(maxlen=2 * PENDING)  # what acts without a result were about
@@ -177,6 +189,18 @@ class Interpreter:
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
+    def awaited(self) -> str:
+        """What calls whose results have not come bring of strangers."""
+        return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
+
+    def _stranger(self, event: Event, call: Call, listed: Sequence[str]) -> str:
+        return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
+
+    def passed(self) -> int:
+        """The number of one more act, which nothing an agent sent is."""
+        self.count += 1
+        return self.count
+
     def drop_pending(self) -> None:
         """Forget calls whose results have not come: in a fork they are the parent's."""
         self._pending = []
@@ -206,6 +230,8 @@ class Interpreter:
         if ok is False:
             error = clean(error_line(text), MESSAGE_CHARACTERS)
         tokens = (event.tokens or 0) + ((result.tokens or 0) if result is not None and result is not event else 0)
+        named = file_names(text, LISTED) if text and call.action in ("search", "list") and ok is not False else ()
+        stranger = self._stranger(event, call, named)
         added = removed = 0
         before = after = ""
         if call.changes and ok is not False:
@@ -232,9 +258,10 @@ class Interpreter:
             before,
             after,
             tuple(ALL_FILES if one == ALL_FILES else own for one in call.reverted if one == ALL_FILES or (own := self.paths.of(one))),
-            self._own(file_names(text, LISTED)) if text and call.action in ("search", "list") and ok is not False else (),
+            self._own(named),
             imported(text, IMPORTS) if text and call.action == "read" and ok is not False else (),
-            web=call.web,
+            web=bool(stranger),
+            stranger=stranger,
             later_page=call.later_page,
         )
 
@@ -243,9 +270,7 @@ class Interpreter:
         n, step, at = self.count, max(event.step, 0), event.at.timestamp()
         kind, args = event.kind, event.args
         if kind in ("reasoning", "message"):
-            who = "user" if args.get("role") in ("user", "human") else "say"
-            text = redact(spoken(event.text))[0] if event.text else ""
-            return Act(n, step, at, who, kind, text=text, tokens=event.tokens or 0, info=_info(args))
+            return self._said(event, n)
         if kind == "failure":
             error = clean(error_line(event.text))
             own = self._own((str(args["path"]),)) if isinstance(args.get("path"), str) else ()
@@ -264,6 +289,22 @@ class Interpreter:
         if kind == "session_start" and isinstance(args.get("cwd"), str):
             self.paths.add_root(args["cwd"])
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
+
+    def _said(self, event: Event, n: int) -> Act:
+        """Words of a person, of the agent, or of somebody who is neither."""
+        role = event.args.get("role")
+        text = redact(spoken(event.text))[0] if event.text else ""
+        act = Act(
+            n, max(event.step, 0), event.at.timestamp(), "say", event.kind, text=text, tokens=event.tokens or 0, info=_info(event.args)
+        )
+        if role in ("user", "human"):
+            heard = heard_in(event.text)
+            why = f"prompt: {heard.pasted}" if heard.pasted else ""
+            wish = redact(heard.wish)[0]
+            return act._replace(kind="user", web=bool(why), stranger=why, wish=wish, corrects=heard.corrects, doubtful=heard.is_doubtful)
+        if role in AGENT_ROLES:
+            return act
+        return act._replace(web=True, stranger=clean(f"message of {role}", COMMAND_CHARACTERS))
 
     def _own(self, names: Iterable[str]) -> tuple[str, ...]:
         found: dict[str, None] = {}

@@ -14,6 +14,7 @@ from graphmem.observe.places import module_of
 from graphmem.observe.scratchpad import Scratchpad
 from graphmem.observe.signals import EARLY_ERRORS, EARLY_GREP
 from graphmem.observe.tables import Mark
+from graphmem.observe.words import advises
 
 SHORTEST: Final = 3  # tools in a sequence
 LONGEST: Final = 6
@@ -44,7 +45,10 @@ class ErrorRetry(Detector):
             if use.fixed_at is None:
                 continue
             facts = {"error": use.message, "fingerprint": key, "command": use.command, "times": use.times, "fix_files": list(use.fix_files)}
-            yield pad.finding(self.signal, key, facts, use.fix_files, [*use.marks, use.fixed_at], early=early)
+            found = pad.finding(self.signal, key, facts, use.fix_files, [*use.marks, use.fixed_at], early=early)
+            # What a program prints may be a stranger's: of a package, of a service. What tells its reader what to do waits for a person.
+            is_advice = advises(use.message) and not found.contaminated
+            yield found._replace(contaminated=True, sources=(f"output of {use.label or use.command}"[:200],)) if is_advice else found
 
 
 class Backtrack(Detector):

@@ -15,7 +15,7 @@ from graphmem.observe.model import DeadEnd, Finding
 from graphmem.observe.places import module_of
 from graphmem.observe.scratchpad import MAX_LIST, Scratchpad, moment
 from graphmem.observe.tables import Mark
-from graphmem.observe.words import Claim, Wish, claims, given_up, wishes
+from graphmem.observe.words import Claim, claims, given_up
 
 ABOUT_ACTS: Final = 6  # before a second thought: what was touched in them is what it is about
 CONSULTED_ACTS: Final = 25  # after a document was read: what is edited in them is what it was read for
@@ -63,24 +63,35 @@ class Asked(Detector):
     wants: ClassVar = frozenset({"user"})
 
     def __init__(self, pad: Scratchpad) -> None:
-        self.found: dict[str, tuple[Wish, list[Mark]]] = {}
+        self.found: dict[str, tuple[Act, list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Read what a person says."""
-        for wish in wishes(act.text) if act.text else ():
-            key = hashlib.blake2b(fingerprint(wish.statement).encode(), digest_size=6).hexdigest()
-            if key in self.found:
-                self.found[key][1].append((act.n, act.step))
-            elif len(self.found) < MOST_CORRECTIONS:
-                self.found[key] = (wish, [(act.n, act.step)])
+        """Take what `observe.prompts` heard."""
+        if not act.wish:
+            return
+        key = wish_key(act.wish)
+        if key in self.found:
+            self.found[key][1].append((act.n, act.step))
+        elif len(self.found) < MOST_CORRECTIONS:
+            self.found[key] = (act, [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each wish. A person's words are not made of what the agent has read before."""
-        for key, (wish, marks) in self.found.items():
-            said = classify(wish.statement)
-            kind = "correction" if wish.corrects else "fact" if said == UNTYPED else said
-            one = pad.finding(self.signal, key, {"statement": wish.statement}, (), marks, memory_type=kind)
-            yield one._replace(contaminated=False, sources=(), failed_approach=False)
+        """One for each wish. A person's words are not made of what the agent has read before; doubtful ones may be a stranger's."""
+        for key, (act, marks) in self.found.items():
+            one = pad.finding(self.signal, key, {"statement": act.wish}, (), marks, memory_type=wish_type(act.wish, corrects=act.corrects))
+            sources = (act.stranger,) if act.doubtful else ()
+            yield one._replace(contaminated=act.doubtful, sources=sources, failed_approach=False)
+
+
+def wish_key(statement: str) -> str:
+    """The same for a wish in the same words."""
+    return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
+
+
+def wish_type(statement: str, *, corrects: bool) -> str:
+    """The type of memory a wish becomes."""
+    said = classify(statement)
+    return "correction" if corrects else "fact" if said == UNTYPED else said
 
 
 class ExternalReference(Detector):

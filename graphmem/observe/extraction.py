@@ -18,6 +18,7 @@ from graphmem.memory.similar import facts_of, opposed, overlap, words_of
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.novelty import one_line
+from graphmem.observe.words import advises
 
 if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
@@ -103,7 +104,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryBook) -> list[Task]
         return []
     task = record.info.work_unit or record.info.id
     approved = [one.text for one in record.decisions if one.approved]
-    fixed = [one for one in record.errors if one.fixed]
+    fixed = [one for one in record.errors if one.fixed and not advises(one.message)]
     done = [one.label for one in record.units if one.outcome in ("validated", "accepted")]
     scaffolds = [one.command for one in record.commands if _SCAFFOLD.search(one.command) and one.last_exit in (0, None)]
     finished = record.info.outcome in ("validated", "accepted")

@@ -19,6 +19,7 @@ from graphmem.errors import BadInputError, SessionNotFoundError
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.observe.acts import Act
 from graphmem.observe.checkpoint import Trail
+from graphmem.observe.detect_words import wish_type
 from graphmem.observe.events import ID_CHARACTERS, MAX_BATCH, Checked, checked, in_order
 from graphmem.observe.merge import merged
 from graphmem.observe.model import OUTCOMES, Finding, SessionInfo, SessionRecord
@@ -44,6 +45,16 @@ class Observed(NamedTuple):
     sessions: tuple[str, ...]  # that it touched, as they are called here
     finished: tuple[SessionRecord, ...]  # sessions that ended with it, ready to be learnt from
     units: tuple[tuple[SessionRecord, str], ...]  # units of work validated with it: the record so far, and the unit's label
+    wishes: tuple[Wish, ...] = ()  # of persons, to be kept at once
+
+
+class Wish(NamedTuple):
+    """What a person asked to be remembered, in their own words."""
+
+    session: str
+    commit_sha: str
+    statement: str
+    memory_type: str
 
 
 class Started(NamedTuple):
@@ -83,6 +94,7 @@ class Observer:
         self._rivals = Rivals()
         self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of sessions that ended a moment ago
         self._heard: dict[str, datetime] = {}
+        self._rested: dict[str, tuple[str, ...]] = {}  # what brought words of strangers into sessions that rest
         self._quiet_at_start = quiet_at_start
         self._found()
 
@@ -129,7 +141,7 @@ class Observer:
                     )
                 if parent is not None:
                     return Started(self._fork(parent, info), False, note)
-            self._begin(info, told.get("cwd"))
+            self._inherit(self._begin(info, told.get("cwd")), one)
             return Started(info, False, note)
 
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
@@ -155,6 +167,7 @@ class Observer:
         touched: dict[str, None] = {}
         finished: list[SessionRecord] = []
         units: list[tuple[SessionRecord, str]] = []
+        wishes: list[Wish] = []
         with self._lock:
             for one in in_order(looked):
                 event = one.event
@@ -179,12 +192,18 @@ class Observer:
                         named = free
                     info = started_info(named, now, event.args if event.kind == "session_start" else {})
                     running = self._begin(info, event.args.get("cwd") if event.kind == "session_start" else None)
+                    self._inherit(running, event.session_id)
                 touched[named] = None
                 self._heard[named] = now
                 result = running.take(one._replace(event=event._replace(session_id=named)))
                 counts.update(result.reasons)
                 taken += result.taken
                 self._after(running, result.acts)
+                wishes += [
+                    Wish(named, running.info.commit_sha, act.wish, wish_type(act.wish, corrects=act.corrects))
+                    for act in result.acts
+                    if act.wish and not act.doubtful
+                ]
                 if result.boundary or running.messages_since >= CHECKPOINT_MESSAGES:
                     self._checkpoint(named)
                 if result.boundary and running.pad.units[-1].outcome in ("validated", "accepted"):
@@ -195,7 +214,7 @@ class Observer:
                 self._write(named)
         if counts:
             log.info("of %d events %d were taken; %s", taken + sum(counts.values()), taken, dict(counts))
-        return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units))
+        return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units), tuple(wishes))
 
     def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
         """End a session.
@@ -237,6 +256,55 @@ class Observer:
             return ready
 
     # ---- what is here
+
+    def strangers(self, session_id: str = "", *, others: bool = True) -> tuple[str, ...]:
+        """What brought words of strangers into a session.
+
+        Args:
+            session_id: of one that runs or has ended.
+            others: look into all that run when the session is none that is known.
+        """
+        with self._lock:
+            named = self._renamed.get(session_id, session_id)
+            open_ones = {*self._running, *self._resting}
+            if named in open_ones:
+                return self._brought(named)
+            if named and self._files.has_ended(named) and (record := self._files.record(named)) is not None:
+                return (record.web_sources or (f"session {named}",)) if record.contaminated else ()
+            return tuple(dict.fromkeys(why for one in sorted(open_ones) for why in self._brought(one))) if others else ()
+
+    def _brought(self, named: str) -> tuple[str, ...]:
+        """What brought words of strangers into a session that has not ended; one that rests is looked at without waking it."""
+        running = self._running.get(named)
+        if running is not None:
+            return running.strangers()
+        if named not in self._rested:
+            found = restored(self._files.trail(named))[0]
+            self._rested[named] = found.strangers() if found is not None else ()
+        return self._rested[named]
+
+    def _inherit(self, running: Running, one: str) -> None:
+        """A session that goes on under another id has read what it read before."""
+        earlier = self._before(running.info.id, one) if running.info.id != one else ""
+        before = self._files.record(earlier) if earlier else None
+        if before is not None and before.contaminated:
+            act = Act(
+                running.interpreter.passed(),
+                0,
+                self.clock.now().timestamp(),
+                "inherit",
+                web=True,
+                stranger=f"session {before.info.id}"[:200],
+            )
+            running.apply(act)
+            self._after(running, [act])
+            self._write(running.info.id)
+
+    def _before(self, named: str, one: str) -> str:
+        """The last session that ended by an id, or by the ids made of it; "" for none."""
+        base, _, count = named.rpartition(_SUCCESSOR)
+        earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
+        return next((name for name in [*earlier, one] if self._files.has_ended(name)), "")
 
     def open_sessions(self) -> list[tuple[SessionInfo, int, datetime | None]]:
         """Sessions that have not ended: what is known, events in memory, last heard of; by id."""
@@ -383,6 +451,7 @@ class Observer:
     def _add(self, named: str, running: Running) -> None:
         self._running[named] = running
         self._resting.pop(named, None)
+        self._rested.pop(named, None)
         while len(self._running) > MAX_RUNNING:
             oldest, resting = next(iter(self._running.items()))
             self._write(oldest)
@@ -394,6 +463,7 @@ class Observer:
     def _forget(self, named: str) -> None:
         self._running.pop(named, None)
         self._resting.pop(named, None)
+        self._rested.pop(named, None)
         self._trails.pop(named, None)
         self._heard.pop(named, None)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.answers import FindingVerdict, Receipt
 from graphmem.knowledge import LearntRow, SessionRow
+from graphmem.memory.outside import PAGES, page_row
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact, redact_all
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "observer_inferred"
 ACTOR: Final = "observer"
+WISH_TAGS: Final = ("observed", "remember")  # of what a person asked for
 MAX_JUDGED: Final = 200  # findings of one session that are compared with what is known; the most urgent
 _SHOWN: Final = 300  # characters of a text in a receipt
 
@@ -213,7 +215,7 @@ class _Promotion:
             one = case.finding
             found = novelty.known(place)
             if found is not None and self._is_ours(found.row) and not self.means.ledger.keys_of([found.row.id]):
-                self._end(one, "learnt", "it was kept before the receipt could be", case, row=found.row.id)
+                self._end(one, "learnt", "it was kept when it was said", case, row=found.row.id)
                 continue
             if found is not None and found.taken_back:
                 self._end(one, "taken_back", f"#{found.row.short_id} said so and was forgotten", case, row=found.row.id)
@@ -237,7 +239,8 @@ class _Promotion:
 
     def _is_ours(self, row: MemoryRow) -> bool:
         """True for what this session has taught already."""
-        return row.source == SOURCE and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
+        is_observed = row.source == SOURCE or set(WISH_TAGS) <= set(row.tags)
+        return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
     def _too_weak(self, case: _Case, score: float, preset: gates.Preset) -> str:
         total = sum(gates.points(case.finding, case.seen.sessions, score).values())
@@ -307,8 +310,8 @@ class _Promotion:
                 finding = learnt[place][0]
                 steps = finding.steps or (0,)
                 lessons[result.id, info.id] = LearntRow(result.id, info.id, steps[0], steps[-1])
-                for page in finding.sources if finding.contaminated else ():
-                    sessions.setdefault(page, SessionRow(page, "", "page", page, started, None, "", "", None))
+                for page in finding.sources[:PAGES] if finding.contaminated else ():
+                    sessions.setdefault(page, page_row(page, started))
                     lessons[result.id, page] = LearntRow(result.id, page, 0, 0)
             delta = plan.delta._replace(
                 sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]

@@ -171,6 +171,11 @@ class Running:
         if act.kind in ("say", "user"):
             self.messages_since += 1
 
+    def strangers(self) -> tuple[str, ...]:
+        """What brought words of strangers, calls among it whose results have not come."""
+        awaited = self.interpreter.awaited()
+        return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
+
     def _told(self, act: Act) -> None:
         """What a session says of itself, in the words of its methodology."""
         info = act.info

@@ -100,6 +100,8 @@ class Scratchpad:
             self.duration_s += gap if gap <= LONGEST_GAP_S else 0.0
             self.last_at = act.at
         self.tokens += act.tokens
+        if act.web:
+            self.taint(act.n, act.urls or (act.stranger or act.label,))
         if act.kind in ("tool", "diff"):
             self._tool(act)
         elif act.kind == "result":
@@ -123,6 +125,13 @@ class Scratchpad:
         if act.n % 256 == 0:
             self.keep_bounds()
 
+    def taint(self, n: int, sources: Iterable[str]) -> None:
+        """From act `n` on words of strangers are in the session."""
+        self.web_n = self.web_n or n
+        for source in sources:
+            if len(self.web_sources) < MAX_LIST:
+                self.web_sources[source] = None
+
     def _memories(self, info: Mapping[str, Any]) -> None:
         """Memories it was shown, each in the phase it was first shown in, and those it used."""
         during = info.get("during")
@@ -138,11 +147,6 @@ class Scratchpad:
         if act.kind == "tool":
             self.tools[act.action] += 1
             self.recent_tools.append(act.label)
-        if act.web:
-            self.web_n = self.web_n or act.n
-            for url in act.urls or (act.label,):
-                if len(self.web_sources) < MAX_LIST:
-                    self.web_sources[url] = None
         if act.ok is False and act.error:
             self._failed(act)
         elif act.ok is not False:

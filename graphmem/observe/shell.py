@@ -25,7 +25,7 @@ class Command(NamedTuple):
     pattern: str = ""  # searched for
     urls: tuple[str, ...] = ()
     reverted: tuple[str, ...] = ()  # files taken back to what git has, as written; ALL_FILES
-    web: bool = False  # some part of it brings words of strangers
+    web: bool = False  # some part of it asks the web
     folders: tuple[str, ...] = ()  # listed or searched
 
 
@@ -39,12 +39,12 @@ _WEIGHT: Final = ("test", "edit", "web", "run", "search", "read", "list")
 _READ: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "view", "type", "gc", "get-content"})
 _SEARCH: Final = frozenset({"grep", "rg", "ag", "ack", "egrep", "fgrep", "zgrep", "findstr", "select-string"})
 _LIST: Final = frozenset({"ls", "tree", "find", "fd", "fdfind", "dir", "get-childitem", "exa", "eza"})
-_WEB: Final = frozenset({"curl", "wget", "http", "https", "lynx", "w3m", "links", "invoke-webrequest", "iwr"})
+WEB: Final = frozenset({"curl", "wget", "http", "https", "lynx", "w3m", "links", "invoke-webrequest", "iwr"})
 _TESTERS: Final = _words(
     "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest"
 )
-_WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
-_RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
+WRAPPERS: Final = frozenset({"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "stdbuf", "caffeinate"})
+RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "pixi", "doppler"})
 _QUIET: Final = frozenset(
     {"cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", "false", "wait", "sleep", "mkdir", "pwd"}
 )
@@ -52,25 +52,28 @@ _WRITERS: Final = frozenset({"cat", "echo", "printf", "tee"})  # with a redirect
 _PAGERS: Final = frozenset(
     {"head", "tail", "less", "more", "cat", "tee", "wc", "sort", "uniq", "column", "sed", "awk", "cut", "tr", "xargs", "jq"}
 )
-_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "fish", "pwsh", "powershell", "cmd"})
+SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "fish", "pwsh", "powershell", "cmd"})
 _WITH_SUBCOMMAND: Final = _words(
     "git npm yarn pnpm bun cargo go docker kubectl make gradle gradlew mvn mvnw dotnet alembic flask django-admin rails terraform helm "
     "poetry pip pip3 uv ruff mypy composer mix swift bazel deno gh prisma sam serverless aws gcloud graphmem just task"
 )
-_STRANGERS: Final = {("gh", "issue"), ("gh", "pr"), ("gh", "api"), ("gh", "search"), ("gh", "gist"), ("glab", "issue"), ("glab", "mr")}
+_TRACKERS: Final = {("gh", "issue"), ("gh", "pr"), ("gh", "api"), ("gh", "search"), ("gh", "gist"), ("glab", "issue"), ("glab", "mr")}
 
-_OPERATORS: Final = re.compile(r"&&|\|\||[;\n]|(?<!\|)\|(?!\|)")
-_WORD: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|(?:\\.|[^\s'"\\])+""")
-_HEREDOC: Final = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[\s\S]*?(?:\n\1\b|\Z)")
+OPERATORS: Final = re.compile(r"&&|\|\||[;\n]|(?<!\|)\|(?!\|)")
+WORD: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|(?:\\.|[^\s'"\\])+""")
+HEREDOC: Final = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[\s\S]*?(?:\n\1\b|\Z)")
 _REDIRECT: Final = re.compile(r"(?:\d?>>?|&>)\s*(?!&|/dev/null)([^\s;|&<>]+)")
 _NOISE: Final = re.compile(r"\s*(?:\d?>&\d|\d?>\s*/dev/null|&>\s*/dev/null|\s&\s*$)")
 _URL: Final = re.compile(r"https?://[^\s'\"<>)\]]+")
 _LOCAL: Final = re.compile(
     r"https?://(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\]|[\w-]+\.(?:local|internal|test))(?=[:/?#]|$)", re.IGNORECASE
 )
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*\Z")
+ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*\Z")
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _LOOKS_LIKE_FILE: Final = re.compile(r"[\w@.~/\\+-]*\.[A-Za-z0-9]{1,8}\Z|(?:[\w@.+-]+/)+[\w@.+-]+\Z")
+
+
+_LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
@@ -81,9 +84,9 @@ def urls_of(text: str) -> tuple[str, ...]:
 def command_of(line: str) -> Command:
     """What a command line does, by its words alone."""
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
-    bare = _HEREDOC.sub(" ", line) if "<<" in line else line
+    bare = HEREDOC.sub(" ", line) if "<<" in line else line
     bare = _NOISE.sub("", bare)
-    parts = [_part(part) for part in _OPERATORS.split(bare)[:MAX_PARTS]]
+    parts = [_part(part) for part in OPERATORS.split(bare)[:MAX_PARTS]]
     told = [part for part in parts if part.label]
     if patched:
         told.append(Command("edit", "apply_patch", "apply_patch", patched))
@@ -107,12 +110,18 @@ def command_of(line: str) -> Command:
     )
 
 
+def program_of(line: str) -> str:
+    """The programs of a command line and their subcommands, which are names and no sentences."""
+    labels = [part.label for part in (_part(one) for one in OPERATORS.split(HEREDOC.sub(" ", line))[:MAX_PARTS]) if part.label]
+    return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
+
+
 def line_of(args: Sequence[object] | str) -> str:
     """A command line from what agents send: a text, or a list as `["bash", "-lc", "pytest -q"]`."""
     if isinstance(args, str):
         return args
     words = [str(word) for word in args]
-    if len(words) >= 3 and _base(words[0]) in _SHELLS and words[1].startswith("-") and words[1].endswith("c"):
+    if len(words) >= 3 and base(words[0]) in SHELLS and words[1].startswith("-") and words[1].endswith("c"):
         return words[2]
     return " ".join(words)
 
@@ -121,16 +130,16 @@ def _part(text: str) -> Command:
     """One simple command."""
     written = _REDIRECT.findall(text) if ">" in text else []
     line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
-    words = [_unquoted(word) for word in _WORD.findall(line)]
-    while words and (_ASSIGNMENT.match(words[0]) or _base(words[0]) in _WRAPPERS or words[0] == "timeout"):
+    words = [unquoted(word) for word in WORD.findall(line)]
+    while words and (ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] == "timeout"):
         words = words[2:] if words[0] == "timeout" else words[1:]
-    if words and _base(words[0]) in _SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
+    if words and base(words[0]) in SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):
         return command_of(words[2])
-    while len(words) > 1 and _base(words[0]) in _RUNNERS and not _own_command(words):
+    while len(words) > 1 and base(words[0]) in RUNNERS and not own_command(words):
         words = [word for word in words[1:] if word not in ("run", "exec", "--")] or words[1:]
     if not words:
         return Command("run", "", "")
-    program = _base(words[0])
+    program = base(words[0])
     rest = [word for word in words[1:] if not word.startswith("-")]
     files = tuple(word for word in rest if _LOOKS_LIKE_FILE.match(word) and "://" not in word)
     label = _label(program, words)
@@ -152,8 +161,8 @@ def _part(text: str) -> Command:
         return Command("list", line, label, folders=tuple(rest[:1]))
     if program in _READ:
         return Command("read", line, label, tuple(rest) if program not in ("head", "tail") else files)
-    if program in _WEB or (program, rest[0] if rest else "") in _STRANGERS:
-        web = program not in _WEB or not _URL.search(line) or bool(urls_of(line))
+    if program in WEB or (program, rest[0] if rest else "") in _TRACKERS:
+        web = program not in WEB or not _URL.search(line) or bool(urls_of(line))
         return Command("web" if web else "run", line, label, web=web)
     if program in ("rm", "mv", "cp", "patch", "touch", "tee", "apply_patch"):
         return Command("edit", line, label, files)
@@ -214,7 +223,7 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
     return bool(re.search(r"(?:^|/)(?:run[_-]?)?tests?(?:\.sh|\.py)?$", words[0]))
 
 
-def _own_command(words: Sequence[str]) -> bool:
+def own_command(words: Sequence[str]) -> bool:
     """Whether a runner is asked to do its own work: `poetry add`, `uv pip`, `bundle install`."""
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -244,16 +253,18 @@ def _label(program: str, words: Sequence[str]) -> str:
         return words[words.index("-m") + 1]
     if program.startswith(("python", "node", "ruby", "php")) and rest:
         tail = f" {rest[1]}" if rest[0].endswith("manage.py") and len(rest) > 1 else ""
-        return _base(rest[0]) + tail
+        return base(rest[0]) + tail
     if program in _WITH_SUBCOMMAND and rest and len(rest[0]) <= 30:
         return f"{program} {rest[0]}" + (f" {rest[1]}" if rest[0] == "run" and len(rest) > 1 else "")
     return program
 
 
-def _base(word: str) -> str:
+def base(word: str) -> str:
+    """A program's name without its folder and ending."""
     name = word.replace("\\", "/").rpartition("/")[2].lower()
     return name.removesuffix(".exe").removesuffix(".cmd")
 
 
-def _unquoted(word: str) -> str:
+def unquoted(word: str) -> str:
+    """A word without the quotes around it."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word

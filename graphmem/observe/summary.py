@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.observe.model import SessionInfo, SessionRecord
+from graphmem.observe.model import ErrorSeen, SessionInfo, SessionRecord
+from graphmem.observe.shell import program_of
 
 FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
 KEPT_FILES: Final = 500  # the oldest beyond are removed; the summaries themselves stay in ledger and graph
@@ -21,6 +22,11 @@ OUTDATED: Final = "From earlier sessions; may be outdated: the code may have cha
 _LISTED: Final = 12  # files, commands, decisions, errors that are named; the others are counted
 _SHORT: Final = 3  # of each, in the few lines for the next session
 _LINE: Final = 160
+_PLAIN_PATH: Final = re.compile(r"[\w@.+/~\[\]()-]{1,160}\Z")  # which is a name and no sentence
+_ERROR_KIND: Final = re.compile(
+    r"(?:error(?:\[| )?|fatal |panic: )?((?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|NotFound"
+    r"|Refused|Failure)\b|[A-Z]{1,5}\d{3,5}\b|E[A-Z]{4,14}\b)"
+)
 _STATUS: Final = {
     "validated": "its checks passed",
     "failed": "its checks failed",
@@ -31,19 +37,25 @@ _STATUS: Final = {
 
 
 def summarised(record: SessionRecord) -> dict[str, Any]:
-    """The summary of a session, as JSON has it; every list is cut to twelve, with how many there are."""
+    """The summary of a session, as JSON has it; every list is cut to twelve, with how many there are.
+
+    No tool's words stand in it: of an error its kind. Where strangers had a part in the session, nobody's words do: neither the agent's
+    nor those of its command lines, for it may have repeated what it read.
+    """
     info = record.info
+    told = not record.contaminated
     edited = sorted(
         (one for one in record.files if one.edits), key=lambda one: (-(one.lines_added + one.lines_removed), -one.edits, one.path)
     )
     ran = [one for one in record.commands if one.action in ("run", "test")]
     fixed = [one for one in record.errors if one.fixed]
     left = [one for one in record.errors if not one.fixed]
+    plain = [one for one in edited if told or _PLAIN_PATH.match(one.path)]
     return {
         "session": info.id,
         "agent": info.agent,
         "kind": info.kind,
-        "title": _line(info.title or info.work_unit),
+        "title": "" if record.contaminated else _line(info.title or info.work_unit),
         "phase": info.phase,
         "status": info.outcome,
         "ending": info.ending,
@@ -54,21 +66,27 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
         "events": record.events,
         "tokens": record.tokens,
         "files": [
-            {"path": one.path, "added": one.lines_added, "removed": one.lines_removed, "edits": one.edits} for one in edited[:_LISTED]
+            {"path": one.path, "added": one.lines_added, "removed": one.lines_removed, "edits": one.edits} for one in plain[:_LISTED]
         ],
         "files_edited": len(edited),
         "files_read": sum(bool(one.reads) for one in record.files),
         "commands": [
-            {"command": _line(one.command), "exit": one.last_exit, "runs": one.runs, "failures": one.failures} for one in ran[-_LISTED:]
+            {
+                "command": _line(one.command) if told else program_of(one.command),
+                "exit": one.last_exit,
+                "runs": one.runs,
+                "failures": one.failures,
+            }
+            for one in ran[-_LISTED:]
         ],
         "commands_run": len(ran),
-        "decisions": [{"text": _line(one.text), "approved": one.approved} for one in record.decisions[-_LISTED:]],
-        "errors_fixed": [{"error": _line(one.message), "files": list(one.fix_files[:_SHORT])} for one in fixed[:_LISTED]],
-        "errors_left": [_line(one.message) for one in left[:_LISTED]],
-        "dead_ends": [_line(one.approach) for one in record.dead_ends[:_LISTED]],
-        "units": [{"label": _line(one.label), "outcome": one.outcome} for one in record.units[-_LISTED:]],
+        "decisions": [{"text": _line(one.text), "approved": one.approved} for one in record.decisions[-_LISTED:] if told],
+        "errors_fixed": [{"error": _kind(one), "files": list(one.fix_files[:_SHORT])} for one in fixed[:_LISTED]],
+        "errors_left": [_kind(one) for one in left[:_LISTED]],
+        "dead_ends": [_line(one.approach) for one in record.dead_ends[:_LISTED] if told],
+        "units": [{"label": _line(one.label) if told else "a unit of work", "outcome": one.outcome} for one in record.units[-_LISTED:]],
         "contaminated": record.contaminated,
-        "last_message": _line(record.last_message, 300),
+        "last_message": _line(record.last_message, 300) if told else "",
     }
 
 
@@ -83,14 +101,13 @@ def markdown(summary: Mapping[str, Any]) -> str:
     lines += _section("Given up", list(summary["dead_ends"]))
     lines += _section("Units of work", [f"{one['label']}: {_STATUS.get(one['outcome'], one['outcome'])}" for one in summary["units"]])
     if summary["contaminated"]:
-        lines += ["Pages from the web were read in it.", ""]
+        lines += ["Words of strangers were read in it, so it names what was done and repeats no words.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def short(summary: Mapping[str, Any]) -> str:
-    """A summary in one line, for the next session; without anybody's words where strangers' may be among them."""
+    """A summary in one line, for the next session."""
     parts = [_headline(summary)]
-    said = not summary["contaminated"]
     if summary["files"]:
         names = [_file(one) for one in summary["files"][:_SHORT]]
         more = summary["files_edited"] - len(names)
@@ -98,14 +115,14 @@ def short(summary: Mapping[str, Any]) -> str:
     failing = [one for one in summary["commands"] if one["exit"]]
     if failing:
         parts.append("Last failing: " + ", ".join(_command(one) for one in failing[-_SHORT:]) + ".")
-    if summary["decisions"] and said:
+    if summary["decisions"]:
         decided = [f"{'approved' if one['approved'] else 'rejected'} {_quoted(one['text'])}" for one in summary["decisions"][-_SHORT:]]
         parts.append("Decided: " + "; ".join(decided) + ".")
-    if summary["errors_left"] and said:
+    if summary["errors_left"]:
         parts.append("Not fixed: " + "; ".join(f"`{_code(one)}`" for one in summary["errors_left"][:_SHORT]) + ".")
-    if summary["dead_ends"] and said:
+    if summary["dead_ends"]:
         parts.append("Given up: " + "; ".join(_quoted(one) for one in summary["dead_ends"][:_SHORT]) + ".")
-    title = f"{summary['title']}: " if summary["title"] and said else ""
+    title = f"{summary['title']}: " if summary["title"] else ""
     return title + " ".join(parts)
 
 
@@ -178,6 +195,13 @@ def _fixed(one: Mapping[str, Any]) -> str:
 def _and(items: Iterable[str]) -> str:
     listed = list(items)
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _kind(one: ErrorSeen) -> str:
+    """An error by its class or code and by what showed it: what else a message says, anybody may have written."""
+    found = _ERROR_KIND.match(one.message)
+    label = program_of(one.command) or re.sub(r"[^\w:.-]", "", one.tool)[:40]
+    return f"{found.group(1) if found else 'an error'}{f' of {label}' if label else ''}"
 
 
 def _quoted(text: str) -> str:

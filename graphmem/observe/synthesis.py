@@ -17,6 +17,7 @@ from graphmem.observe.ledger import Ledger
 from graphmem.observe.ledger_counts import ErrorStat, FileUse, ModuleStat
 from graphmem.observe.novelty import Novelty, Text
 from graphmem.observe.wording import is_bare
+from graphmem.observe.words import advises
 
 if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
@@ -124,7 +125,11 @@ def _prefetch(stat: ModuleStat, files: Sequence[FileUse]) -> Iterator[Synthesis]
 
 
 def _errors(stat: ModuleStat, errors: Sequence[ErrorStat]) -> Iterator[Synthesis]:
-    for one in [each for each in errors if each.fix_files and 2 * each.fixed >= each.sessions and not is_bare(each.message)][:2]:
+    for one in [
+        each
+        for each in errors
+        if each.fix_files and 2 * each.fixed >= each.sessions and not is_bare(each.message) and not advises(each.message)
+    ][:2]:
         fix = f"It has been fixed by editing {_paths(one.fix_files[:3])}."
         content = f"Work on `{stat.module}` keeps running into `{_code(one.message)}`. {fix}"
         details = {"error_fingerprint": one.fingerprint, "fix": ", ".join(one.fix_files)}

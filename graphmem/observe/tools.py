@@ -37,8 +37,9 @@ TOOLS: Final[dict[str, str]] = {
     }.items()
     for name in names.split()
 }
+PLAIN: Final = re.compile(r"[^A-Za-z0-9]")
 # A server behind the model context protocol is known by what its tool's own name says.
-_FOREIGN: Final = re.compile(r"^mcp_{1,2}(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)_{1,2}(?P<tool>[\w-]+)$")
+FOREIGN: Final = re.compile(r"^mcp_{1,2}(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)_{1,2}(?P<tool>[\w-]+)$")
 _FOREIGN_WEB: Final = re.compile(r"fetch|browse|navigate|crawl|scrape|web|search_?(?:issues|web)|http|url|docs|page", re.IGNORECASE)
 
 _PATH_KEYS: Final = (
@@ -47,7 +48,7 @@ _PATH_KEYS: Final = (
 )  # fmt: skip
 _MANY_KEYS: Final = ("paths", "files", "file_paths", "filePaths")
 _PATTERN_KEYS: Final = ("pattern", "query", "regex", "search_term", "search", "Query", "SearchTerm", "q")
-_COMMAND_KEYS: Final = ("command", "cmd", "CommandLine", "script", "commandLine")
+COMMAND_KEYS: Final = ("command", "cmd", "CommandLine", "script", "commandLine")
 _FOLDER_KEYS: Final = ("path", "directory", "dir_path", "target_directory", "relative_workspace_path", "DirectoryPath")
 _URL_KEYS: Final = ("url", "urls", "uri", "Url", "link", "prompt", "query")
 _OLD_KEYS: Final = ("old_string", "oldString", "old_str", "old_text", "old", "search")
@@ -96,16 +97,13 @@ class Call(NamedTuple):
 
 def action_of(tool: str) -> str:
     """What a tool is for, by its name in any agent."""
-    plain = _PLAIN.sub("", tool).lower()
+    plain = PLAIN.sub("", tool).lower()
     known = TOOLS.get(plain)
     if known is not None:
         return known
-    if (foreign := _FOREIGN.match(tool)) and foreign["server"].lower() != OWN_SERVER:
-        return TOOLS.get(_PLAIN.sub("", foreign["tool"]).lower()) or ("web" if _FOREIGN_WEB.search(foreign["tool"]) else "other")
+    if (foreign := FOREIGN.match(tool)) and foreign["server"].lower() != OWN_SERVER:
+        return TOOLS.get(PLAIN.sub("", foreign["tool"]).lower()) or ("web" if _FOREIGN_WEB.search(foreign["tool"]) else "other")
     return "other"
-
-
-_PLAIN: Final = re.compile(r"[^A-Za-z0-9]")
 
 
 def call_of(tool: str, args: Mapping[str, Any]) -> Call:
@@ -131,12 +129,12 @@ def call_of(tool: str, args: Mapping[str, Any]) -> Call:
         local = not urls and not asked and any("://" in text for text in _texts(args, _URL_KEYS))
         return Call("other" if local else "web", "web", (), asked, urls=urls, web=not local)
     if action == "test":
-        return Call("test", "test", _paths(args), command=_first(args, _COMMAND_KEYS))
+        return Call("test", "test", _paths(args), command=_first(args, COMMAND_KEYS))
     return Call("other", tool[:60])
 
 
 def _shell(args: Mapping[str, Any]) -> Call:
-    given = next((args[key] for key in _COMMAND_KEYS if args.get(key)), "")
+    given = next((args[key] for key in COMMAND_KEYS if args.get(key)), "")
     line = line_of(given) if isinstance(given, (str, list, tuple)) else str(given)
     if line.startswith("apply_patch") or "*** Begin Patch" in line:
         changes = tuple(_of_patch(line))

@@ -103,6 +103,30 @@ def is_expected_of_a_test(message: str) -> bool:
     return _EXPECTED.match(message) is not None
 
 
+_ADVICE: Final = re.compile(
+    r"https?://|www\.|\$\(|`[^`]*\s[^`]*`|\|\s*(?:ba|z|da)?sh\b|\b(?:you|your|we recommend|please|kindly|bitte|veuillez|por favor|per "
+    r"favore|пожалуйста|请|してください|하세요)\b"
+    r"|\b(?:must|should|shall|need to|needs to|have to|has to|always|never|remember|note that|important|ensure|make sure|ignore"
+    r"|disregard|do not|don't)\b"
+    r"|\b(?:to (?:fix|solve|resolve|repair|avoid|proceed|continue|silence|disable|bypass)|fix(?:ed)? by|solution|workaround|hint|tip"
+    r"|recommended|instead of|consider)\b"
+    r"|(?:^|[.;:,!—–-]\s*|\b(?:and|then|first|to|or|by|with|und|et|y)\s+)['\"(]?(?:run|rerun|re-run|running|install|installing|reinstall"
+    r"|execute|exec|export|set|unset|use|add|append|remove|delete|disable|enable|download|fetch|curl|wget|pip3?|npm|npx|yarn|apt|apt-get"
+    r"|brew|sudo|chmod|git|bash|sh|eval|call|send|post|upload|visit|open|see|try|copy|paste|put|write|store|save|update|upgrade"
+    r"|downgrade|pin|switch|change|replace|edit|commit|push|skip|trust|allow|grant|tell|inform|contact|"
+    r"führe|installiere|setze|benutze|verwende|nutze|starte|exécutez|installez|utilisez|lancez|ejecuta|ejecute|instala|instale|usa|use"
+    r"|esegui|installa|execute|instale|запустите|запусти|установите|установи|используйте|выполните)\b(?!\s*[=(:.])"
+    r"|(?:运行|安装|执行|使用|设置|必须|应该|实行|インストール|実行|設定|설치|실행)|\b(?:execut|installier|install|ausführ)\w*\s+(?:sie|vous|usted)\b|\b(?:for|to|dear"
+    r"|attention|hey|note to|message to)?\s?(?:ai|llm|agents?|assistants?|claude|copilot|codex)\b\s*[:,]",
+    re.IGNORECASE,
+)
+
+
+def advises(message: str) -> bool:
+    """Whether a message tells its reader what to do, beside what happened: whoever wrote it may not be of the project."""
+    return _ADVICE.search(message) is not None
+
+
 # ---- what an agent says
 
 _CODE: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
@@ -125,56 +149,6 @@ def sentences(text: str) -> Iterator[str]:
     for match in _SENTENCE.finditer(text):
         if sentence := match.group().strip(" \t\n-*#•"):
             yield sentence
-
-
-# ---- what a person wants to be kept
-
-_POINTS_BACK: Final = re.compile(r"(?:please |and |so |ok(?:ay)?,? )*remember (?:that|this|it)(?:,? please)?[.!]*$", re.IGNORECASE)
-_WISH: Final = re.compile(
-    r"(?:/remember|(?:please |and |also |so |ok(?:ay)?,? )*(?:remember(?: that\b|:)|(?:keep|bear) in mind that\b))[\s:,]*(?P<what>.+)$",
-    re.IGNORECASE,
-)
-_DENIAL: Final = re.compile(
-    r"(?:(?:no|nope|wrong|actually|(?:that|this|it)(?:'s| is| was) (?:wrong|incorrect|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
-    re.IGNORECASE,
-)
-_WISH_WORDS: Final = 3  # fewer say nothing by themselves
-
-
-class Wish(NamedTuple):
-    """What a person asked to be remembered."""
-
-    statement: str
-    corrects: bool  # it says that something was wrong
-
-
-def wishes(text: str) -> list[Wish]:
-    """What a person's prompt asks to be remembered: "Remember that …", and "Remember that." of the sentence before it.
-
-    A question ("Do you remember that …?") and an order ("Remember to …") ask for something else.
-    """
-    if "remember" not in (lower := text.lower()) and "in mind that" not in lower:
-        return []
-    found: list[Wish] = []
-    before, denied = "", False
-    for sentence in sentences(text.replace("’", "'")):
-        if sentence.endswith("?"):
-            before = ""
-            continue
-        denial = _DENIAL.match(sentence)
-        denied = denied or denial is not None
-        said = sentence[denial.end() :] if denial else sentence
-        if _POINTS_BACK.match(said):
-            what = before
-        elif wish := _WISH.match(said):
-            what = wish["what"]
-        else:
-            before = said or before
-            continue
-        before = ""
-        if len(what.split()) >= _WISH_WORDS:
-            found.append(Wish(what[:SENTENCE_CHARACTERS], denied))
-    return found
 
 
 class Claim(NamedTuple):

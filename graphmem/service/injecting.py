@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from graphmem.service.vectors import VectorFiller
 
 ACTIVE: Final = frozenset({"tool", "step", "take"})  # points that only full sessions get
+HEARD_S: Final = 2.0  # that a memory waits for the events that were told before it
 MAX_TRAPS: Final = 20  # of the files of one tool's call, before packing chooses
 
 _log = logging.getLogger(__name__)
@@ -328,6 +329,15 @@ class Injector:
         if state.state in ("indexing", "empty"):
             return [note("The first index is being made or is missing: impact analysis may be incomplete.")]
         return []
+
+    def heard(self, timeout_s: float = HEARD_S) -> None:
+        """Wait until events that came before are taken in, as long as that takes no longer than told."""
+        try:
+            self._behind.submit(lambda: None).result(timeout=timeout_s)
+        except TimeoutError:
+            _log.warning("events of hooks are behind by more than %.0f s", timeout_s)
+        except RuntimeError:  # closing
+            _log.debug("closing: nothing is done behind answers any more")
 
     def soon(self, work: Callable[[], object]) -> None:
         """Do something behind the answer; what goes wrong there is logged and changes no answer."""

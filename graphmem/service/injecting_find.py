@@ -12,7 +12,7 @@ import numpy as np
 from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.steps import TRAPS
-from graphmem.knowledge import Anchor
+from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.life import confidence_in_use, importance_now
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.model import file_id
@@ -129,7 +129,8 @@ class Finder:
             explain=False,
             deadline_s=left,
         )
-        found = [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+        hits = self._searcher.search(request, self._state).hits
+        found = [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
         meant = self._meant(request.query, [info.id for info, _ in found])
         return [(info, score) for info, score in found if info.id in meant]
 
@@ -163,7 +164,8 @@ class Finder:
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
         )
-        return [(hit.memory, hit.score) for hit in self._searcher.search(request, self._state).hits if hit.memory is not None]
+        hits = self._searcher.search(request, self._state).hits
+        return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def answers(self, query: str) -> list[str]:
         """Memories that answer a search, best first."""
@@ -205,7 +207,7 @@ class Finder:
         if kept is None:
             turn = self._changes
             now = self._book.clock.now()
-            live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES]
+            live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
             rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
             rows.sort(
                 key=lambda row: (row.status != "pinned", -_worth(row, confidence_in_use(row, now), now), -SOURCES[row.source].trust, row.id)
@@ -225,7 +227,7 @@ class Finder:
         found = []
         for one in ids:
             row = rows.get(one)
-            if row is None or (not every and not self.may_show(row)):
+            if row is None or is_held(row) or (not every and not self.may_show(row)):
                 continue
             info = describer.info(row)
             if every or self._is_sure(row, now):
@@ -233,15 +235,15 @@ class Finder:
         return found
 
     def may_show(self, row: MemoryRow) -> bool:
-        """In use; and in a project without experience confirmed, for there everything new needs that."""
-        if row.status not in LIVE_STATUSES:
+        """In use, and held back for no person; in a project without experience confirmed, for there everything new needs that."""
+        if row.status not in LIVE_STATUSES or is_held(row):
             return False
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo) -> bool:
         """Pinned, or as sure as the project's level of trust asks for."""
         row = self._projections.memories().row(info.id)
-        return row is not None and self._is_sure(row, self._book.clock.now())
+        return row is not None and not is_held(row) and self._is_sure(row, self._book.clock.now())
 
     def _is_sure(self, row: MemoryRow, now: datetime) -> bool:
         cautious = row.status == "candidate" and self._trust.now().level() == "cautious"

@@ -14,6 +14,7 @@ from graphmem.injection.formats import format_named
 from graphmem.injection.items import Item, distinct, of_memory
 from graphmem.injection.packing import pack
 from graphmem.injection.tokens import count_tokens
+from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.service.injecting_ask import Ask, Gathered, check, whole_budget
 from graphmem.service.injecting_items import of_hit, of_prefetch, tokens_of
@@ -130,11 +131,14 @@ class Planner:
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
-        """The hits of a search as one text within a budget."""
+        """The hits of a search as one text within a budget, for an agent: what waits for a person's review is left out and counted."""
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
             raise BadInputError(f"budget_tokens is {budget_tokens!r}; give 1 to 1,000,000", argument="budget_tokens", value=budget_tokens)
         root = self._root()
         stale = set(answer.state.stale)
-        items = [of_hit(hit, root, stale) for hit in answer.hits]
+        shown = [hit for hit in answer.hits if hit.memory is None or not is_held(hit.memory)]
+        items = [of_hit(hit, root, stale) for hit in shown]
         done = pack(items, whole_budget(budget_tokens), format_named(form), count_tokens, asked=True)
-        return PackedText(done.text, form, done.tokens, budget_tokens, done.left_out)
+        held = len(answer.hits) - len(shown)
+        left_out = {**done.left_out, "review": held} if held else done.left_out
+        return PackedText(done.text, form, done.tokens, budget_tokens, left_out)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import BadInputError
+from graphmem.knowledge import is_held
 from graphmem.service import subjects
 from graphmem.service.answering import reply
 from graphmem.service.arguments import within
@@ -50,7 +51,9 @@ class LanguageVerbs(DocumentVerbs):
                 f"the question has {len(asked):,} characters; give 1 to {QUESTION:,}", argument="question", value=len(asked)
             )
         within("k", k, 1, 50)
-        return reply(self._language_model, asked, self.search(asked, k=k, files=files, explain=True))
+        found = self.search(asked, k=k, files=files, explain=True)
+        shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # a model is told nothing unreviewed
+        return reply(self._language_model, asked, dataclasses.replace(found, hits=shown))
 
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model write the paragraphs about modules and flows that are missing, and say how far it is.

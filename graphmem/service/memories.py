@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphmem.memory import changes as changing
-from graphmem.memory import house, read
+from graphmem.memory import house, outside, read
+from graphmem.memory.intake import listed
 from graphmem.memory.update import update
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from graphmem.answers import (
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     )
     from graphmem.memory.book import MemoryBook
     from graphmem.memory.filters import MemoryQuery
+    from graphmem.memory.write import Plan
 
 
 class MemoryVerbs:
@@ -37,6 +41,10 @@ class MemoryVerbs:
     _book: MemoryBook
     _forget_sessions: Callable[[], None]
     _tell_of_memories: Callable[[str, Sequence[str], bool], None]
+
+    if TYPE_CHECKING:
+
+        def _strangers_in(self, session: str, others: bool = True) -> tuple[str, ...]: ...
 
     # ---- writing
 
@@ -71,6 +79,9 @@ class MemoryVerbs:
     ) -> RememberAnswer:
         """Keep a piece of knowledge. On disk when this returns; its vector may follow.
 
+        What an agent says while words of strangers are in its session is kept for a person to review, and shown to no agent before. The
+        session is the one that is named, else any that runs in this project: who called cannot be told from the others.
+
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
             type: a key of `memory.types.TYPES`, or a name other tools use; default by its words.
@@ -103,7 +114,13 @@ class MemoryVerbs:
             SecretError: it is mostly a secret; `kinds` names which.
         """
         item = {name: value for name, value in locals().items() if name not in ("self", "actor")}
-        return self._book.remember(item, actor=actor)
+        item, brought = self._as_brought(item, source)
+        if not brought:
+            return self._book.remember(item, actor=actor)
+        now = self._book.clock.now()
+        answer = self._book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
+        note = "; ".join(filter(None, (answer.result.note, outside.said(brought))))
+        return replace(answer, result=replace(answer.result, note=note))
 
     def remember_many(
         self,
@@ -129,7 +146,39 @@ class MemoryVerbs:
         Raises:
             BadInputError, SecretError: as for `remember`; `index` is the item's place from 0.
         """
-        return self._book.remember_many(items, source=source, embedding_model=embedding_model, skip_invalid=skip_invalid, actor=actor)
+        given: list[Any] = []
+        brought: dict[int, tuple[str, ...]] = {}
+        for item in listed(items):
+            judged, found = self._as_brought(dict(item), source) if isinstance(item, Mapping) else (item, ())
+            given.append(judged)
+            if found:
+                brought[len(given) - 1] = found
+        now = self._book.clock.now()
+
+        def finish(plan: Plan) -> Plan:
+            whole = len(plan.results) == len(given)  # places shift where items were refused
+            return outside.with_sources(plan, brought, now) if whole else plan
+
+        return self._book.remember_many(
+            given,
+            source=source,
+            embedding_model=embedding_model,
+            skip_invalid=skip_invalid,
+            actor=actor,
+            finish=finish if brought else None,
+        )
+
+    def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """An item as it may be kept, and what brought words of strangers into the session it comes from."""
+        source, session = item.get("source") or default, item.get("session")
+        named = session if isinstance(session, str) else ""
+        is_agents = source in outside.AGENTS
+        if not is_agents and not named:
+            return item, ()
+        brought = self._strangers_in(named, is_agents)
+        if not brought:
+            return item, ()
+        return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
 
     def update_memory(self, id: str, *, actor: str = "", **changes: Any) -> MemoryInfo:  # noqa: A002
         """Change fields of a memory; `memory.update.FIELDS` names them. A changed content is a new version: the old one stays.

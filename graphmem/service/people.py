@@ -7,9 +7,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError
+from graphmem.knowledge import is_held
 from graphmem.memory import exchange, foreign, markdown
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
+from graphmem.memory.types import LIVE_STATUSES
 from graphmem.memory.write import FILE
 from graphmem.service.inside import inside
 
@@ -35,7 +37,8 @@ class PeopleVerbs:
         """Everything that is known, as text.
 
         Args:
-            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines).
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). In the last
+                two nothing stands that waits for a person's review.
 
         Raises:
             BadInputError: another format.
@@ -45,7 +48,7 @@ class PeopleVerbs:
         self._book.flush()
         if format == "markdown":
             describer = self._book.describer()
-            live = [row for row in self._book.index().all_rows() if row.status in ("candidate", "confirmed", "pinned")]
+            live = [row for row in self._book.index().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
             return markdown.markdown([describer.info(row) for row in live], self._book.project())
         if format == "claude":
             return markdown.claude_md(listed(self._book), self._book.project())

@@ -25,10 +25,13 @@ from graphmem.answers.sessions import (
     SessionStarted,
 )
 from graphmem.errors import BadInputError, GraphMemError
+from graphmem.knowledge import is_held
+from graphmem.memory import changes as changing
 from graphmem.observe.checkpoint import TRAIL, UNLEARNT
 from graphmem.observe.gates import UNITS
 from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.observer import QUIET_AT_START, Observer
+from graphmem.observe.promotion import WISH_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
     from graphmem.observe.model import SessionInfo as Info
     from graphmem.observe.model import SessionRecord
+    from graphmem.observe.observer import Wish
     from graphmem.service.injecting import Injector
 
 FOLDER: Final = "trails"
@@ -44,6 +48,7 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 MAX_PAGE: Final = 500
 SHOWN: Final = 200  # rows of each list of one session
 TOLD: Final = 50  # memories that one event names
+WISHER: Final = "person"  # for the audit: whose wish a prompt began with
 log = logging.getLogger("graphmem.observe")
 
 
@@ -152,6 +157,8 @@ class SessionVerbs:
         observer = self._observer()
         self._sweep_when_due()
         seen = observer.observe(events, session)
+        for wish in seen.wishes:
+            self._keep_wish(wish)
         for record, unit in seen.units:
             if len(record.units) > UNITS:
                 self._learn(record, unit)
@@ -301,6 +308,30 @@ class SessionVerbs:
         return [record.info.id for record in ready]
 
     # ---- inside
+
+    def _keep_wish(self, wish: Wish) -> None:
+        """Keep what a person asked for, at once and as confirmed; what fails here is tried again at the session's end."""
+        item = {
+            "content": wish.statement,
+            "type": wish.memory_type,
+            "source": "agent_explicit",
+            "tags": list(WISH_TAGS),
+            "session": wish.session,
+            "commit_sha": wish.commit_sha or None,
+        }
+        try:
+            kept = self._book.remember(item, actor=WISHER).memory
+            if is_held(kept) or kept.status == "candidate":  # said before by somebody nobody had vouched for
+                changing.verify(self._book, kept.id, actor=WISHER)
+        except (GraphMemError, OSError) as error:
+            log.warning("a wish of session %s was not kept: %s", wish.session, error)
+
+    def _strangers_in(self, session: str, others: bool = True) -> tuple[str, ...]:
+        """What brought words of strangers into a session; of one that is not known, and when asked, into any that runs here."""
+        if self._known_observer is None and not (self._data_dir / FOLDER).is_dir():
+            return ()
+        self._injector.heard()
+        return self._observer().strangers(session, others=others)
 
     def _tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """A session was shown memories, in a phase of work or in the one it is in; nothing begins with it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
-from graphmem.observe.words import error_line, fingerprint, same_error, wishes
+from graphmem.observe.prompts import heard_in
+from graphmem.observe.words import error_line, fingerprint, same_error
 from graphmem.settings import Settings
 
 PROMPT = "no, that's wrong: we never call make here, use tox -e docs. Remember that."
@@ -62,22 +63,24 @@ def test_an_agent_s_own_remember_is_no_person_s_wish(gm):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Remember that releases are cut on Mondays.", [("releases are cut on Mondays.", False)]),
-        ("/remember the mirror is read-only", [("the mirror is read-only", False)]),
-        ("Please remember: carts are lists.", [("carts are lists.", False)]),
-        ("Keep in mind that the mirror is slow.", [("the mirror is slow.", False)]),
-        ("We deploy from main. Please remember this!", [("We deploy from main.", False)]),
-        (PROMPT, [("we never call make here, use tox -e docs.", True)]),
-        ("Do you remember that function in the parser?", []),
-        ("Remember to run the tests afterwards.", []),
-        ("Remember that.", []),
-        ("Is the mirror slow? Remember that.", []),
-        ("I remember that it was slow once.", []),
-        ("Add a test for the parser.", []),
+        ("Remember that releases are cut on Mondays.", ("releases are cut on Mondays.", False)),
+        ("/remember the mirror is read-only", ("the mirror is read-only", False)),
+        ("Please remember: carts are lists.", ("carts are lists.", False)),
+        ("Keep in mind that the mirror is slow.", ("the mirror is slow.", False)),
+        ("We deploy from main. Please remember this!", ("We deploy from main.", False)),
+        (PROMPT, ("we never call make here, use tox -e docs.", True)),
+        ("Do you remember that function in the parser?", ("", False)),
+        ("Remember to run the tests afterwards.", ("", False)),
+        ("Remember that.", ("", False)),
+        ("Is the mirror slow? Remember that.", ("", False)),
+        ("I remember that it was slow once.", ("", False)),
+        ("Add a test for the parser.", ("", False)),
     ],
 )
 def test_only_a_statement_that_is_asked_to_be_remembered_is_a_wish(text, expected):
-    assert [tuple(one) for one in wishes(text)] == expected
+    heard = heard_in(text)
+    assert (heard.wish, heard.corrects) == expected
+    assert not heard.pasted
 
 
 # ---- errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +13,17 @@ from graphmem.cli import options
 from graphmem.cli.door import Door, door
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, ForbiddenError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from graphmem.client import Service
+
 ACTOR = "cli"
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
+"""Set by agents for the commands they run."""
+MOST_SESSIONS = 500
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id or short id, with or without #.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids, with or without #.")]
@@ -58,11 +64,12 @@ def remember(
         from graphmem.cli.render import memory as render
 
         content = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
-        answer = here.service(create=True).remember(
+        service = here.service(create=True)
+        answer = service.remember(
             content,
             kind,
             title=title,
-            source="user_taught",
+            source="user_taught" if _is_persons(service) else "agent_explicit",
             scope=scope,
             visibility=visibility,
             tags=tags or (),
@@ -73,6 +80,13 @@ def remember(
             actor=ACTOR,
         )
         show_answer(here, answer, lambda: render.remembered(here.output, answer), f"#{answer.memory.short_id}")
+
+
+def _is_persons(service: Service) -> bool:
+    """Whether a person typed the command: agents run commands too, and one that has read words of strangers may repeat them."""
+    if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
+        return True
+    return not any(one.contaminated for one in service.sessions("running", limit=MOST_SESSIONS).sessions)
 
 
 def recall(
@@ -149,7 +163,7 @@ def pin(
     quiet: options.Quiet = False,
 ) -> None:
     """Always show a memory; it never fades and is never pruned."""
-    _one(id, "unpin" if off else "pin", project, db, home, as_json, quiet)
+    _one(id, "unpin" if off else "pin", project, db, home, as_json, quiet, is_vouched=not off)
 
 
 @app.command("list")
@@ -228,7 +242,7 @@ def verify(
     quiet: options.Quiet = False,
 ) -> None:
     """Say that a memory is true today; one that was forgotten comes back."""
-    _one(id, "verify", project, db, home, as_json, quiet)
+    _one(id, "verify", project, db, home, as_json, quiet, is_vouched=True)
 
 
 @app.command()
@@ -261,7 +275,7 @@ def resolve(
     quiet: options.Quiet = False,
 ) -> None:
     """Decide between memories that contradict each other, or end a dispute."""
-    over = {"loser": _id(loser)} if loser is not None else {}
+    over: dict[str, Any] = {"loser": _id(loser)} if loser is not None else {}
     _one(winner, "resolve_conflict", project, db, home, as_json, quiet, note=note, **over)
 
 
@@ -481,13 +495,27 @@ def delete_all(
         )
 
 
-def _one(id: str, verb: str, project: Path | None, db: Path | None, home: bool, as_json: bool, quiet: bool, **more: Any) -> None:  # noqa: A002
-    """A verb of one memory that answers with the memory as it now is."""
+def _one(
+    id: str,  # noqa: A002
+    verb: str,
+    project: Path | None,
+    db: Path | None,
+    home: bool,
+    as_json: bool,
+    quiet: bool,
+    *,
+    is_vouched: bool = False,
+    **more: Any,
+) -> None:
+    """A verb of one memory that answers with the memory as it now is; only a person vouches for one."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import memory as render
 
         given = more if verb == "memory" else {**more, "actor": ACTOR}
-        info = getattr(here.service(), verb)(_id(id), **given)
+        service = here.service()
+        if is_vouched and not _is_persons(service):
+            raise ForbiddenError("words of strangers are in a running session, and no person typed this; say it in a terminal", id=id)
+        info = getattr(service, verb)(_id(id), **given)
         show_answer(here, info, lambda: render.memory(here.output, info), f"#{info.short_id}")
 
 

@@ -1,0 +1,342 @@
+"""What a prompt holds: a wish of the person at its head, and words that were pasted into it.
+
+People paste mails, review comments, issues, logs. Whatever stands in those is no wish of theirs, quoted or not. So a wish is the sentence a
+prompt begins with, in the person's own words; and a prompt with the marks of something pasted brings words of strangers into the session.
+Marks that have an edge (a fence, a quotation, tags) leave the head alone. Others (a signature, the header of a mail) do not say where what
+was pasted begins: with one of them, a wish is doubtful unless the person says first that something follows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from graphmem.observe.asking import ASKS, BEGINS, ENDS, RULES
+
+LONG: Final = 2_000  # characters of a prompt that nobody types
+MANY_LINES: Final = 30
+LONGEST_RULE: Final = 200  # characters of a sentence that only its end makes a rule
+KEPT: Final = 400  # characters of a wish
+LOOKED: Final = 16_384
+FEWEST_WORDS: Final = 3
+FEWEST_SIGNS: Final = 4  # of a language that does not part its words
+
+_I: Final = re.IGNORECASE | re.MULTILINE
+_NAMES: Final = r"(?:claude|codex|gemini|cursor|copilot|assistant|agent|bot|gpt|team)"
+_SAYING: Final = (
+    r"(?:says?|said|wrote|writes|told (?:me|us|you)|commented|comments|reports?|reported|repl(?:y|ies|ied)|suggests|suggested|mentioned"
+    r"|posted|noted|requests|requested|insists|insisted|claims|claimed|added|approved|confirmed|demands|asks (?:us|you|me|that)|asked "
+    r"(?:us|you|me|that|for)|"
+    r"schreibt|schrieb|sagt|sagte|meint|meinte|hat (?:geschrieben|gesagt|gemeint)|kommentiert|dit|a dit|écrit|a écrit|demande|dice|dijo"
+    r"|escribe|escribió|comenta|pide|scrive|ha scritto|dice|ha detto|diz|disse|escreveu|schrijft|schreef|zegt|pisze|napisał|mówi|пишет"
+    r"|написал\w*|сказал\w*|говорит|просит)"
+)
+_THINGS: Final = (
+    r"(?:review(?: comment)?s?|comments?|issues?|tickets?|bug(?: report)?s?|e-?mails?|mails?|messages?|letters?|customers?|clients?"
+    r"|reviewers?|users?|maintainers?|systems?|developers?|humans?|tools?|instructions?|feedback|slack|discord|teams|jira|linear|pull "
+    r"request|pr|description|changelog|readme|release notes?|logs?|output|stack ?traces?|tracebacks?|errors?|docs?|documentation|pages?"
+    r"|article|post|thread|chat|transcript|snippet|file|comment thread|answer|reply|forum|stack ?overflow|commit(?: message)?|notes? "
+    r"from|quote|text|"
+    r"kunde|kundin|kommentar|nachricht|antwort|fehler(?:meldung)?|rückmeldung|ticket|beschreibung|protokoll|client|message|courriel"
+    r"|commentaire|erreur|retour|cliente|mensaje|correo|comentario|incidencia|messaggio|commento|mensagem|comentário|bericht|klant"
+    r"|wiadomość|komentarz|клиент\w*|письм\w*|сообщени\w*|комментари\w*|отзыв\w*|ошибк\w*|тикет\w*|邮件|评论|消息|客户|用户|系统|工单|反馈|日志|报错|メール"
+    r"|コメント|レビュー|イシュー|顧客|ログ|메일|댓글|이슈|고객)"
+)
+
+# Marks with an edge: what stands before them is somebody else's than what is in them.
+_EDGED: Final = (
+    ("a quotation", re.compile(r"^\s{0,8}(?:>|&gt;|》|\|\s(?!\|))", re.MULTILINE)),
+    ("a fence", re.compile(r"```|~~~")),
+    ("markup", re.compile(r"<!--|</?[a-z][\w-]*(?:\s[^<>]*)?/?>|&(?:lt|gt|amp|quot|#\d+);|\[/?(?:quote|INST|code)\b", re.IGNORECASE)),
+    ("a diff", re.compile(r"^(?:diff --git|@@ -\d|\+\+\+ |--- [ab]/|[+-]\s{0,4}(?://|#|\*))", re.MULTILINE)),
+    (
+        "data",
+        re.compile(r"^\s*[\[{]\s*$|[{,]\s*\"[\w .-]+\"\s*:|^\s*\"[\w .-]+\"\s*:|^\s*-?\s*[\w-]+:\s*[|>]-?\s*$|^---\s*$", re.MULTILINE),
+    ),
+    (
+        "a trace",
+        re.compile(
+            r"Traceback \(most recent call last\)|^\s*File \"[^\"]+\", line \d|^\s+at \S+ ?\(|^panic: |^\s*Caused by:|^E {3}", re.MULTILINE
+        ),
+    ),
+    ("a comment of code", re.compile(r"^\s*(?://|/\*|\*/|\* |<!--|--\s|;;|%%|\"\"\"|'''|#\s|#{2,}|REM )", re.MULTILINE)),
+    ("a table", re.compile(r"^\s*\|.*\|\s*$|^\s*[-=+|]{4,}\s*$", re.MULTILINE)),
+    (
+        "quoted text",
+        re.compile(r"[\"“„«「『][^\"”“»」』]{60,}|(?<!\w)'[^'\n]{60,}'(?!\w)|[:：]\s*[\"“„«「『'‘]|^[\"“„«「『]", re.MULTILINE),
+    ),
+    (
+        "a log",
+        re.compile(r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,3}(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTICE)\b", re.MULTILINE),
+    ),
+)
+# Marks without one: where it begins nobody can say.
+_EDGELESS: Final = (
+    (
+        "the header of a mail",
+        re.compile(
+            r"^\W{0,4}(?:from|to|cc|bcc|subject|sent|date|reply-to|author|reporter|assignee|von|an|betreff|gesendet|de|à|objet|para"
+            r"|asunto|enviado|da|oggetto|assunto|onderwerp|temat|от|кому|тема|发件人|收件人|主题|差出人|件名|보낸 사람|제목)\s*[:：]\s*\S",
+            _I,
+        ),
+    ),
+    (
+        "a forwarded mail",
+        re.compile(
+            r"(?:original message|forwarded message|begin forwarded|weitergeleitete nachricht|ursprüngliche nachricht|message transféré"
+            r"|mensaje reenviado|пересланное)|"
+            r"^(?:on|am|le|el|il|em|op) .{4,80}(?:wrote|schrieb"
+            r"|a écrit|escribió|ha scritto|escreveu|schreef)\b|写道|さんは書きました|님이 작성",
+            _I,
+        ),
+    ),
+    (
+        "a salutation",
+        re.compile(
+            rf"^\W{{0,3}}(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|liebe[rs]?|hallo|moin|servus|guten (?:morgen"
+            rf"|tag)|sehr geehrte\w*|bonjour|salut|cher|chère|hola|buen[oa]s|estimad\w+|querid\w+|ciao|gentile|buongiorno|caro|olá"
+            rf"|prezad\w+|beste|geachte|cześć|szanown\w+"
+            rf"|здравствуйте|добрый день|уважаем\w+|привет|您好|你好|尊敬的|お世話になって|안녕하세요)(?! "
+            rf"{_NAMES}\b)[^\n.?]{{0,40}}[,，!、:]?[ \t]*$",
+            _I,
+        ),
+    ),
+    (
+        "a signature",
+        re.compile(
+            r"(?:^|[.!?\n]\s*)(?:best(?: regards| wishes)?|kind regards|warm regards|regards|cheers|thanks(?: in advance| again)?|thank "
+            r"you|many thanks|sincerely|yours(?: \w+)?|(?:viele|beste|liebe|schöne|freundliche) grüße|mit freundlichen grüßen|mfg|lg|vg"
+            r"|gruß|cordialement|bien à vous|amicalement|merci(?: d'avance)?|saludos(?: cordiales)?|un saludo|atentamente|gracias"
+            r"|cordiali saluti|saluti|distinti saluti|grazie|atenciosamente|abraços|obrigad[oa]|groet(?:en|jes)?|met vriendelijke groet"
+            r"|pozdrawiam|z poważaniem|с уважением|спасибо"
+            r"|всего доброго|此致|敬上|祝好|谢谢|よろしくお願いします|감사합니다),?[ \t]*(?:\n\s*|[ "
+            r"\t]+[-–—]?\s*)[A-ZÀ-ÞА-Я\u4e00-\u9fff\uac00-\ud7a3][^\n]{0,40}\s*$"
+            r"|\n\s*(?:--|—|–)\s*\n?\s*\w[^\n]{0,40}\s*$|\s[-–—]{1,2}\s?@?[A-Za-z][\w.]{1,20}(?: \w+)?\s*$|^(?:sent from my|gesendet von"
+            r"|envoyé de mon)\b|(?:此致|敬上)",
+            _I,
+        ),
+    ),
+    (
+        "somebody's words",
+        re.compile(
+            rf"(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )\b{_SAYING}\b(?=\W|$)|(?:说|說|写道|表示|回复|さんが|曰く|님이|라고 (?:말|했))", _I
+        ),
+    ),
+    (
+        "something pasted",
+        re.compile(
+            rf"^\W{{0,6}}(?:the |this |my |our |die |der |das |le |la |el |il |o )?(?:[\w#-]+ ){{0,3}}{_THINGS}\b[^\n:：.]{{0,50}}[:：]|"
+            rf"\b(?:here(?:'s| is| are)|below (?:is|are)|this is|see|attached|pasted?|pasting|following|voici|ci-dessous|hier (?:ist"
+            rf"|sind|kommt|die|der|das)|unten|folgende\w*|aquí (?:está|tienes|va)|siguiente|ecco|segue|aqui está|hieronder|oto|poniżej"
+            rf"|вот|ниже)\b[^\n.!?]{{0,60}}[:：]|"
+            rf"\b(?:answer|reply to|respond to|address|handle|triage|summari[sz]e|translate|look at|process|fix|implement|resolve|work "
+            rf"on|read|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на"
+            rf"|переведи|обработай) (?:this|that|the|my|our|diese\w*|die|den|das|ce(?:tte)?|cet|le|la|este|esta|el|questo|questa"
+            rf"|это\w?)?\s?(?:[\w-]+ )?{_THINGS}\b|"
+            rf"(?:以下|下面|如下|次の|以下の|다음)(?:是|の|은"
+            rf"|는)?[^\n]{{0,20}}[:：]|(?:回复|回答|处理|翻译|总结)[^\n]{{0,12}}(?:邮件|评论|消息|客户|工单|反馈|issue)|\bgot "
+            rf"(?:this|a|an|the following)\b[^\n.]{{0,40}}\b{_THINGS}\b|\b(?:i|we|ich habe|j'ai|recibí|ho ricevuto) (?:got|received"
+            rf"|bekommen|reçu)\b",
+            _I,
+        ),
+    ),
+    (
+        "a chat",
+        re.compile(
+            r"^\W{0,2}\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AP]M)?\]?\W{0,3}\s*<?@?[\w.-]+|^<@?[\w.-]+>"
+            r"|^@?[\w.-]{2,30}\s+(?:\[?\d{1,2}:\d{2}|\(\d{1,2}:\d{2}|APP\b|—|today at|yesterday at)|^@[\w.-]+[ :,]",
+            _I,
+        ),
+    ),
+    ("a dialogue", re.compile(r"(?:^|\n)\s*(?!https?\b)[\w .'-]{2,24}[:：] [^\n]+\n+\s*(?!https?\b)[\w .'-]{2,24}[:：] ", re.IGNORECASE)),
+    (
+        "a role",
+        re.compile(
+            r"(?:^|[\n\]>*_\s])\W{0,3}(?:system|assistant|user|human|developer|tool|admin(?:istrator)?|operator|anthropic|openai"
+            r"|moderator|root|maintainer|security(?: team)?)(?: (?:prompt|message|note|notice|override|instruction|reminder"
+            r"|says))?\s*\]?\**\s*[:：>]|<\|[a-z_]+\|>|\[INST\]|###\s*(?:system|instruction)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "words to an agent",
+        re.compile(
+            r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |every )*(?:previous|prior|above|earlier|other|former) "
+            r"(?:instructions?|rules?|prompts?|messages?|guidelines)|"
+            r"\b(?:note|notice|message|instructions?|attention|important|reminder|hint|dear|for|to) (?:for |to )?(?:all |any |the |every "
+            r"|your )?(?:ai|llm|agents?|assistants?|(?:ai|coding|language) (?:agents?|assistants?|models?|tools?)|bots?|copilots?|claude"
+            r"|codex)\b(?:\s*[:：,]| (?:must|should|reading|working|processing))|"
+            r"\b(?:ai|coding|automated) (?:agents?|assistants?|tools?|models?)(?: \w+){0,6} (?:must|should|shall|need to|have to|are "
+            r"(?:required|expected|asked))|"
+            r"\bthe (?:user|person|owner|developer|operator|human|boss|team lead|cto) (?:has |have |already |always )*(?:said|wants?"
+            r"|asked|approved|agreed|authori[sz]ed|prefers?|told|requires?|instructed|confirmed|expects)|"
+            r"\b(?:in|into|to) (?:your|the agent's|its) (?:long[- ]term )?(?:memory|memories|knowledge base|notes)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "a trailer of a commit",
+        re.compile(
+            r"^(?:commit [0-9a-f]{7,40}\b|(?:signed-off|co-authored|reported|reviewed|acked)-by:|(?:fix|feat|chore|docs|refactor|build"
+            r"|ci|perf|test)(?:\([\w./-]+\))?!?: )",
+            _I,
+        ),
+    ),
+    ("a link with a text", re.compile(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
+    ("hidden signs", re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")),
+)
+_FOLLOWS: Final = re.compile(  # the person says that somebody else's words follow
+    r"\b(?:here(?:'s| is| are)|below|following|attached|pasted?|see (?:this|below)|this is (?:what|the|a)|answer|reply|respond|address"
+    r"|fix|implement|handle|triage|summari[sz]e|translate|look at|review|now|then|next|"
+    r"hier|unten|folgend\w*|beantworte\w*|bearbeite|jetzt|dann|danach|voici|ci-dessous|réponds|traite|maintenant|ensuite|aquí|siguiente"
+    r"|responde|ahora|luego|ecco|rispondi|ora|poi|aqui|agora|hieronder|nu|teraz|вот|ниже|ответь|теперь|потом)\b|以下|下面|如下|现在|然后|次|다음|이제",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"[^.!?\n。！？]+(?:[.!?](?![\s\"'”»)\]]|$)[^.!?\n。！？]*)*[.!?。！？]*[\"'”»)\]]?\n?")
+_DENIAL: Final = re.compile(
+    r"(?:(?:no|nope|wrong|actually|nein|falsch|non|faux|нет|неверно|不对|不是|违う|(?:that|this|it|das)(?:'s| is| was| ist)? (?:wrong"
+    r"|incorrect|falsch|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
+    re.IGNORECASE,
+)
+_BACK: Final = re.compile(
+    r"(?:please |and |so |ok(?:ay)?,? |bitte |por favor )*(?:(?:remember|memori[sz]e|note|save|keep) (?:that|this|it)(?: in mind)?|keep "
+    r"(?:that|this|it) in mind|merk(?:e)? dir das|retiens(?:-le| ça)|souviens-t'en|recuérdalo|recuerda esto|ricordalo|lembre-se disso"
+    r"|onthoud dat|zapamiętaj to|запомни это|记住这一?点?"
+    r"|覚えておいて)(?:,? (?:please|bitte|for (?:later|next time|the future)))?[\s.!。！]*$",
+    re.IGNORECASE,
+)
+_SPACELESS: Final = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_THAT: Final = re.compile(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at)\s+", re.IGNORECASE)
+
+
+class Heard(NamedTuple):
+    """What a prompt holds."""
+
+    wish: str = ""  # what the person asks to be kept
+    corrects: bool = False  # it says that something was wrong
+    is_doubtful: bool = False  # it may be part of what was pasted
+    pasted: str = ""  # what shows that words of others are in the prompt; "" when nothing does
+
+
+class _Head(NamedTuple):
+    wish: str
+    corrects: bool
+    end: int  # where the sentence ends, in the text
+    is_named: bool = False  # it begins with what asks for it, so that what follows may be of any shape
+
+
+def heard_in(text: str) -> Heard:
+    """The wish at the head of a prompt, and whether words of others are in it.
+
+    A question ("Do you remember that …?") and an order for now ("Remember to …") ask for something else.
+    """
+    said = text[:LOOKED].replace("’", "'")
+    if not said.strip():
+        return Heard()
+    head = _head(said)
+    rest = said[head.end :] if head is not None else said
+    pasted, first, is_edged = _mark(rest)
+    if head is None:
+        return Heard(pasted=pasted or _asks(said))
+    own = _mark(said[: head.end], is_head=head.is_named)[0]
+    opening = _SENTENCE.search(rest)
+    is_told = opening is not None and opening.start() <= first and _FOLLOWS.search(opening.group()) is not None
+    is_own = not own and (not pasted or is_edged or is_told)
+    return Heard(head.wish[:KEPT], head.corrects, not is_own, own or pasted or _asks(rest))
+
+
+def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
+    """The first mark of something pasted, where it stands, and whether all marks have an edge; "" for none."""
+    found: list[tuple[int, str, bool]] = []
+    for marks, is_edged in ((_EDGED, True), (_EDGELESS, False)):
+        for name, pattern in marks:
+            if is_head and name in _NOT_AT_HEAD:
+                continue
+            if (match := pattern.search(text)) is not None:
+                found.append((match.start(), name, is_edged))
+    if not is_head and (len(text) > LONG or text.count("\n") > MANY_LINES):
+        found.append((0, "a long text", True))
+    if not found:
+        return "", 0, True
+    at, name, _ = min(found)
+    return name, at, all(is_edged for _, _, is_edged in found)
+
+
+# A sentence of the person's own may hold these: a name in markup or quotes, "what the reviewer said".
+_NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup", "something pasted"})
+
+
+def _asks(text: str) -> str:
+    """A wish that stands where nobody can tell whose it is."""
+    return next(
+        (
+            "a wish that is not at its head"
+            for sentence in _SENTENCE.findall(text)
+            if ASKS.search(sentence) and not _is_order(sentence) and not _BACK.match(sentence.strip())
+        ),
+        "",
+    )
+
+
+def _is_order(sentence: str) -> bool:
+    return (
+        re.search(
+            r"\b(?:do|does|did|don't|can't) (?:you|i|we) (?:still )?remember\b|\bI (?:don't |do not |can't )?remember\b|\bremember to\b"
+            r"|\bforget to\b",
+            sentence,
+            re.IGNORECASE,
+        )
+        is not None
+    )
+
+
+def _head(text: str) -> _Head | None:
+    """The wish in the sentence a prompt begins with, or in the one before "Remember that."."""
+    sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
+    place, corrects = 0, False
+    while place < len(sentences) and place < 2:
+        bare = sentences[place].group().strip(" \t\n-*•_")
+        denial = _DENIAL.match(bare)
+        if denial is None or len(bare[denial.end() :].strip(" .!")) > 0:
+            break
+        corrects, place = True, place + 1
+    if place >= len(sentences):
+        return None
+    first = sentences[place]
+    bare = first.group().strip(" \t\n*•_").removeprefix("- ")
+    if denial := _DENIAL.match(bare):
+        corrects, bare = True, bare[denial.end() :]
+    end = first.end()
+    following = sentences[place + 1] if place + 1 < len(sentences) else None
+    is_question = bare.rstrip("\"')").endswith(("?", "？"))
+    if following is not None and not is_question and _BACK.match(following.group().strip(" \t\n*_")) and _says_enough(bare):
+        return _Head(bare, corrects, following.end())
+    wish, is_named = "", False
+    if (match := BEGINS.match(bare)) is not None and not _BACK.match(bare):
+        is_named = True
+        wish = _THAT.sub("", match["what"].strip(" \t\n*_:：,，"))
+        if is_question:
+            wish = (
+                wish.rstrip("?？ ")
+                if re.match(
+                    r"(?:\W|\w+,? ){0,3}?(?:can|could|will|would) you\b|(?:\w+,? )?(?:kannst du|peux-tu|puedes)\b", bare, re.IGNORECASE
+                )
+                else ""
+            )
+        if (
+            not wish.strip(" .!")
+            and following is not None
+            and not is_question
+            and (not match["what"].strip() or bare.endswith((":", "：")))
+        ):
+            wish, end = following.group().strip(" \t\n*_-"), following.end()  # "Remember:" on a line of its own
+    elif not is_question and (
+        (match := RULES.match(bare)) is not None or (len(bare) <= LONGEST_RULE and (match := ENDS.match(bare)) is not None)
+    ):
+        wish = match["what"].strip() if match.re is ENDS and not match["what"].isascii() else bare
+    wish = wish.strip()
+    return _Head(wish, corrects, end, is_named) if _says_enough(wish) else None
+
+
+def _says_enough(text: str) -> bool:
+    return len(text.split()) >= FEWEST_WORDS or (_SPACELESS.search(text) is not None and len(text) >= FEWEST_SIGNS)
