@@ -13,10 +13,12 @@ index run. What counts as a fault: exit code 3 or a death by signal; another ans
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import multiprocessing
 import os
+import pkgutil
 import random
 import re
 import shutil
@@ -38,6 +40,7 @@ KINDS: Final = ("flip", "cut", "zero")
 QUESTIONS: Final = ("search", "verify", "symbol", "impact", "recall", "modules", "commits", "coaccess", "sessions", "tests")
 PATIENCE_S: Final = 120  # for one command
 PASSING: Final = frozenset({"ms", "seconds", "at", "took", "timings", "elapsed_ms", "staleness", "used_at", "last_used_at", "data_dir"})
+OF_A_STATE: Final = frozenset({"chunks", "note"})  # say how far a word index is that is being built; answers of words wait for it
 PASSED_OVER: Final = re.compile(
     r"(\.gitignore|server\.log|.*\.quarantine|.*\.md|tokens\.json\.lock)\Z"
 )  # for people, or without a word in it
@@ -271,8 +274,8 @@ def plain(text: str) -> Any:
 def strip(value: Any) -> Any:
     """The same without times."""
     if isinstance(value, dict):
-        building = "being built" in str(value.get("note", ""))  # of a state: the answer is not made of words, and says that they come
-        return {key: strip(one) for key, one in value.items() if key not in PASSING and not (building and key in ("note", "chunks"))}
+        passing = PASSING | OF_A_STATE if "indexed_at" in value else PASSING
+        return {key: strip(one) for key, one in value.items() if key not in passing}
     return [strip(one) for one in value] if isinstance(value, list) else value
 
 
@@ -431,9 +434,11 @@ def attack(
     memories: int = 40,
 ) -> dict[str, Any]:
     """Make an index of the repository, damage it `count` times, and count what came of it."""
-    import graphmem.service.graphmem
-    import graphmem.store.kuzu_store  # noqa: F401 - imported once, before the forks
+    import graphmem
 
+    for module in pkgutil.walk_packages(graphmem.__path__, "graphmem."):  # imported once, before the forks
+        if not module.name.endswith(("__main__", "pytest_plugin")):
+            importlib.import_module(module.name)
     root, index = make_index(repo, work, memories)
     made = Attack(root, index, work)
     made.learn()
