@@ -118,6 +118,7 @@ class GraphStore(Protocol):
     path: str
     engine: EngineInfo
     notes: list[str]  # what had to be put aside when it was opened, one sentence each; for `doctor`
+    proven: bool  # when it was opened, each byte of the file was what it was when it was closed
 
     def generation(self) -> int:
         """Counter of committed changes of the graph; 0 in a new database."""

@@ -75,6 +75,8 @@ class LiveFile:
             except BaseException:
                 self._doubt(lock)
                 raise
+        left = lock.previous
+        self.proven = left is not None and left.clean and left.checksum != 0 and not self.notes
         lock.note_file()
         # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
         self._checkpointed = int(self._meta[CHECKPOINT])

@@ -6,6 +6,7 @@ lock → what did the last owner leave? → header → (after a crash) try it in
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 import uuid
@@ -311,7 +312,8 @@ def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
         alone = _probe(copy, *options.sizes)
     finally:
         files.remove(copy)
-    return alone.works and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
+    is_ours = re.fullmatch(r"[0-9a-f]{32}", alone.database) is not None  # zeros in its place are no other state
+    return alone.works and is_ours and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
 
 
 def _probe_copy(path: Path) -> Path:
