@@ -2,7 +2,7 @@
 
 `python -m benchmarks damage path/to/repository` copies the repository, makes an index of it with commits, memories, sessions, trails,
 outside evidence, a synced MEMORY.md, a token and a backup, and closes it. Each case takes a fresh copy of the index directory, damages one
-file, and asks one question by the command line, in a process of its own; then it asks for every memory. Files are drawn evenly, so that a
+file, and asks one question by the command line, in a process of its own, which then says every memory. Files are drawn evenly, so that a
 file of 300 bytes is hit as often as the database. The answers are compared with those of the undamaged index.
 
 A case is *refused* when the command ends with exit code 1 or 2 and a sentence: the code graph of a damaged database is lost until the next
@@ -62,6 +62,15 @@ class Case(NamedTuple):
     kind: str
     question: str
     seed: int
+
+
+class Said(NamedTuple):
+    """What came of a command."""
+
+    code: int  # exit code; minus the signal that ended it
+    out: str
+    err: str
+    memories: str  # every memory, as JSON; "" when it opened no index
 
 
 class Outcome(NamedTuple):
@@ -170,20 +179,20 @@ def in_child(job: Callable[[], Any]) -> Any:
         return json.loads(told.read())
 
 
-def run(args: Sequence[str], *, may_fail: bool = False, cwd: Path | None = None) -> tuple[int, str, str]:
-    """One command in a forked process: exit code (minus the signal that ended it), what it wrote to stdout and to stderr."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = _run(args, out, err, cwd)
+def run(args: Sequence[str], *, may_fail: bool = False, cwd: Path | None = None) -> Said:
+    """One command in a forked process."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as kept:
+        status = _run(args, out, err, kept, cwd)
         texts = []
-        for stream in (out, err):
+        for stream in (out, err, kept):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
     if status and not may_fail:
         raise SystemExit(f"{' '.join(args)} ended with {status}: {texts[1]}{texts[0]}")
-    return status, texts[0], texts[1]
+    return Said(status, *texts)
 
 
-def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], cwd: Path | None) -> int:
+def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], kept: IO[bytes], cwd: Path | None) -> int:
     pid = os.fork()
     if pid == 0:
         code = 3
@@ -195,12 +204,32 @@ def _run(args: Sequence[str], out: IO[bytes], err: IO[bytes], cwd: Path | None) 
             os.environ.update(environment())
             if cwd is not None:
                 os.chdir(cwd)
+            tell_memories(kept)
             code = command(list(args))
         finally:
             with contextlib.suppress(Exception):
                 sys.stdout.flush()
             os._exit(code)
     return wait(pid)
+
+
+def tell_memories(kept: IO[bytes]) -> None:
+    """Have whatever command comes write every memory down when it is done, before it closes the index."""
+    from graphmem.cli.door import Door
+
+    open_service = Door.service
+
+    def service(self: Door, **options: Any) -> Any:
+        opened = open_service(self, **options)
+
+        def tell() -> None:
+            kept.write(opened.export_memories("json").encode())
+            kept.flush()
+
+        self._stack.callback(tell)
+        return opened
+
+    Door.service = service  # type: ignore[method-assign]
 
 
 def command(args: list[str]) -> int:
@@ -251,13 +280,13 @@ def questions(root: Path, index: Path) -> dict[str, list[list[str]]]:
     step = max(1, len(refs) // 12)
     return {
         "search": [["search", one, "--json"] for one in words],
-        "symbol": [["symbol", one, "--json"] for one in refs[::step][:12]],
-        "impact": [["impact", one, "--json"] for one in refs[1::step][:12]],
-        "recall": [["recall", f"what must stay at step {n}", "--json"] for n in (0, 37, 74)],
+        "symbol": [["symbol", one, "--json"] for one in refs[::step][:5]],
+        "impact": [["impact", one, "--json"] for one in refs[1::step][:5]],
+        "recall": [["recall", f"what must stay at step {n}", "--json"] for n in (0, 74)],
         "verify": [["verify", "--json"]],
         "modules": [["modules", "--json"]],
         "commits": [["commits", "--json"]],
-        "coaccess": [["coaccess", one, "--json"] for one in files[:: max(1, len(files) // 5)][:5]],
+        "coaccess": [["coaccess", one, "--json"] for one in files[:: max(1, len(files) // 2)][:2]],
         "sessions": [["session", "list", "--json"]],
         "tests": [["dead-code", "--json"]],
     }
@@ -331,16 +360,17 @@ class Attack:
             if path.is_file() and path.stat().st_size and not PASSED_OVER.match(path.name)
         )
 
-    def ask(self, index: Path, args: Sequence[str]) -> tuple[int, str, str]:
+    def ask(self, index: Path, args: Sequence[str]) -> Said:
         """One command about an index."""
         return run([*args, "--db", str(index)], may_fail=True, cwd=self.work)
 
-    def memories(self, index: Path) -> Any:
-        """Every memory there is, whatever its status."""
-        code, out, err = self.ask(index, ["export", "--memories", "json"])
-        if code:
-            return f"exit code {code}: {out[-300:]}{err[-300:]}"
-        kept = [{key: value for key, value in one.items() if key not in LINKS} for one in strip(json.loads(out)["memories"])]
+    def memories(self, said: Said, index: Path) -> Any:
+        """Every memory there is, whatever its status; asked for once more where the command opened no index."""
+        if not said.memories:
+            said = self.ask(index, ["memory", "list", "--json"])
+        if not said.memories:
+            return f"exit code {said.code}: {said.out[-300:]}{said.err[-300:]}"
+        kept = [{key: value for key, value in one.items() if key not in LINKS} for one in strip(json.loads(said.memories)["memories"])]
         return sorted(json.dumps(one, sort_keys=True) for one in kept)
 
     def learn(self) -> None:
@@ -354,7 +384,7 @@ class Attack:
                         f"{args} cannot be judged: {first[0]} {difference(plain(first[1]), plain(second[1]))} {first[2][:500]}"
                     )
                 self.whole[tuple(args)] = plain(second[1])
-        self.kept = self.memories(copy)
+        self.kept = self.memories(second, copy)
         if isinstance(self.kept, str) or not self.kept:
             raise SystemExit(f"the memories cannot be read: {self.kept}")
         shutil.rmtree(copy)
@@ -383,9 +413,9 @@ class Attack:
             what = damaged(copy / case.file, case.kind, case.seed)
             several = self.asked[case.question]
             args = several[case.seed % len(several)]
-            code, out, err = self.ask(copy, args)
-            result, said = self.judged(case, args, code, out, err)
-            if result != "fault" and (kept := self.memories(copy)) != self.kept:
+            answer = self.ask(copy, args)
+            result, said = self.judged(case, args, *answer[:3])
+            if result != "crash" and (kept := self.memories(answer, copy)) != self.kept:
                 lost = kept if isinstance(kept, str) else f"{len(set(self.kept) - set(kept))} of {len(self.kept)} memories differ"
                 result, said = "memory", lost
             return Outcome(case, what, result, said)
