@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +15,19 @@ from typing import Any
 
 import pytest
 
+from graphmem._faults import RAISE
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
+
+os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
+
+
+@pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for users: an error nobody foresaw leaves out the file that brings it about."""
+    monkeypatch.delenv(RAISE)
+
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -128,8 +128,11 @@ def _index(here: Door) -> list[Finding]:
     found += _learning(said.get("learning") or {})
     failed: list[str] = said.get("failed_files", [])
     if failed:
+        why: dict[str, str] = said.get("failures", {})
+        first = sorted(failed, key=lambda path: path not in why)[:3]
+        named = ", ".join(f"{path} ({why[path]})" if path in why else path for path in first)
         more = f" and {len(failed) - 3:,} more" if len(failed) > 3 else ""
-        text = f"{len(failed):,} of {state.files:,} could not be read in full: {', '.join(failed[:3])}{more}"
+        text = f"{len(failed):,} of {state.files:,} could not be read in full: {named}{more}"
         found.append(Finding(READ_IN_PART, "note", text, {"in_part": len(failed), "files": state.files}))
     degraded = [part for part in said.get("health", {}).get("parts", ()) if part["degraded"]]
     found += [Finding(f"without {part['name']}", "note", part["degraded"]) for part in degraded if part["name"] != "vectors"]

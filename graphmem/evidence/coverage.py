@@ -63,7 +63,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     try:
         with closing(_open(path)) as data:
             return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
-    except (sqlite3.Error, ValueError, TypeError, ArithmeticError) as error:  # the file has no types: anything may stand anywhere
+    except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # the file has no types: anything may stand anywhere
         raise EvidenceError(f"{path} is damaged ({error}); record it again", path=str(path), reason="damaged") from error
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from graphmem._faults import CODE, fault
 from graphmem.errors import EvidenceError
 from graphmem.evidence import coverage, scip, trace
 from graphmem.model import Diagnostic
@@ -52,6 +53,11 @@ class Inbox:
             except EvidenceError as error:
                 path.rename(path.with_name(path.name + REFUSED))
                 notes.append(Diagnostic("", "error", "evidence", error.message, 0))
+                continue
+            except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+                said = fault(error, "taking it in", path.name)
+                path.rename(path.with_name(path.name + REFUSED))
+                notes.append(Diagnostic("", "error", CODE, f"{path.name}: {said}", 0))
                 continue
             self._taken.append(path)
             notes += [Diagnostic(about, "note", "evidence", sentence, 0) for about, sentence in reading.notes]

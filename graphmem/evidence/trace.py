@@ -65,7 +65,7 @@ def read(path: Path) -> Reading:
         if not unpacking.eof:
             raise ValueError("it ends too early" if not unpacking.unconsumed_tail else f"it is over {MAX_BYTES >> 20} MB")
         said = json.loads(text)
-        ends = [End(*row) for row in said["definitions"]]
+        ends = [_end(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]
         origin = {str(key): str(value) for key, value in said["origin"].items()}
     except (zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -73,6 +73,15 @@ def read(path: Path) -> Reading:
             f"{path} is damaged ({error}); record it again with `pytest --graphmem`", path=str(path), reason="damaged"
         ) from error
     return Reading(observations, None, origin, ())
+
+
+def _end(path: object, qualname: object, kind: object, ordinal: object, body_hash: object) -> End:
+    texts = (path, qualname, kind, body_hash)
+    if not all(isinstance(one, str) for one in texts) or not isinstance(ordinal, int):
+        raise TypeError("a definition is not written as one")
+    for one in texts:
+        str(one).encode()  # half a character is a ValueError
+    return End(str(path), str(qualname), str(kind), ordinal, str(body_hash))
 
 
 def _observation(row: Any, ends: list[End]) -> Observation:

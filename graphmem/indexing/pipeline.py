@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from graphmem import __version__
 from graphmem._deflate import FORMAT as TEXT_FORMAT
+from graphmem._faults import CODE as FAULT
 from graphmem._heap import give_back
 from graphmem._resources import digest
 from graphmem.errors import IndexCancelledError
@@ -146,9 +147,11 @@ class Indexer:
             return self._done(mode, meter, look, [], on_progress)
         parsed = self._parse(meter, look.changed, on_progress, cancelled)
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
+        faults = self._tree.faults()
+        notes.extend(Diagnostic(path, "warning", "configuration", _unused(faults[path]), 0) for path in parsed if path in faults)
         resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
         affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
-        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, mode, on_progress, cancelled)
+        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, mode, notes, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
         known = known | {path: one.facts.content_hash for path, one in parsed.items()}
@@ -365,6 +368,7 @@ class Indexer:
         removed: list[str],
         affected: set[str],
         mode: str,
+        notes: PackedRows[Diagnostic],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None]:
@@ -384,10 +388,10 @@ class Indexer:
                     on_progress(IndexProgress("resolve", done, len(paths), path))
                     if cancelled():
                         raise _cancelled()
-                call_sites = 0
+                call_sites, fault = 0, ""
                 if path in affected:
                     resolved = self._outside.merged(path, resolver.resolve(path))
-                    call_sites = resolved.call_sites
+                    call_sites, fault = resolved.call_sites, resolved.fault
                     if resolved.handles:
                         self._handles[path] = resolved.handles
                     new.symbols.extend(resolver.symbols(path))
@@ -395,15 +399,24 @@ class Indexer:
                     new.unresolved.extend(resolved.unresolved)
                     new.externals.update((row.id, row) for row in resolved.externals)
                 module = resolver.module_name(path)
+                fault = resolver.fault(path) or fault
+                if fault:
+                    notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
+                elif path in self._tree.faults():
+                    fault = _unused(self._tree.faults()[path])
                 if path in parsed:
-                    new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites))
+                    new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites, fault))
+                    if resolver.is_left_out(path):
+                        continue  # its chunks are of definitions that are not there
                     if isinstance(new.chunks, PackedRows):
                         packed = parsed[path].packed
                         new.chunks.extend_packed(packed.chunks, packed.chunk_count, packed_chunks)
                     else:
                         new.chunks.extend(parsed[path].chunks)
                 else:
-                    new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites))
+                    facts = resolver.facts(path)
+                    said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
+                    new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
             if mode == "full":
@@ -448,8 +461,15 @@ def _layout_key(layout: Layout) -> str:
     return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 
-def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> FileRow:
-    serious = [message for severity, _, message, _ in facts.diagnostics if severity == "error"]
+def _serious(facts: FileFacts) -> str:
+    return next((message for severity, _, message, _ in facts.diagnostics if severity == "error"), "")
+
+
+def _unused(reason: str) -> str:
+    return f"what it says of the project is not used: {reason}"
+
+
+def _file_row(project: str, facts: FileFacts, module: str, call_sites: int, fault: str) -> FileRow:
     definitions = facts.definitions
     return FileRow(
         id=file_id(project, facts.path),
@@ -461,7 +481,7 @@ def _file_row(project: str, facts: FileFacts, module: str, call_sites: int) -> F
         lines=facts.lines,
         is_test=bool(definitions) and "test" in definitions[0].modifiers,
         error_count=facts.error_count,
-        diagnostic=serious[0] if serious else "",
+        diagnostic=_serious(facts) or fault,
         call_sites=call_sites,
     )
 

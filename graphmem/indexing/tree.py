@@ -50,7 +50,7 @@ class Tree:
         self._root = root
         self._options = options
         self._by_git = False
-        self._layout: tuple[dict[str, str], Layout] | None = None
+        self._layout: tuple[dict[str, str], Layout, dict[str, str]] | None = None
         self._layout_files: dict[str, str] = {}  # configuration files -> content hash
 
     def look(self, known: Mapping[str, str], paths: Collection[str] | None, cancelled: Callable[[], bool]) -> Look:
@@ -100,17 +100,24 @@ class Tree:
     def layout(self) -> Layout:
         """What its configuration files say, and whether the root is a package itself.
 
-        A configuration file that cannot be read says nothing.
+        A configuration file that cannot be read says nothing; `faults` has the reason.
         """
+        return self._read_layout()[0]
+
+    def faults(self) -> Mapping[str, str]:
+        """Why configuration files could not be read, by path."""
+        return self._read_layout()[1]
+
+    def _read_layout(self) -> tuple[Layout, dict[str, str]]:
         if self._layout is None or self._layout[0] != self._layout_files:
             texts = {}
             for path in self._layout_files:
                 if is_layout_file(path.rpartition("/")[2]):
                     texts[path] = _text(self._root / path)
             is_package = "__init__.py" in self._layout_files and self._root.name.isidentifier()
-            layout = replace(read_layout(texts)[0], root_package=self._root.name if is_package else "")
-            self._layout = (dict(self._layout_files), layout)
-        return self._layout[1]
+            layout, faults = read_layout(texts)
+            self._layout = (dict(self._layout_files), replace(layout, root_package=self._root.name if is_package else ""), faults)
+        return self._layout[1:]
 
 
 def _is_layout(path: str) -> bool:

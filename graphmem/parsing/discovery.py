@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from graphmem._faults import CODE, fault
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
 from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
@@ -31,6 +32,7 @@ SKIP_REASONS: Final = {
     "binary": "not text",
     "cache": "kept by a tool (folders count once)",
     "generated": "written by a program and marked so, or a lock file",
+    "internal": "graphmem failed on it",
     "minified": "made for machines: very long lines",
     "name": "its name is not valid UTF-8",
     "special": "a device, socket or pipe",
@@ -151,7 +153,7 @@ class _Search(Listing):
         for number, path in enumerate(paths):
             if cancelled is not None and number % 256 == 0 and cancelled():
                 raise IndexCancelledError("The run was interrupted; nothing has changed", stage="discover")
-            found = self._examined(path)
+            found = self._looked_at(path)
             if found is not None:
                 files.append(found)
         if not files:
@@ -166,7 +168,7 @@ class _Search(Listing):
 
     def run_some(self, paths: list[str], by_git: bool) -> Discovery | None:
         if not by_git:
-            return self._discovery(filter(None, map(self._examined, self.reached(paths))), by_git=False)
+            return self._discovery(filter(None, map(self._looked_at, self.reached(paths))), by_git=False)
         # With them come the files on the way that say what is left out: git knows whether they count.
         folders = {folder for path in paths for folder in folders_above(path)}
         if any(os.path.lexists(os.path.join(self.root, folder, ".git")) for folder in folders if folder):
@@ -177,7 +179,7 @@ class _Search(Listing):
             return None
         wanted = set(paths)
         kept = [path for path in self.filtered(listed) if path in wanted]
-        return self._discovery(filter(None, map(self._examined, kept)), by_git=True)
+        return self._discovery(filter(None, map(self._looked_at, kept)), by_git=True)
 
     def folders(self) -> list[str]:
         entered: list[str] = []
@@ -189,6 +191,15 @@ class _Search(Listing):
         return Discovery(sorted(files), dict(sorted(self.skipped.items())), sorted(self.diagnostics), by_git)
 
     # one file
+
+    def _looked_at(self, path: str) -> FoundFile | None:
+        """As `_examined`; an error nobody foresaw is a reason to leave the file out."""
+        try:
+            return self._examined(path)
+        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+            self.note(path, "error", CODE, fault(error, "looking at it", path))
+            self.skipped[CODE] += 1
+            return None
 
     def _examined(self, path: str) -> FoundFile | None:
         """The file, or None after counting why it is left out."""

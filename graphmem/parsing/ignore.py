@@ -6,6 +6,8 @@ Names are looked at below the root only, so indexing a folder that itself lies i
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -59,23 +61,56 @@ class DiscoveryOptions:
     use_git: bool = True
 
 
+MAX_STARS: Final = 3
+"""Stars in one part of a pattern, and parts that are `**`: matching tries every place for each."""
+
+
+def _is_endless(line: str) -> bool:
+    parts = line.split("/")
+    return sum(part == "**" for part in parts) > MAX_STARS or any(len(_STARS.findall(part)) > MAX_STARS for part in parts)
+
+
+def _spec(lines: list[str]) -> GitIgnoreSpec | None:
+    """The patterns as one; None where one of them is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # `[[a]` means what it always meant
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):
+            return None
+
+
+_STARS: Final = re.compile(r"\*+")
+
+
 class IgnoreRules:
     """Ignore files of a tree, each binding for what lies below it; the deepest one that speaks decides."""
 
     def __init__(self) -> None:
         self._specs: dict[str, GitIgnoreSpec] = {}
 
-    def add(self, folder: str, lines: Iterable[str]) -> None:
+    def add(self, folder: str, lines: Iterable[str]) -> list[str]:
         """Take in the patterns of an ignore file.
 
         Args:
             folder: where it lies, from the root, with '/'; "" for the root.
             lines: its lines, in gitignore's language.
+
+        Returns:
+            The lines that are not patterns, or could take for ever to match.
         """
-        spec = GitIgnoreSpec.from_lines(lines)
+        patterns = [line for line in lines if line and not line.startswith("#")]
+        unusable = [line for line in patterns if _is_endless(line)]
+        patterns = [line for line in patterns if line not in unusable]
+        spec = _spec(patterns)
+        if spec is None:
+            broken = [line for line in patterns if _spec([line]) is None]
+            unusable += broken
+            spec = _spec([line for line in patterns if line not in broken]) or GitIgnoreSpec([])
         if len(spec):
             held = self._specs.get(folder)
             self._specs[folder] = spec if held is None else held + spec
+        return unusable
 
     def decide(self, path: str) -> bool | None:
         """True: left out. False: taken in by a `!` pattern. None: no pattern speaks of it.

@@ -119,6 +119,12 @@ class Listing:
         except OSError:
             return 0  # whoever reads it next says what is wrong with it
 
+    def _said(self, path: str) -> str:
+        try:
+            return Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError:  # git says it again, and why
+            return ""
+
     def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
         """The files of a submodule or of a repository lying inside this one."""
         marker = os.path.join(self.root, folder, ".git")
@@ -129,7 +135,7 @@ class Listing:
                     folder, "note", "submodule", "the submodule is not checked out; run git submodule update --init to have it indexed"
                 )
             return
-        if os.path.isfile(marker) and "/worktrees/" in Path(marker).read_text(encoding="utf-8", errors="replace"):
+        if os.path.isfile(marker) and "/worktrees/" in self._said(marker):
             self.skipped["worktree"] += 1
             return
         listed = self.git_files(folder)
@@ -147,7 +153,8 @@ class Listing:
         except OSError as error:
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "unreadable", f"its rules are not applied: {error.strerror}")
             return
-        self.rules.add(folder, lines)
+        for line in self.rules.add(folder, lines):
+            self.note(f"{folder}/{name}".lstrip("/"), "warning", "pattern", f"this line is not used, as it is not a pattern: {line[:80]}")
 
     def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
         """Paths below a folder by the ignore files on the way; links are handed out, not followed.

@@ -8,6 +8,7 @@ until they are asked for, so memory does not grow with the repository.
 
 from __future__ import annotations
 
+import logging
 import marshal
 import os
 import selectors
@@ -21,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, cast
 
+from graphmem._faults import RAISE
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
@@ -43,6 +45,7 @@ _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import main; "
     "main(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))"
 )
+_log = logging.getLogger(__name__)
 _POLL_S: Final = 0.1  # how often `cancelled` is asked while nothing arrives
 
 
@@ -78,7 +81,7 @@ def parse_files(
 
     Returns:
         One result a file, in no particular order. A file that could not be parsed is an empty module with a
-        diagnostic of the code "unreadable", "crashed" or "timeout".
+        diagnostic of the code "unreadable", "crashed", "internal" or "timeout".
 
     Raises:
         IndexCancelledError: `cancelled` said so.
@@ -149,15 +152,19 @@ class _Worker:
     def answer(self) -> bytes | None:
         return receive(self.output)
 
-    def complaint(self) -> str:
+    def said(self) -> str:
         self.complaints.seek(0)
-        lines = self.complaints.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return self.complaints.read().decode("utf-8", "replace").strip()
+
+    def complaint(self) -> str:
+        return self.said().rpartition("\n")[2]
 
     def end(self) -> int:
         """Kill and reap it; answers how it had ended."""
         self.process.kill()
         code = self.process.wait()
+        if said := self.said():
+            _log.debug("a parsing process said: %s", said)
         for stream in (self.input, self.output, self.complaints):
             stream.close()
         return code
@@ -243,6 +250,8 @@ class _Pool:
             self._start()
         if culprit is None:
             return None
+        if code > 0 and os.environ.get(RAISE):
+            raise IndexingError(f"A parsing process ended on {culprit.path}: {complaint}; mend it", stage="parse")
         if code == -signal.SIGALRM:
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"

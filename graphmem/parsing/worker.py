@@ -9,6 +9,7 @@ that nothing handles ends it when a file takes too long, even inside the parser.
 from __future__ import annotations
 
 import gc
+import logging
 import marshal
 import os
 import resource
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import IO, Final
 
+from graphmem._faults import CODE, fault
 from graphmem.errors import GraphMemError
 from graphmem.parsing.chunks import chunk
 from graphmem.parsing.discovery import FoundFile, content_hash
@@ -50,8 +52,10 @@ def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedF
         return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
     except GraphMemError:
         raise  # a grammar that does not load concerns every file
+    except MemoryError:  # of this process alone: there may be more of it next time, and a parser that wants too much is ended
+        return without_facts(file._replace(content_hash=""), "crashed", "there was not enough memory to read it")
     except Exception as error:  # noqa: BLE001 - whatever one strange file brings about stays with that file, and is shown
-        return without_facts(file, "crashed", f"extraction failed on it: {type(error).__name__}: {error}")
+        return without_facts(file, CODE, fault(error, "reading it", file.path))
 
 
 def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFile:
@@ -119,6 +123,7 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(2, 1)  # whatever a library prints must not end up between the messages
+    logging.basicConfig(level=logging.DEBUG)  # to the file that the process which started this one reads at its end
     gc.freeze()
     gc.disable()  # nothing here makes cycles but an exception now and then
     send(sink, READY)

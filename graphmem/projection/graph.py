@@ -483,6 +483,11 @@ class GraphView:
         failed = np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
         return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
 
+    @cached_property
+    def failures(self) -> dict[str, str]:
+        """Why files are not in the graph in full, by path; of those that the parser could not read everywhere it is not said."""
+        return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}
+
     # ---- edges
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:

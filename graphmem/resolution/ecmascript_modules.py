@@ -29,6 +29,13 @@ NODE_MODULES: Final = frozenset(
 )
 
 
+_Pattern = tuple[re.Pattern[str] | None, ...]
+"""A pattern of folders, part by part; None for `**`."""
+
+MAX_EXTENDED: Final = 64
+"""Configurations that one inherits from, all told: lists of lists would be without end."""
+
+
 class _Config(NamedTuple):
     """What a tsconfig.json says about names, with what it extends."""
 
@@ -56,7 +63,7 @@ class ModulePaths:
                 self._packages.setdefault(document["name"], (folder, document))
         for folder, name, _ in tables:
             if name.startswith(("tsconfig", "jsconfig")):
-                config = self._config(f"{folder}/{name}" if folder else name, frozenset())
+                config = self._config(f"{folder}/{name}" if folder else name, [])
                 if config.base is not None or config.paths:
                     self._configs.setdefault(folder, []).append(config)
 
@@ -101,18 +108,27 @@ class ModulePaths:
         if package in self._packages:
             yield from self._package_places(package, below)
 
-    def _config(self, path: str, seen: frozenset[str], leaf: str | None = None) -> _Config:
-        """A configuration with what it inherits; one that extends itself inherits nothing more."""
+    def _config(self, path: str, around: list[str], leaf: str | None = None, read: list[str] | None = None) -> _Config:
+        """A configuration with what it inherits; one that extends itself inherits nothing more.
+
+        Args:
+            path: of the file.
+            around: the files that inherit from it, one from the other.
+            leaf: folder of the first of them; None: it is the first.
+            read: every file read for that one, which is bounded.
+        """
         document = self._documents.get(path)
-        if not isinstance(document, dict) or path in seen:
+        read = [] if read is None else read
+        if not isinstance(document, dict) or path in around or len(read) >= MAX_EXTENDED:
             return _Config(None, ())
+        read.append(path)
         folder = path.rpartition("/")[0]
         leaf = folder if leaf is None else leaf
         base: str | None = None
         paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
         extended = document.get("extends", ())
         for parent in [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else ():
-            inherited = self._config(self._extended(folder, str(parent)), seen | {path}, leaf)
+            inherited = self._config(self._extended(folder, str(parent)), [*around, path], leaf, read)
             base = inherited.base if inherited.base is not None else base
             paths = inherited.paths or paths
         options = document.get("compilerOptions")
@@ -186,7 +202,7 @@ def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
         yield from _sources(folder, entry)
 
 
-def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, re.Pattern[str]]]:
+def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
     """(whether they are taken out, pattern of folders) for what the workspaces of npm, yarn and pnpm list."""
     for folder, name, document in tables:
         said = document.get("workspaces") if name == "package.json" else document.get("packages") if name.startswith("pnpm") else None
@@ -194,14 +210,40 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
         for pattern in listed if isinstance(listed, list) else ():
             if isinstance(pattern, str):
                 place = joined(folder, pattern.removeprefix("!")) or ""
-                parts = (".*" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") for part in place.split("/"))
-                yield pattern.startswith("!"), re.compile("/".join(parts))
+                yield pattern.startswith("!"), tuple(map(_part, place.split("/")))
 
 
-def _is_member(members: Sequence[tuple[bool, re.Pattern[str]]], folder: str) -> bool:
+def _part(text: str) -> re.Pattern[str] | None:
+    """What a part of a pattern of folders matches; None for `**`, which is any parts.
+
+    What stands between two stars is looked for once, where it comes first: trying every place could take for ever.
+    """
+    if text == "**":
+        return None
+    first, *between = map(re.escape, text.split("*"))
+    if not between:
+        return re.compile(first)
+    return re.compile(first + "".join(f"(?>.*?{one})" for one in between[:-1]) + ".*" + between[-1])
+
+
+def _is_member(members: Sequence[tuple[bool, _Pattern]], folder: str) -> bool:
     """True for the folder of a package of a workspace."""
-    matching = [is_out for is_out, pattern in members if pattern.fullmatch(folder)]
+    parts = folder.split("/")
+    matching = [is_out for is_out, pattern in members if _matches(pattern, parts)]
     return bool(matching) and not any(matching)
+
+
+def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
+    """Whether the parts of a pattern match those of a path, each `**` at least one."""
+    reached = {0}  # how many parts of the path can be matched by what was looked at of the pattern
+    for part in pattern:
+        if part is None:
+            reached = set(range(min(reached) + 1, len(parts) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and part.fullmatch(parts[at])}
+        if not reached:
+            return False
+    return len(parts) in reached
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ class FileResolution(NamedTuple):
     unresolved: list[UnresolvedRow]
     call_sites: int
     handles: Sequence[HandlesRow] = ()  # distinct, ascending
+    fault: str = ""  # why there are no edges but those to its own definitions: an error nobody foresaw
 
 
 class Evidence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from graphmem._faults import fault
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, Project, Symbol
 
@@ -39,10 +40,14 @@ class Hierarchy:
             entry = self.project.files.get(path)
             if entry is not None:
                 reads = solver.listen()
-                for symbol in entry.symbols:
-                    if symbol.kind in CLASS_KINDS:
-                        bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
-                        after[symbol] = (*bases, *entry.rules.satisfied(self.inference, symbol))
+                try:
+                    for symbol in entry.symbols:
+                        if symbol.kind in CLASS_KINDS:
+                            bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
+                            after[symbol] = (*bases, *entry.rules.satisfied(self.inference, symbol))
+                except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
+                    fault(error, "finding the bases of its classes", path)
+                    after = {}
                 self._bases[path] = after
                 self.inputs[path] = frozenset(reads)
             for symbol in before.keys() | after.keys():

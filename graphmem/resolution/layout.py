@@ -1,4 +1,7 @@
-"""What a project's configuration files say about where its modules are."""
+"""What a project's configuration files say about where its modules are.
+
+Anybody may have written them: what is nested too deep, too long or of another type than expected says nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+
+from graphmem._faults import fault
 
 LAYOUT_FILES: Final = (
     "pyproject.toml",
@@ -55,6 +60,13 @@ class Layout:
     """Name of the package the root itself is, when it has an `__init__.py`: its files import each other by that name."""
 
 
+MAX_DEPTH: Final = 64
+"""Nesting of a document; real ones stay below 12, and what is read of one later is read by recursion."""
+
+MAX_WRITTEN: Final = 1_000
+"""Characters of a name, a path or a line of a list; a longer one is passed over."""
+
+
 def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
     """Read configuration files.
 
@@ -69,33 +81,109 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
     roots = {"", "src"}
     scripts: set[Script] = set()
     for path in sorted(texts):
-        name = path.rpartition("/")[2]
         try:
-            if name == "pyproject.toml":
-                documents[path] = tomllib.loads(texts[path])
-                roots |= _python_roots(path, documents[path])
-                scripts |= _declared_scripts(path, documents[path])
-            elif name == "setup.cfg":
-                scripts |= _scripts_of_setup_cfg(path, texts[path])
-            elif name == "setup.py":
-                scripts |= _scripts_of_setup_py(path, texts[path])
-            elif name == "Cargo.toml":
-                documents[path] = tomllib.loads(texts[path])
-            elif name == "go.mod":
-                module = re.search(r'^\s*module\s+"?([^\s"]+)', texts[path], re.MULTILINE)
-                documents[path] = {"module": module[1] if module else ""}
-            elif name == "pnpm-workspace.yaml":
-                documents[path] = {"packages": _yaml_list(texts[path], "packages")}
-            elif is_layout_file(name) and name.endswith(".json"):
-                documents[path] = json.loads(_without_comments(texts[path]))
+            document = _document(path, texts[path])
+            if path.rpartition("/")[2] == "pyproject.toml":
+                roots |= _python_roots(path, document)
+            scripts |= _scripts(path, texts[path], document)
         except (ValueError, configparser.Error) as error:
-            failures[path] = str(error)
+            failures[path] = str(error).partition("\n")[0]
+        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+            failures[path] = fault(error, "reading it as a configuration file", path)
+        else:
+            if document is not None:
+                documents[path] = document
     return Layout(tuple(sorted(roots)), documents, tuple(sorted(scripts))), failures
+
+
+def _document(path: str, text: str) -> Any:
+    """What a file says, as mappings and lists of a bounded depth; None for files that only name scripts.
+
+    Raises:
+        ValueError: it cannot be read, or is nested too deep.
+    """
+    name = path.rpartition("/")[2]
+    if name in ("pyproject.toml", "Cargo.toml"):
+        _refuse_depth(_TOML_PART, text)
+        found: Any = tomllib.loads(text, parse_float=str)  # nothing is named by a number, and nan is not even itself
+    elif name == "go.mod":
+        module = _MODULE.search(text)
+        found = {"module": module[1] if module else ""}
+    elif name == "pnpm-workspace.yaml":
+        found = {"packages": _yaml_list(text, "packages")}
+    elif is_layout_file(name) and name.endswith(".json"):
+        text = _without_comments(text)
+        _refuse_depth(_JSON_PART, text)
+        found = json.loads(text, parse_float=str, parse_constant=str)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()  # half a character can be part of no path
+    else:
+        return None
+    if _is_deeper(found, MAX_DEPTH):
+        raise ValueError(_TOO_DEEP)
+    return found
+
+
+_TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} deep"
+_MODULE: Final = re.compile(r'^[ \t]*module[ \t]+"?([^\s"]+)', re.MULTILINE)
+
+
+_JSON_PART: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[\[\]{}]', re.DOTALL)
+_TOML_PART: Final = re.compile(
+    r'"""(?:\\.|[^"\\]|"(?!""))*+(?:""")?|'
+    + r"'''(?:[^']|'(?!''))*+(?:''')?|"
+    + r'"(?:\\.|[^"\\\n])*+"?|'
+    + r"'[^'\n]*+'?|#[^\n]*|[\[\]{}]",
+    re.DOTALL,
+)
+
+
+def _refuse_depth(part: re.Pattern[str], text: str) -> None:
+    """Refuse brackets nested too deep before a parser meets them: how deep it can go depends on who else has set Python's limit."""
+    depth = 0
+    for match in part.finditer(text):
+        sign = match[0]
+        depth += (sign in "[{") - (sign in "]}")
+        if depth > MAX_DEPTH:
+            raise ValueError(_TOO_DEEP)
+
+
+def _is_deeper(document: Any, depth: int) -> bool:
+    """Whether mappings and lists are nested in one another more often than this."""
+    level = [document]
+    for _ in range(depth):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(document: Any) -> Iterable[Any]:
+    """The mappings and lists directly in one."""
+    parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    return (one for one in parts if isinstance(one, (dict, list)))
+
+
+def _at(document: Any, *keys: str) -> Any:
+    """What stands under keys, each inside the one before; None where something else stands on the way."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _scripts(path: str, text: str, document: Any) -> set[Script]:
+    """The functions a file names as commands or plug-ins."""
+    name = path.rpartition("/")[2]
+    if name == "pyproject.toml":
+        return _declared_scripts(path, document)
+    if name == "setup.cfg":
+        return _scripts_of_setup_cfg(path, text)
+    return _scripts_of_setup_py(path, text) if name == "setup.py" else set()
 
 
 def _script(path: str, target: object, kind: str) -> set[Script]:
     """What `module:function [extra]` names; nothing when it is something else."""
-    found = _TARGET.match(target) if isinstance(target, str) else None
+    found = _TARGET.match(target) if isinstance(target, str) and len(target) <= MAX_WRITTEN else None
     return {Script(path.rpartition("/")[0], found[1], found[2] or "", kind)} if found else set()
 
 
@@ -105,7 +193,7 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 def _declared_scripts(path: str, document: Any) -> set[Script]:
     """Scripts and entry points of a pyproject.toml, as the standard says and as Poetry does."""
     found: set[Script] = set()
-    tables = [document.get("project", {}), document.get("tool", {}).get("poetry", {})]
+    tables = [_at(document, "project"), _at(document, "tool", "poetry")]
     for project in (table for table in tables if isinstance(table, dict)):
         groups = {"scripts": project.get("scripts"), "gui-scripts": project.get("gui-scripts")}
         for key in ("entry-points", "plugins"):
@@ -154,7 +242,7 @@ def _yaml_list(text: str, key: str) -> list[str]:
     found: list[str] = []
     inside = False
     for line in text.splitlines():
-        item = _YAML_ITEM.match(line)
+        item = _YAML_ITEM.match(line) if len(line) <= MAX_WRITTEN else None
         if inside and item:
             found.append(item[2])
         elif line.strip() and not line.lstrip().startswith("#"):
@@ -167,26 +255,26 @@ _YAML_ITEM: Final = re.compile(r"""^\s*-\s+(['"]?)(.+?)\1\s*(?:#.*)?$""")
 
 def _python_roots(path: str, document: Any) -> set[str]:
     folder = path.rpartition("/")[0]
-    tool = document.get("tool", {})
-    found: set[str] = {folder, _below(folder, "src")}
-    setuptools = tool.get("setuptools", {})
-    where = setuptools.get("packages", {})
-    if isinstance(where, dict):
-        found |= {_below(folder, str(entry)) for entry in where.get("find", {}).get("where", [])}
-    directories = setuptools.get("package-dir", {})
-    if isinstance(directories, dict) and isinstance(directories.get(""), str):
-        found.add(_below(folder, directories[""]))
-    pytest = tool.get("pytest", {}).get("ini_options", {}).get("pythonpath", [])
-    entries = pytest.split() if isinstance(pytest, str) else pytest
-    found |= {_below(folder, str(entry)) for entry in entries}
-    return found
+    tool = _at(document, "tool")
+    pythonpath = _at(tool, "pytest", "ini_options", "pythonpath")
+    named = [
+        "src",
+        _at(tool, "setuptools", "package-dir", ""),
+        *_listed(_at(tool, "setuptools", "packages", "find", "where")),
+        *_listed(pythonpath.split() if isinstance(pythonpath, str) else pythonpath),
+    ]
+    return {folder, *(_below(folder, name) for name in named if isinstance(name, str) and len(name) <= MAX_WRITTEN)}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _below(folder: str, name: str) -> str:
     return "/".join(part for part in f"{folder}/{name}".split("/") if part not in ("", "."))
 
 
-_STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=\s*[\]}])', re.DOTALL)
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z|\\\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=\s*[\]}])', re.DOTALL)
 
 
 def _without_comments(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem._faults import CODE, fault
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
 from graphmem.parsing.language import language_spec
@@ -276,6 +277,7 @@ class Project:
         self._demanded: dict[str, set[Symbol]] = {}  # name -> methods of interfaces, where these are satisfied by having them
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that can make objects of it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
+        self.faults: dict[str, str] = {}  # path -> why nothing of it but the module is known: an error nobody foresaw
         self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> what `_contents` said of the file as it was then
 
     # inputs
@@ -416,7 +418,7 @@ class Project:
         for path in sorted(changed):
             rules = self.rules_of(changed[path].language)
             if rules is not None:
-                self._add(changed[path], rules)
+                self._take_in(changed[path], rules)
         stale: set[int] = set()
         for path, old in before.items():
             new = self._contents_kept(path)
@@ -441,7 +443,7 @@ class Project:
         entry = self.files.get(path)
         if entry is None:
             return {}
-        contents: dict[Key, Any] = dict(Fingerprints(entry).hashes)
+        contents = self._fingerprints(entry)
         contents["file", path] = True
         contents["clause", path] = entry.clause
         for name in entry.made:
@@ -460,21 +462,48 @@ class Project:
                 contents["named", symbol.name, symbol.id] = signature
         return contents
 
+    def _fingerprints(self, entry: FileEntry) -> dict[Key, Any]:
+        try:
+            return dict(Fingerprints(entry).hashes)
+        except Exception as error:  # noqa: BLE001 - whatever was read of the file counts as changed, now and every time
+            fault(error, "comparing it with what it was", entry.path)
+            known: list[Key] = [key for key in self._keys if entry.path in key[1:2]]
+            return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
+
+    def _take_in(self, facts: FileFacts, rules: Rules) -> None:
+        """Add a file; of one that brings about an error nobody foresaw the module alone."""
+        try:
+            self._add(facts, rules)
+        except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+            said = self.faults[facts.path] = fault(error, "knowing its definitions", facts.path)
+            diagnostics = (*facts.diagnostics, ("error", CODE, said, 0))
+            bare = facts._replace(definitions=facts.definitions[:1], terms=[], imports=[], bindings=[], references=[], exports=None)
+            self._add(bare._replace(diagnostics=diagnostics), rules)
+
     def _add(self, facts: FileFacts, rules: Rules) -> None:
         path = facts.path
         parts = part_names(facts.definitions, apart=rules.methods_are_inputs)
         symbols = [self._symbol(path, definition, part) for definition, part in zip(facts.definitions, parts, strict=True)]
-        for position, symbol in enumerate(symbols):
-            symbol.index = position
+        try:
+            for position, symbol in enumerate(symbols):
+                symbol.index = position
+            entry = FileEntry(facts, rules, symbols)
+            names = {dotted: list(rules.shared_names(entry)) for dotted in rules.names_of(facts)}
+        except Exception:
+            for symbol in symbols:
+                symbol.index = -1
+            raise
+        # From here on nothing of the file is looked at that could bring about an error.
+        self.files[path] = entry
+        for symbol in symbols:
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
-        entry = self.files[path] = FileEntry(facts, rules, symbols)
         if rules.interfaces_are_structural:
             for symbol in entry.symbols:
                 if symbol.kind == "method" and entry.definitions[entry.definitions[symbol.index].parent].kind == "interface":
                     self._demanded.setdefault(symbol.name, set()).add(symbol)
-        for dotted in rules.names_of(facts):
-            for name in rules.shared_names(entry):
+        for dotted, shared in names.items():
+            for name in shared:
                 self._binders.setdefault(dotted, {}).setdefault(name, set()).add(path)
             self._modules.setdefault(dotted, set()).add(path)
             for folder in _folders(dotted):
@@ -485,6 +514,7 @@ class Project:
             self._called.setdefault(name, {})[path] = len(sites)
 
     def _remove(self, path: str) -> None:
+        self.faults.pop(path, None)
         entry = self.files.pop(path, None)
         if entry is None:
             return

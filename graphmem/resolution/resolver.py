@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
+from graphmem._faults import fault
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
-from graphmem.parsing.language import languages
+from graphmem.parsing.language import LanguageSpec, languages
 from graphmem.parsing.packing import collector_paused
 from graphmem.resolution.dependents import AnswersOf
 from graphmem.resolution.evidence import FileResolution
@@ -27,8 +29,8 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import Rules, rules_class
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
-from graphmem.resolution.sites import resolve_file
-from graphmem.resolution.symbols import symbol_rows
+from graphmem.resolution.sites import definitions_alone, resolve_file
+from graphmem.resolution.symbols import plain_rows, symbol_rows
 
 RECURSION_LIMIT: Final = 12_000
 """Python frames that `solver.MAX_STACK` open questions, each with nested terms, can need."""
@@ -47,6 +49,7 @@ class Resolver:
 
     def __init__(self, project: str, layout: Layout | None = None) -> None:
         self.layout = layout or Layout()
+        self.faults: dict[str, str] = {}
         self._rules: dict[str, Rules | None] = {}
         self._project = Project(project, self._rules_of)
         self._inference = Inference(self._project)
@@ -60,8 +63,29 @@ class Resolver:
         if language not in self._rules:
             spec = languages().get(language)
             found = rules_class(spec.rules) if spec is not None else None
-            self._rules[language] = found.of_language(self.layout, spec) if found is not None and spec is not None else None
+            self._rules[language] = self._made(found, spec) if found is not None and spec is not None else None
         return self._rules[language]
+
+    def _made(self, rules: type[Rules], spec: LanguageSpec) -> Rules:
+        """The rules of a language; configuration files that bring about an error nobody foresaw are left out."""
+        try:
+            return rules.of_language(self.layout, spec)
+        except Exception as error:  # noqa: BLE001 - which file it is, is found below, and said
+            first = fault(error, "reading configuration files", "")
+        usable = {path: document for path, document in self.layout.documents.items() if self._is_usable(rules, spec, path)}
+        try:
+            return rules.of_language(replace(self.layout, documents=usable), spec)
+        except Exception:  # noqa: BLE001 - none is to blame alone
+            self.faults.update(dict.fromkeys(usable, first))
+            return rules.of_language(replace(self.layout, documents={}), spec)
+
+    def _is_usable(self, rules: type[Rules], spec: LanguageSpec, path: str) -> bool:
+        try:
+            rules.of_language(replace(self.layout, documents={path: self.layout.documents[path]}), spec)
+        except Exception as error:  # noqa: BLE001 - as above
+            self.faults[path] = fault(error, "reading it as a configuration file", path)
+            return False
+        return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
         """Take new facts in.
@@ -74,6 +98,8 @@ class Resolver:
             The files whose edges may now be different, changed ones included: `resolve` each of them.
         """
         _allow_recursion()
+        for path in changed:
+            self.faults.pop(path, None)
         with collector_paused():
             stale = self._project.replace(changed, removed, compare=self._started)
         paths = {path for path in changed if path in self._project.files}
@@ -122,7 +148,11 @@ class Resolver:
         solver = self._project.solver
         reads = solver.listen()
         with collector_paused():
-            resolution = resolve_file(self._inference, self._hierarchy, entry)
+            try:
+                resolution = resolve_file(self._inference, self._hierarchy, entry)
+            except Exception as error:  # noqa: BLE001 - it stays with that file, and is said; what it read decides when to try again
+                said = fault(error, "resolving what it uses", path)
+                resolution = definitions_alone(self._inference, self._hierarchy, entry, said)
         self._inputs[path] = frozenset(reads)
         solver.listen()
         # What single calls give is seldom asked again: two thirds of all answers.
@@ -136,7 +166,20 @@ class Resolver:
         Raises:
             KeyError: `update` never brought that file, or its language has no rules.
         """
-        return symbol_rows(self._project.files[path])
+        entry = self._project.files[path]
+        try:
+            return symbol_rows(entry)
+        except Exception as error:  # noqa: BLE001 - others' edges lead to these definitions, so they have to be there
+            self.faults[path] = fault(error, "describing its definitions", path)
+            return plain_rows(entry)
+
+    def is_left_out(self, path: str) -> bool:
+        """True for a file of which only the module is known, because of an error nobody foresaw."""
+        return path in self._project.faults
+
+    def fault(self, path: str) -> str:
+        """Why a file is in the graph in part only, if that is an error nobody foresaw; ""."""
+        return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
         """What a file says; None when `update` never brought it, or its language has no rules."""

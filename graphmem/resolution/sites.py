@@ -21,6 +21,13 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
     return _Resolving(inference, hierarchy, entry).run()
 
 
+def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
+    """What stands for a file that could not be resolved: that it defines what it defines."""
+    resolving = _Resolving(inference, hierarchy, entry)
+    resolving.definitions()
+    return resolving.evidence.rows()._replace(fault=fault)
+
+
 class _Resolving(NamedSites):
     """One file being resolved: what it defines, imports, inherits and names as types, then every site."""
 

@@ -173,13 +173,14 @@ class Solver:
         """An outermost question, with those that lie too deep under it answered before."""
         outside = self.reads
         attempts = [(memo, key, compute, arguments)]
+        lost: set[int] = set()  # read by questions that were given up, for what an error was made from
         try:
             while True:
                 try:
                     known = attempts[-1][0].get(attempts[-1][1])
                     value = known[0] if type(known) is tuple else self._answer(*attempts[-1])  # a tuple: answered with what lay under it
                 except _TooDeepError as deep:
-                    self._abandon(outside)
+                    lost |= self._abandon(outside)
                     identity = (id(deep.question[0]), deep.question[1])
                     if any((id(asked[0]), asked[1]) == identity for asked in attempts):
                         self._cut.add(identity)  # a cycle longer than the stack: it is cut here
@@ -192,20 +193,23 @@ class Solver:
                         self.reads.add(known[1])
                     return value
         except BaseException:
-            self._abandon(outside)
+            outside |= lost | self._abandon(outside)
             raise
         finally:
             if self._cut:
                 self._cut.clear()
 
-    def _abandon(self, outside: set[int]) -> None:
-        """Leave no question open."""
+    def _abandon(self, outside: set[int]) -> set[int]:
+        """Leave no question open; what they had read."""
+        read: set[int] = set()
         for question in self._stack:
+            read |= question.reads
             for unfinished in (question, *question.members, *question.again):
                 if unfinished.memo.get(unfinished.key) is unfinished:
                     del unfinished.memo[unfinished.key]
         self._stack.clear()
         self.reads = outside
+        return read
 
     def _answer(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         stack = self._stack

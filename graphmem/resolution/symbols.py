@@ -11,7 +11,7 @@ from typing import Final
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
 from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, language_spec
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry
+from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
 
 _NOTHING: Final = re.compile(r"(?!)")
 PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # by which a route is told its path
@@ -25,7 +25,6 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     in_tests = entry.in_tests
     scripts = entry.rules.scripts(facts)
     rows: list[SymbolRow] = []
-    tests: list[bool] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
         entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition)
         is_test = in_tests and _is_test(spec, definition)
@@ -34,31 +33,38 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
         modifiers = definition.modifiers
         if is_test and definition.kind in FUNCTION_KINDS | CLASS_KINDS:
             modifiers = tuple(sorted({*modifiers, "test"}))
-        tests.append(is_test)
-        rows.append(
-            SymbolRow(
-                id=symbol.id,
-                path=facts.path,
-                kind=definition.kind,
-                name=definition.name,
-                qualname=definition.qualname,
-                parent_id=entry.symbols[definition.parent].id if definition.parent >= 0 else "",
-                signature=definition.signature,
-                doc=definition.doc,
-                start_line=definition.start_line,
-                end_line=definition.end_line,
-                start_byte=definition.start_byte,
-                end_byte=definition.end_byte,
-                name_line=definition.name_line,
-                name_column=definition.name_column,
-                body_hash=definition.body_hash,
-                modifiers=" ".join(modifiers),
-                entry_point=entry_point,
-                complexity=definition.complexity,
-                is_test=in_tests,
-            )
-        )
+        rows.append(_row(entry, symbol, definition, modifiers, entry_point))
     return rows
+
+
+def plain_rows(entry: FileEntry) -> list[SymbolRow]:
+    """As `symbol_rows`, without what the language's table says."""
+    pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
+    return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
+
+
+def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tuple[str, ...], entry_point: str) -> SymbolRow:
+    return SymbolRow(
+        id=symbol.id,
+        path=entry.path,
+        kind=definition.kind,
+        name=definition.name,
+        qualname=definition.qualname,
+        parent_id=entry.symbols[definition.parent].id if definition.parent >= 0 else "",
+        signature=definition.signature,
+        doc=definition.doc,
+        start_line=definition.start_line,
+        end_line=definition.end_line,
+        start_byte=definition.start_byte,
+        end_byte=definition.end_byte,
+        name_line=definition.name_line,
+        name_column=definition.name_column,
+        body_hash=definition.body_hash,
+        modifiers=" ".join(modifiers),
+        entry_point=entry_point,
+        complexity=definition.complexity,
+        is_test=entry.in_tests,
+    )
 
 
 def _is_test(spec: LanguageSpec, definition: Definition) -> bool:

@@ -54,6 +54,9 @@ DUMP: Final = "dump"
 JOURNAL: Final = "memories"
 PORTABLE: Final = "any"
 _PIECE: Final = 1 << 20
+_DEEPEST: Final = 8  # folders a file of a backup lies in, itself included
+_LONGEST: Final = 200  # bytes of one part of its name
+_MOST_FILES: Final = 100_000
 # What is made again from the rest, belongs to a running process, or is a backup itself.
 _LEFT_OUT: Final = (
     "graph.db",
@@ -458,6 +461,8 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
             return manifest
     except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
         raise _not_whole(archive, str(error)) from error
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise _not_whole(archive, "it names a file and a folder alike") from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
             raise _no_backup(archive, "there is no such file") from error
@@ -474,10 +479,14 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         files = {str(name): (int(size), str(digest)) for name, (size, digest) in said["files"].items()}
         texts = {name: str(said[name]) for name in ("made_at", "graphmem", "project", "engine")}
         numbers = {name: int(said[name]) for name in ("format", "generation", "memories", "entries")}
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise _no_backup(archive, f"it has no manifest that can be read ({error})") from error
+    if len(files) > _MOST_FILES or any(size < 0 for size, _ in files.values()):
+        raise _no_backup(archive, "its manifest lists files that no backup has")
     for name in files:
         parts = PurePosixPath(name).parts
+        if len(parts) > _DEEPEST or any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST for part in parts):
+            raise _no_backup(archive, f"it names a file deeper or longer than any of a backup: {name[:60]!r}…")
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name:
             raise _no_backup(archive, f"it names a file outside itself: {name!r}")
         if parts[0] not in (DATABASE, JOURNAL) and parts[0].startswith(_LEFT_OUT):  # who serves the index is not for an archive to say

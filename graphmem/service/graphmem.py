@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "graph.db"
 PATIENCE_S: Final = 60.0
+MAX_FAILURES: Final = 200  # files of which `doctor` has the reason why they were read in part
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
@@ -278,6 +280,7 @@ class GraphMem(
             "call_sites": sum(row["call_sites"] for row in self._store.read("file_totals")),
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
+            "failures": dict(islice(ready.failures.items(), MAX_FAILURES)) if ready is not None else {},
             "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
             "history": self._history_report(),
             "learning": self._learning_report(),

@@ -102,11 +102,20 @@ def test_a_file_over_its_time_is_given_up(tmp_path, monkeypatch):
     assert parsed["m010.py"].facts.diagnostics == (("error", "timeout", "it took longer than 1 seconds to parse", 0),)
 
 
+@pytest.mark.usefixtures("lenient")
 def test_an_exception_on_one_file_is_told_and_contained(tmp_path, monkeypatch):
     files = source_files(tmp_path, SMALL_SET)
     monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "raise RecursionError('too deep')"))
     parsed = {one.facts.path: one for one in parse_files(files, project="p", workers=1)}
-    assert parsed["m010.py"].facts.diagnostics == (("error", "crashed", "extraction failed on it: RecursionError: too deep", 0),)
+    ((severity, code, message, line),) = parsed["m010.py"].facts.diagnostics
+    assert (severity, code, line) == ("error", "internal", 0)
+    assert message.startswith("reading it failed on it (RecursionError: too deep, ")
+
+
+def test_an_exception_on_one_file_fails_a_test_that_does_not_expect_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool, "_BOOT", _boot_that("m010.py", "raise KeyError('x')"))
+    with pytest.raises(IndexingError, match=r"m010\.py: KeyError"):
+        list(parse_files(source_files(tmp_path, SMALL_SET), project="p", workers=1))
 
 
 def test_workers_that_cannot_start_are_one_clear_error(tmp_path, monkeypatch):
