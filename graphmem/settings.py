@@ -39,6 +39,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "cypher": "would let a repository open a door that is closed",
     }
 )
+_OUTSIDE: Final = "would let a repository write to a directory that is not below it"
 _SECRET: Final = frozenset({"token", "model_key"})
 
 
@@ -101,6 +102,7 @@ class Settings:
     log_level: str = _setting("warning", "what is logged to stderr", choices=("debug", "info", "warning", "error"))
     log_format: str = _setting("text", "lines for people, or one JSON object a line", choices=("text", "json"))
     limits: Limits = field(default_factory=Limits)
+    ignored: tuple[str, ...] = field(default=(), compare=False, repr=False)  # sentences about settings in files that files may not make
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -158,6 +160,9 @@ def load_settings(
 ) -> Settings:
     """Settings from every source, the later ones winning.
 
+    What a file that travels with a repository may not set is left out, and said in `ignored`: a stranger's repository
+    must not make graphmem unusable.
+
     Args:
         project: root whose `pyproject.toml` and `graphmem.toml` are read; None reads no file.
         environ: usually `os.environ`; None reads none.
@@ -168,6 +173,7 @@ def load_settings(
     """
     known = {item.key: item for item in known_settings()}
     values: dict[str, Any] = {}
+    ignored: list[str] = []
     origins: dict[str, str] = {}
 
     def put(key: str, value: Any, origin: str) -> None:
@@ -177,7 +183,12 @@ def load_settings(
     if project is not None:
         for name, table in _file_tables(project):
             for key, value in _flat(table, known, name):
-                put(key, _inside(project, value, name) if key == "db" else value, name)
+                if refused := _NOT_IN_FILES.get(key) or (key == "db" and not _is_inside(project, value) and _OUTSIDE):
+                    ignored.append(f"{key} in {name} is ignored, as it {refused}; set {known[key].variable} instead")
+                else:
+                    put(
+                        key, str((project.resolve() / value).resolve()) if key == "db" and value and isinstance(value, str) else value, name
+                    )
     by_variable = {item.variable: key for key, item in known.items()}
     for variable, text in sorted((environ or {}).items()):
         if variable.startswith(ENV_PREFIX):
@@ -191,7 +202,7 @@ def load_settings(
 
     limits = Limits(**{key.removeprefix("limits."): value for key, value in values.items() if key.startswith("limits.")})
     top = {key: value for key, value in values.items() if "." not in key}
-    return Settings(**top, limits=limits, origins=MappingProxyType(origins))
+    return Settings(**top, limits=limits, origins=MappingProxyType(origins), ignored=tuple(ignored))
 
 
 def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -204,7 +215,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
         try:
             table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as reason:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as reason:
             if name == "pyproject.toml":
                 continue  # somebody else's file: its faults are for its own tools to report
             raise SettingsError(
@@ -224,28 +235,19 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
         for dotted, inner in pairs:
             if dotted not in known:
                 raise SettingsError(_unknown(dotted, known, f" in {origin}"), setting=dotted, value=inner, origin=origin)
-            if dotted in _NOT_IN_FILES:
-                variable = known[dotted].variable
-                raise SettingsError(
-                    f"{dotted} in {origin} {_NOT_IN_FILES[dotted]}; set {variable} instead", setting=dotted, value="", origin=origin
-                )
             yield dotted, inner
 
 
-def _inside(project: Path, value: Any, origin: str) -> Any:
-    """A repository's own file may place the index inside the repository, nowhere else."""
+def _is_inside(project: Path, value: Any) -> bool:
+    """A repository's own file may place the index inside the repository, nowhere else; what is no text is refused later."""
     if not isinstance(value, str) or not value:
-        return value
+        return True
     root = project.resolve()
-    path = (root / value).resolve()
-    if path == root or not path.is_relative_to(root):
-        raise SettingsError(
-            f"db in {origin} is {value!r}, which is not a directory below {root}; use GRAPHMEM_DB or --db to keep the index elsewhere",
-            setting="db",
-            value=value,
-            origin=origin,
-        )
-    return str(path)
+    try:
+        path = (root / value).resolve()
+    except (OSError, ValueError, RuntimeError):  # no path at all, or links in a circle
+        return False
+    return path != root and path.is_relative_to(root)
 
 
 def _checked(known: KnownSetting, value: Any, origin: str) -> Any:

@@ -151,6 +151,10 @@ def directory(path: Path) -> Path:
 
 
 def _log_to_stderr(settings: Settings) -> None:
+    import logging
+
     from graphmem.service.logs import log_to
 
     log_to(None, settings.log_level, settings.log_format)
+    for sentence in settings.ignored:
+        logging.getLogger(__name__).warning("%s", sentence)

@@ -58,6 +58,7 @@ class MemoryBook:
         embedder: the model for new vectors, or None; asked when one is needed.
         policy: limits of pruning.
         on_change: told after each write what changed.
+        commit_at: the commit a project's root stands at, "" for none; asked for the root, which is "" before the first index.
     """
 
     def __init__(
@@ -70,12 +71,14 @@ class MemoryBook:
         embedder: Callable[[], Embedder | None] = lambda: None,
         policy: Policy | None = None,
         on_change: Callable[[KnowledgeDelta], None] | None = None,
+        commit_at: Callable[[str], str] = lambda _: "",
     ) -> None:
         self.store = store
         self.projections = projections
         self.clock = clock or SystemClock()
         self.policy = policy or Policy()
         self.on_change = on_change
+        self._commit_at = commit_at
         self.notes: list[str] = []  # for `doctor`
         self.uses = 0  # of memories, since the last pruning
         self._data_dir = data_dir
@@ -363,8 +366,12 @@ class MemoryBook:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact, then validate; see `intake.drafted`."""
-        return drafted(item, self.store.meta().get("root", ""), source, dim)
+        """Redact, then validate; see `intake.drafted`. What is taught or learnt now is so at the commit the project stands at."""
+        root = self.store.meta().get("root", "")
+        found = drafted(item, root, source, dim)
+        if found.commit_sha is None and found.source != "imported":
+            found = found._replace(commit_sha=self._commit_at(root) or None)
+        return found
 
     def _plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
         return Planner(self._around()).plan(drafts, model, op)

@@ -93,8 +93,8 @@ def link(
             wait_for(path, GIVEN)
     if view is None:
         for match in _PATH.finditer(content):
-            if _is_of_tree(match["path"]):
-                wait_for(match["path"], BARE)
+            if _is_of_tree(path := _path_of(content, match)):
+                wait_for(path, BARE)
     if view is not None:
         for ref in given_symbols:
             nodes = resolve(view, ref)
@@ -105,10 +105,11 @@ def link(
                 unresolved.append(ref)
         spans: list[tuple[int, int]] = []
         for match in _PATH.finditer(content):
-            file = _file(view, match["path"])
+            path = _path_of(content, match)
+            file = _file(view, path)
             if file is None:
-                if _is_of_tree(match["path"]):
-                    wait_for(match["path"], BARE)
+                if _is_of_tree(path):
+                    wait_for(path, BARE)
                 continue
             spans.append(match.span())
             inner = _around(view, file, int(match["line"])) if match["line"] else None
@@ -130,6 +131,19 @@ def link(
         sorted(modules),
         list(dict.fromkeys(unresolved)),
     )
+
+
+_HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a diff, up to a path in it
+
+
+def _path_of(content: str, match: re.Match[str]) -> str:
+    """The path that was named: `a/` and `b/` of a diff's header are none of its folders."""
+    path = match["path"]
+    side, _, rest = path.partition("/")
+    if side not in ("a", "b") or not rest:
+        return path
+    other = f"{'b' if side == 'a' else 'a'}/{rest}"
+    return rest if other in content or _HEADER.search(content[: match.start()]) else path
 
 
 def _is_of_tree(path: str) -> bool:

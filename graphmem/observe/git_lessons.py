@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from graphmem.observe.git_log import Commit
@@ -37,6 +38,7 @@ _TRAILER: Final = re.compile(
 _ASIDE: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
 )
+_PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # pasted below the message; no prose from there on
 _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
@@ -72,6 +74,7 @@ def lessons(commits: Sequence[Commit], messages: Mapping[str, str], living: Coll
                     "source": "commit_auto",
                     "related_files": files,
                     "commit_sha": commit.sha,
+                    "created_at": _moment(commit.at),
                     "id": f"commit-{commit.sha}",
                     "tags": ["git"],
                 }
@@ -79,6 +82,15 @@ def lessons(commits: Sequence[Commit], messages: Mapping[str, str], living: Coll
             if len(out) == MOST_LEARNT:
                 break
     return out
+
+
+def _moment(at: float) -> datetime | None:
+    """When a commit was made; None for a time that is still to come, or that no calendar has."""
+    try:
+        made = datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return made if made <= datetime.now(UTC) else None
 
 
 def _is_code(path: str) -> bool:
@@ -89,7 +101,7 @@ def _explained(message: str) -> str:
     """The sentences that warn and the ones before them, from the prose of a message; "" when none does."""
     prose = [
         " ".join(paragraph.split())
-        for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", message))
+        for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))
         if paragraph.strip() and not _NOT_PROSE.match(paragraph)
     ]
     sentences = [one for paragraph in prose for one in _SENTENCE.split(paragraph)]

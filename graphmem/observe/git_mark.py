@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -29,6 +30,29 @@ def mark(root: Path) -> Mark | None:
     files = [common / name for name in _COMMON]
     files += [place / reference for place in (folder, common) if reference]
     return head, tuple(map(_state, files))
+
+
+def head(root: Path) -> str:
+    """The commit a working tree stands at, as its files tell; "" where there is none or they do not tell."""
+    try:
+        folder = _git_folder(root)
+        said = (folder / "HEAD").read_text(encoding="utf-8").strip() if folder is not None else ""
+        if folder is None or not said.startswith("ref:"):
+            return said if _COMMIT.fullmatch(said) else ""
+        reference = said.removeprefix("ref:").strip()
+        common = _common(folder)
+        for place in (folder, common):
+            if (place / reference).is_file():
+                said = (place / reference).read_text(encoding="ascii").strip()
+                return said if _COMMIT.fullmatch(said) else ""
+        packed = (common / "packed-refs").read_text(encoding="utf-8")
+    except (OSError, ValueError):  # nothing is committed yet, or refs are kept in another way
+        return ""
+    found = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", packed, re.MULTILINE)
+    return found[1] if found is not None else ""
+
+
+_COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 
 
 def _git_folder(root: Path) -> Path | None:

@@ -19,6 +19,7 @@ from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress
+from graphmem.observe import git_mark
 from graphmem.projection.projections import Projections
 from graphmem.search.phases import PhaseBook
 from graphmem.service.changes import ChangeVerbs
@@ -112,7 +113,14 @@ class GraphMem(
         self._hub: Hub[IndexProgress] = Hub(replay=True)
         self._memory_news: Hub[MemoryChange] = Hub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
-        self._book = MemoryBook(store, self._projections, data_dir, embedder=self._vectors.query_embedder, on_change=self._memories_changed)
+        self._book = MemoryBook(
+            store,
+            self._projections,
+            data_dir,
+            embedder=self._vectors.query_embedder,
+            on_change=self._memories_changed,
+            commit_at=self._commit_at,
+        )
         self._language_model = configured(settings)
         self._phases = PhaseBook(data_dir)
         self._searcher = Searcher(
@@ -291,6 +299,11 @@ class GraphMem(
     def subscribe_memories(self) -> Feed[MemoryChange]:
         """Listen to changes of memories: a context manager whose value iterates over them until it is left."""
         return self._memory_news.feed()
+
+    def _commit_at(self, root: str) -> str:
+        beside = self._data_dir.parent if self._data_dir.name == ".graphmem" else None
+        place = Path(root) if root else beside
+        return git_mark.head(place) if place is not None else ""
 
     def _memories_changed(self, delta: KnowledgeDelta) -> None:
         self._injector.memories_changed(delta)

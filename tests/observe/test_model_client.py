@@ -153,9 +153,10 @@ def test_there_is_none_unless_one_is_configured_and_a_repository_cannot_choose_i
         configured(Settings(model_url="https://example.com/v1"))
     for line in ("model_url = 'https://example.com/v1'", "model_key = 'k-1'"):
         (tmp_path / PROJECT_FILE).write_text(line + "\n")
-        with pytest.raises(SettingsError) as refusal:
-            load_settings(tmp_path)
-        assert "k-1" not in refusal.value.message
+        settings = load_settings(tmp_path)
+        assert configured(settings) is None
+        assert "is ignored" in settings.ignored[0]
+        assert "k-1" not in settings.ignored[0]
     settings = load_settings(
         None, {"GRAPHMEM_MODEL_URL": "https://example.com/v1", "GRAPHMEM_MODEL_NAME": "small", "GRAPHMEM_MODEL_KEY": "k-1"}
     )

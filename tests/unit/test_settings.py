@@ -56,14 +56,18 @@ def test_what_cannot_be_meant_is_refused_with_a_way_out(tmp_path: Path, text: st
 
 def test_a_file_that_travels_with_a_repository_cannot_hold_a_token_or_place_the_index_outside(tmp_path: Path) -> None:
     (tmp_path / PROJECT_FILE).write_text("token = 'hunter2'\n")
-    with pytest.raises(SettingsError) as refusal:
-        load_settings(tmp_path)
-    assert "GRAPHMEM_TOKEN" in refusal.value.message
-    assert "hunter2" not in refusal.value.message
+    settings = load_settings(tmp_path)
+    assert settings.token == ""
+    (said,) = settings.ignored
+    assert "GRAPHMEM_TOKEN" in said
+    assert "hunter2" not in said
 
-    (tmp_path / PROJECT_FILE).write_text("db = '../elsewhere'\n")
-    with pytest.raises(SettingsError):
-        load_settings(tmp_path)
+    (tmp_path / "circle").symlink_to("circle")
+    for outside in ("../elsewhere", "/tmp", ".", "a/../..", "circle/x/../../..", "\\u0000"):
+        (tmp_path / PROJECT_FILE).write_text(f'db = "{outside}"\n')
+        settings = load_settings(tmp_path)
+        assert settings.db == ""
+        assert "GRAPHMEM_DB" in settings.ignored[0]
 
     (tmp_path / PROJECT_FILE).write_text("db = 'var/index'\n")
     assert load_settings(tmp_path).db == str(tmp_path / "var" / "index")
@@ -75,13 +79,18 @@ def test_a_file_that_travels_with_a_repository_cannot_hold_a_token_or_place_the_
 @pytest.mark.parametrize("file", [PROJECT_FILE, "pyproject.toml"])
 def test_a_repository_does_not_say_what_is_loaded_and_who_may_ask(tmp_path: Path, line: str, file: str) -> None:
     (tmp_path / file).write_text(f"[tool.graphmem]\n{line}\n" if file == "pyproject.toml" else f"{line}\n")
-    with pytest.raises(SettingsError, match=f"set GRAPHMEM_{line.partition(' ')[0].upper()} instead"):
-        load_settings(tmp_path)
+    settings = load_settings(tmp_path)
+    assert settings == Settings()
+    assert f"set GRAPHMEM_{line.partition(' ')[0].upper()} instead" in settings.ignored[0]
 
 
 def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.graphmem\n")
-    assert load_settings(tmp_path) == Settings()
+    for text in ("[tool.graphmem\n", "a = " + "[" * 100_000, "tool = 3\n"):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert load_settings(tmp_path) == Settings()
+    (tmp_path / PROJECT_FILE).write_text("a = " + "[" * 100_000)
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_settings(tmp_path)
 
 
 def test_settings_made_by_hand_are_checked_too() -> None:
