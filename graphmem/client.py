@@ -146,7 +146,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         raise NotIndexedError(f"{where}; make one with `graphmem index`", path=str(directory))
     ignore = directory / ".gitignore"
     ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").strip() == "*"
-    if directory.is_dir() and not ours and any(directory.iterdir()):
+    if directory.is_dir() and not ours and any(one.name != "rules" for one in directory.iterdir()):
         raise BadInputError(
             f"{directory} holds other files; give a new or empty directory for the index", argument="db", path=str(directory)
         )

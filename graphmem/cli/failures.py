@@ -8,6 +8,7 @@ import threading
 from typing import Any, Final, NoReturn
 
 from graphmem import errors
+from graphmem._inert import inert, inert_lines
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.cli.output import Output
 
@@ -61,9 +62,9 @@ def _say_fault(error: BaseException, where: str) -> None:
     if os.environ.get("GRAPHMEM_LOG_LEVEL", "").lower() == "debug":
         import traceback
 
-        traceback.print_exception(error)
+        sys.stderr.write(inert_lines("".join(traceback.format_exception(error))))
         return
-    detail = " ".join(str(error).split()) or "no message"
+    detail = inert(" ".join(str(error).split())) or "no message"
     sys.stderr.write(
         f"graphmem: {where}: {type(error).__name__}: {detail[:500]}\n"
         "  Run it again with GRAPHMEM_LOG_LEVEL=debug to see where, and please report that.\n"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from graphmem._inert import inert, inert_json, inert_lines
 from graphmem.answers import to_json
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 
 _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the environment; rich reads them
-_CONTROL: Final = dict.fromkeys((7, 8, 11, 12, 13))  # what rich leaves out of texts, too
 
 
 @dataclass
 class Output:
     """How this command was asked to speak. Lines are never cut or folded; colours are for terminals only.
+
+    Everything a command prints passes here, and becomes inert: a cell is one line, whatever is in it.
 
     What is no terminal gets its lines without rich, which takes longer to load than most answers to be found.
     """
@@ -59,8 +61,7 @@ class Output:
 
     def json(self, answer: Any) -> None:
         """One JSON document on stdout."""
-        json.dump(to_json(answer), sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        sys.stdout.write(inert_json(json.dumps(to_json(answer), indent=2, ensure_ascii=False)) + "\n")
 
     def line(self, *cells: Cell) -> None:
         """One line, its cells side by side; no cell gives an empty line."""
@@ -68,6 +69,11 @@ class Output:
             stream.write("".join(map(_bare, cells)) + "\n")
             return
         self.console.print(joined(cells), soft_wrap=True)
+
+    def text(self, text: str) -> None:
+        """A text of several lines."""
+        for line in inert_lines(text).split("\n"):
+            self.line(line)
 
     def rows(self, rows: Iterable[Sequence[Cell]], indent: int = 2, gap: int = 2, right: Sequence[int] = ()) -> None:
         """Lines whose cells start in common columns, as wide as they need to be; columns in `right` end there instead."""
@@ -97,7 +103,7 @@ def _bare(cell: Cell) -> str:
     """A cell as text without any style."""
     if isinstance(cell, tuple):
         cell = cell[0]
-    return (f"{cell:,}" if isinstance(cell, int) else str(cell)).translate(_CONTROL)
+    return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))
 
 
 def _bare_rows(rows: Iterable[Sequence[Cell]], indent: int, gap: int, right: Sequence[int]) -> Iterator[str]:
@@ -118,8 +124,8 @@ def styled(cell: Cell) -> Text:
     from rich.text import Text
 
     if isinstance(cell, Text):
-        return cell
-    return Text(cell[0], style=cell[1]) if isinstance(cell, tuple) else Text(f"{cell:,}" if isinstance(cell, int) else str(cell))
+        return cell if (plain := inert(cell.plain)) == cell.plain else Text(plain, style=cell.style)
+    return Text(inert(cell[0]), style=cell[1]) if isinstance(cell, tuple) else Text(_bare(cell))
 
 
 def joined(cells: Iterable[Cell]) -> Text:

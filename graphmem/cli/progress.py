@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from graphmem._inert import inert
 from graphmem.cli.output import Output
 from graphmem.model import IndexProgress
 
@@ -69,7 +70,7 @@ def _bars(output: Output) -> Progress:
         BarColumn(bar_width=30),
         TimeElapsedColumn(),
         TextColumn("{task.fields[count]}"),
-        TextColumn("[dim]{task.fields[message]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        TextColumn("{task.fields[message]}", style="dim", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         console=output.stderr.console,
         expand=True,
     )
@@ -94,7 +95,7 @@ class _Bars:
             if step.stage not in self._tasks:
                 self._tasks[step.stage] = self._bars.add_task(_WORDS.get(step.stage, step.stage), total=None, count="", message="")
             self._bars.update(
-                self._tasks[step.stage], completed=step.done, total=step.total or None, count=_count(step), message=step.message
+                self._tasks[step.stage], completed=step.done, total=step.total or None, count=_count(step), message=inert(step.message)
             )
 
     def _close(self, stage: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from graphmem._inert import inert_json
 from graphmem._private import all_without_private, without_private
 from graphmem.errors import BadInputError
 
@@ -212,8 +213,8 @@ def answer(agent: Agent, event: str, text: str) -> str:
     if name is None or not text:
         return ""
     if agent.nested:
-        return json.dumps({"hookSpecificOutput": {"hookEventName": event, name: text}}, ensure_ascii=False)
-    return json.dumps({name: text}, ensure_ascii=False)
+        return inert_json(json.dumps({"hookSpecificOutput": {"hookEventName": event, name: text}}, ensure_ascii=False))
+    return inert_json(json.dumps({name: text}, ensure_ascii=False))
 
 
 def told(value: Any) -> Result:

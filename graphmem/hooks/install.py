@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from graphmem._inert import inert
 from graphmem.errors import BadInputError
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
@@ -50,7 +51,7 @@ class Change(NamedTuple):
         before, after = (
             one.decode("utf-8", "replace").splitlines(keepends=True) if one is not None else [] for one in (self.before, self.after)
         )
-        name = str(self.path)
+        name = inert(str(self.path))
         lines = difflib.unified_diff(
             before, after, name if self.before is not None else "/dev/null", name if self.after is not None else "/dev/null"
         )

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from graphmem._inert import inert_json
 from graphmem.errors import BadInputError
 from graphmem.injection.items import clean, plain_path
 
@@ -47,7 +48,7 @@ def conflict(own: str, own_title: str, other: str, other_title: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split()).replace('"', "'")
+    return " ".join(clean(text).split()).replace('"', "'")
 
 
 def _place(one: Item) -> str:
@@ -212,13 +213,13 @@ class JsonFormat(Format):
 
     def item(self, one: Item) -> str:
         """One object."""
-        return json.dumps(_as_object(one), ensure_ascii=False)
+        return inert_json(json.dumps(_as_object(one), ensure_ascii=False))
 
     def write(self, items: Sequence[Item]) -> str:
         """One document; "" for no items."""
         if not items:
             return ""
-        return json.dumps({"about": INTRODUCTION, "items": [_as_object(one) for one in items]}, ensure_ascii=False)
+        return inert_json(json.dumps({"about": INTRODUCTION, "items": [_as_object(one) for one in items]}, ensure_ascii=False))
 
 
 def _as_object(one: Item) -> dict[str, Any]:

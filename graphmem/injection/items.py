@@ -57,7 +57,7 @@ def plain_path(path: str) -> str:
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
     """A memory as an item."""
     conflicts = tuple(
-        (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else one.title)
+        (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else clean(one.title))
         for one in info.relations
         if one.kind == "conflicts_with" and one.status not in ("superseded", "deprecated")
     )
@@ -84,7 +84,10 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 def of_rules(rules: Iterable[Rule]) -> list[Item]:
     """Rules as items, verbatim, in their order."""
-    return [Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=one.name) for one in rules]
+    return [
+        Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=clean(one.name))
+        for one in rules
+    ]
 
 
 def note(text: str) -> Item:

@@ -12,6 +12,7 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 import graphmem
+from graphmem._inert import inert_lines
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
@@ -41,8 +42,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             budget = arguments.pop("budget", tool.budget)
             answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
         except GraphMemError as error:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=refusal(error))], is_error=True)
-        return types.CallToolResult(content=[types.TextContent(type="text", text=answer)])
+            return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(refusal(error)))], is_error=True)
+        return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
     async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(
@@ -58,8 +59,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
         except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, refusal(error)) from error
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))
+            raise MCPError(types.INVALID_PARAMS, inert_lines(refusal(error))) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=inert_lines(said)))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
     async def list_resources(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -74,8 +75,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         try:
             mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
         except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, refusal(error)) from error
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=said)])
+            raise MCPError(types.INVALID_PARAMS, inert_lines(refusal(error))) from error
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=inert_lines(said))])
 
     return Server(
         "graphmem",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from graphmem._inert import inert
 from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
@@ -62,9 +63,9 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
         budget: tokens.
         more: how to get the rows that were left out.
     """
-    lines = list(head)
+    lines = [inert(line) for line in head]
     left = budget - tokens("\n".join(lines)) - _LAST_LINE
-    for shown, row in enumerate(rows):
+    for shown, row in enumerate(map(inert, rows)):
         left -= tokens(row) + 1
         if left < 0:
             return "\n".join([*lines, f"{_CUT}{len(rows) - shown} more lines: {more}"])
@@ -86,6 +87,7 @@ def impact(report: ImpactReport, budget: int) -> str:
         _completeness(report),
         *_freshness(report.state),
     ]
+    head = [inert(line) for line in head]
     rows: list[str] = []
     before = ""
     for hit in report.hits:
@@ -127,7 +129,8 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
     one = detail.symbol
     head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
     if detail.doc:
-        head.append(detail.doc)
+        head += detail.doc.splitlines()
+    head = [inert(line) for line in head]
     rows: list[str] = []
     for name, sites in (
         ("callers", detail.callers),
@@ -187,15 +190,15 @@ def packed(answer: SearchAnswer) -> str:
     """Hits as one text that was cut to the budget: code by file, memories whole and with their citations; and what found no room."""
     whole = answer.packed
     if whole is None or not whole.text:
-        return "\n".join([*_missing(answer), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
+        return "\n".join([*map(inert, _missing(answer)), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
     left_out = [f"left out: {', '.join(f'{count} ({why})' for why, count in sorted(whole.left_out.items()))}"] if whole.left_out else []
-    return "\n".join([*_missing(answer), whole.text, *left_out])
+    return "\n".join([*map(inert, _missing(answer)), whole.text, *left_out])
 
 
 def path(answer: PathAnswer, budget: int) -> str:
     """How one symbol comes to depend on another, step by step."""
     if not answer.steps:
-        return (
+        return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
             f"({answer.epistemic.replace('_', ' ')})"
         )
@@ -274,13 +277,15 @@ def timeline(answer: Timeline, budget: int) -> str:
 
 def refusal(error: GraphMemError) -> str:
     """What went wrong and what to ask instead, in the words of the tools."""
-    said = str(error)
+    if lines := error.facts.get("refusals"):  # of several things asked at once, each said already
+        return "\n\n".join(lines)
+    said = inert(str(error))
     for elsewhere, here in _AS_TOOLS.items():
         said = said.replace(elsewhere, here)
     if isinstance(error, AmbiguousSymbolError):
-        return "\n".join([said, *(f"- {candidate.ref}" for candidate in error.candidates)])
+        return "\n".join([said, *(f"- {inert(candidate.ref)}" for candidate in error.candidates)])
     if isinstance(error, SymbolNotFoundError) and error.suggestions:
-        return "\n".join([said, "did you mean:", *(f"- {suggestion}" for suggestion in error.suggestions)])
+        return "\n".join([said, "did you mean:", *(f"- {inert(suggestion)}" for suggestion in error.suggestions)])
     return said
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem._inert import inert
 from graphmem.errors import (
     AmbiguousMemoryError,
     AmbiguousSymbolError,
@@ -115,9 +116,9 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
             if len(refs) == 1:
                 raise
             failed += 1
-            answers.append(f"{ref}: {text.refusal(error)}")
+            answers.append(f"{inert(ref)}: {text.refusal(error)}")
     if failed == len(refs):
-        raise BadInputError("\n\n".join(answers), argument="refs")
+        raise BadInputError("\n\n".join(answers), argument="refs", refusals=answers)
     return "\n\n".join(answers)
 
 

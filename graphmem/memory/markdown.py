@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from graphmem._inert import inert
 from graphmem.answers import MemoryInfo
 
 # Sections of MEMORY.md, in order, and the types that stand in each; the last one takes the others.
@@ -63,7 +64,11 @@ def section_of(type_: str) -> str:
 
 def skeleton(project: str) -> str:
     """A MEMORY.md with nothing in its sections yet."""
-    lines = [f"# What {project} knows", "", "<!-- Edit, add or delete lines; `graphmem sync-file` carries the changes both ways. -->"]
+    lines = [
+        f"# What {inert(project)} knows",
+        "",
+        "<!-- Edit, add or delete lines; `graphmem sync-file` carries the changes both ways. -->",
+    ]
     for name in SECTIONS:
         lines += ["", f"## {name}", ""]
     return "\n".join(lines) + "\n"
@@ -71,7 +76,7 @@ def skeleton(project: str) -> str:
 
 def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
     """All memories by type, with what an import needs in comments."""
-    lines = [f"# Memories of {project}"]
+    lines = [f"# Memories of {inert(project)}"]
     by_type: dict[str, list[MemoryInfo]] = {}
     for one in memories:
         by_type.setdefault(one.type, []).append(one)
@@ -91,7 +96,7 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
     """The form agents read as their instructions: bare lines under the sections, nothing to sync."""
-    lines = [f"# {project}"]
+    lines = [f"# {inert(project)}"]
     for name in SECTIONS:
         rows = sorted((one for one in memories if section_of(one.type) == name), key=lambda one: (-one.importance, one.id))
         if rows:

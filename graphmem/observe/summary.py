@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from graphmem._inert import inert
 from graphmem.observe.model import ErrorSeen, SessionInfo, SessionRecord
 from graphmem.observe.shell import program_of
 
@@ -209,8 +210,8 @@ def _quoted(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A text that can stand between backticks."""
-    return text.replace("`", "'")
+    """A text that can stand between backticks, on one line."""
+    return inert(text).replace("`", "'")
 
 
 def _line(text: str, most: int = _LINE) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from graphmem._inert import inert, inert_json
 from graphmem.answers import to_json
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ GRAPHML: Final = (
 )
 
 
+_NO_XML: Final = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 ZONE: Final = 24  # folders of a zone that are shown; the others are one box
 
 
@@ -171,14 +173,12 @@ def graphml(view: Diagram) -> str:
 
 def as_json(view: Diagram) -> str:
     """The view as it is."""
-    return json.dumps(to_json(view), ensure_ascii=False, indent=1) + "\n"
+    return inert_json(json.dumps(to_json(view), ensure_ascii=False, indent=1)) + "\n"
 
 
 def printable(text: str) -> str:
-    """Text without what XML cannot hold: control characters and halves of surrogate pairs."""
-    return "".join(
-        c if c in "\t\n\r" or (c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff") else "\ufffd" for c in text
-    )
+    """Text without what XML cannot hold, on one line."""
+    return inert(text).translate(_NO_XML)
 
 
 def xml(text: str) -> str:
@@ -188,12 +188,12 @@ def xml(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A name as Graphviz reads it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return '"' + inert(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _mermaid(text: str) -> str:
     """Text inside quotes; Mermaid writes characters it would read as its own by number."""
-    return "".join(f"#{ord(c)};" if c in '"#;&<>`[]{}|\\' else " " if c in "\r\n" else c for c in text)
+    return "".join(f"#{ord(c)};" if c in '"#;&<>`[]{}|\\' else c for c in inert(text))
 
 
 def _steps(depth: int) -> str:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import orjson
 
+from graphmem._inert import inert_json
 from graphmem.service.diagram import GRAPHML, printable, quoted, xml
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Counted:
 def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """One object a line."""
     for row in rows:
-        yield orjson.dumps(row).decode() + "\n"
+        yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
 def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -102,7 +103,7 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
         if part == "nodes" and "src" in row:
             part, first = "edges", True
             yield '],"edges":['
-        yield ("\n" if first else ",\n") + orjson.dumps(row).decode()
+        yield ("\n" if first else ",\n") + inert_json(orjson.dumps(row).decode())
         first = False
     yield "]}\n" if part == "edges" else '],"edges":[]}\n'
 

@@ -30,7 +30,7 @@ def of_summary(one: SessionSummary, room: int) -> Item:
 def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
     """Files to read before work on a module, in one line."""
     listed = ", ".join(f"{plain_path(one.path)} ({one.why})" for one in files)
-    return Item("editor", "file", f"prefetch:{module}", f"Work on {module} usually begins with: {listed}")
+    return Item("editor", "file", f"prefetch:{module}", f"Work on {plain_path(module)} usually begins with: {listed}")
 
 
 def tokens_of(root: Path | None, path: str) -> int | None:

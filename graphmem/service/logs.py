@@ -6,7 +6,21 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import Any, TextIO
+
+from graphmem._inert import inert, inert_json, inert_lines
+
+
+class LineFormatter(logging.Formatter):
+    """A line for people; one record is one line, but for its traceback."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name in the library
+        """The line without the traceback."""
+        return inert(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - its name in the library
+        """The traceback."""
+        return inert_lines(super().formatException(ei))
 
 
 class JsonFormatter(logging.Formatter):
@@ -24,7 +38,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return inert_json(json.dumps(line, ensure_ascii=False, default=str))
 
 
 def log_to(stream: TextIO | None, level: str, form: str) -> None:
@@ -36,5 +50,5 @@ def log_to(stream: TextIO | None, level: str, form: str) -> None:
         form: text or json.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(JsonFormatter() if form == "json" else LineFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler])

@@ -6,6 +6,7 @@ import json
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._inert import inert_json, inert_lines
 from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
 from graphmem.memory import exchange, foreign, markdown
@@ -44,14 +45,14 @@ class PeopleVerbs:
             BadInputError: another format.
         """
         if format == "json":
-            return json.dumps(exchange.exported(self._book), ensure_ascii=False, indent=1) + "\n"
+            return inert_json(json.dumps(exchange.exported(self._book), ensure_ascii=False, indent=1)) + "\n"
         self._book.flush()
         if format == "markdown":
             describer = self._book.describer()
             live = [row for row in self._book.index().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
-            return markdown.markdown([describer.info(row) for row in live], self._book.project())
+            return inert_lines(markdown.markdown([describer.info(row) for row in live], self._book.project()))
         if format == "claude":
-            return markdown.claude_md(listed(self._book), self._book.project())
+            return inert_lines(markdown.claude_md(listed(self._book), self._book.project()))
         raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
 
     def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002

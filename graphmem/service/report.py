@@ -6,10 +6,11 @@ Made of the answers of the verbs alone, so that it is the same whichever door fe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as html_escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Protocol
 
+from graphmem._inert import inert
 from graphmem.service.diagram import of_modules
 from graphmem.service.svg import STYLE, colour, svg
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
         HotspotPage,
         ModuleMap,
     )
+
+
+def escape(text: str) -> str:
+    """Text as HTML, on one line and inert."""
+    return html_escape(inert(text))
+
 
 ROWS: Final = 15  # of a table; the rest is a command away
 FEW: Final = 8

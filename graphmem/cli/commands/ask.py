@@ -83,7 +83,7 @@ def ask(
             here.output.json(answer)
         elif quiet:
             for sentence in answer.sentences:
-                here.output.line(sentence.text)
+                here.output.text(sentence.text)
         else:
             from graphmem.cli.render.search import reply as show
 

@@ -89,7 +89,7 @@ def trust(
 def _show(here: Door, found: Injection) -> None:
     def told() -> None:
         if found.text:
-            here.output.line(found.text)
+            here.output.text(found.text)
         else:
             here.output.note("nothing to show" if not found.late else "it was not ready by its deadline, so nothing is shown")
         left = ", ".join(f"{count} {reason}" for reason, count in found.left_out.items())

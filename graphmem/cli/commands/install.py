@@ -136,7 +136,7 @@ def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool
         here.output.note("graphmem is written into none of these agents' settings")
     for one in told:
         if dry_run and one.changes:
-            here.output.line(one.diff().rstrip("\n"))
+            here.output.text(one.diff().rstrip("\n"))
         elif not here.output.quiet:
             here.output.line(f"{_what(one, dry_run=dry_run)} {one.path}")
         for note in one.notes:

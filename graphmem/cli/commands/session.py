@@ -83,7 +83,7 @@ def summary(
         if as_json:
             here.output.json(found)
         else:
-            here.output.line(found.short if quiet else found.markdown.rstrip())
+            here.output.text(found.short if quiet else found.markdown.rstrip())
 
 
 @app.command()

@@ -48,7 +48,8 @@ def modules(output: Output, found: ModuleMap) -> None:
         )
         for one in sorted(found.modules, key=lambda one: (-one.layer, one.name))
     ]
-    output.line(("\nlayer, name, size, heat", DIM))
+    output.line()
+    output.line(("layer, name, size, heat", DIM))
     output.rows(rows, right=(0, 2, 3))
     upward = sorted((one for one in found.dependencies if one.upward), key=lambda one: (one.weight, one.src_name, one.dst_name))
     output.line()
@@ -75,10 +76,12 @@ def module(output: Output, found: ModuleDetail) -> None:
     if one.central:
         output.line("leans on " + ", ".join(symbol.qualname for symbol in one.central))
     for title, rows in (("depends on", found.dependencies), ("is used by", found.dependents)):
-        output.line((f"\n{title}", HEADING), ("" if rows else "  nothing", DIM))
+        output.line()
+        output.line((f"{title}", HEADING), ("" if rows else "  nothing", DIM))
         output.rows([_dependency(row) for row in rows[:DEPENDENCIES]])
         _cut(output, DEPENDENCIES, len(rows), "--json has all")
-    output.line(("\nfiles", HEADING))
+    output.line()
+    output.line(("files", HEADING))
     output.rows(
         [((file.path, PATH), f"{file.lines:,} lines", _heat(file.heat), ("test" if file.is_test else "", DIM)) for file in found.files]
     )
@@ -252,20 +255,24 @@ def drift(output: Output, found: Drift) -> None:
     """What came, what went, what breaks others."""
     output.line((f"{found.base[:12]} → {found.head[:12] if ' ' not in found.head else found.head}", HEADING))
     output.line(f"modularity {found.modularity_before:.2f} → {found.modularity_after:.2f}")
-    output.line(("\nmodules", HEADING), ("" if found.modules else "  as they were", DIM))
+    output.line()
+    output.line(("modules", HEADING), ("" if found.modules else "  as they were", DIM))
     output.rows(
         [((one.change, DIM), (one.name, NAME), f"{one.files_before:,} → {plural(one.files_after, 'file')}") for one in found.modules]
     )
-    output.line(("\ndependencies", HEADING), ("" if found.dependencies else "  as they were", DIM))
+    output.line()
+    output.line(("dependencies", HEADING), ("" if found.dependencies else "  as they were", DIM))
     rows = found.dependencies[: 2 * DEPENDENCIES]
     output.rows([((one.change, DIM), f"{one.src} → {one.dst}", f"{one.before:,} → {one.after:,}") for one in rows])
     _cut(output, len(rows), len(found.dependencies), "--json has all")
     for title, list_, style in (("new cycles", found.new_cycles, BAD), ("resolved cycles", found.resolved_cycles, common.GOOD)):
-        output.line((f"\n{title}", HEADING), ("" if list_ else "  none", DIM))
+        output.line()
+        output.line((f"{title}", HEADING), ("" if list_ else "  none", DIM))
         for one in list_:
             output.line(("  " + " → ".join([*one.example, one.example[0]]), style))
     counts = ", ".join(f"{count:,} {change}" for change, count in found.api_counts.items())
-    output.line(("\npublic API", HEADING), f"  {counts or 'as it was'}")
+    output.line()
+    output.line(("public API", HEADING), f"  {counts or 'as it was'}")
     breaking = [one for one in found.api if one.change in ("removed", "signature", "moved")]
     output.rows(
         [

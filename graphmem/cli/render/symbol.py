@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphmem._inert import inert_lines
 from graphmem.answers import PathAnswer, Site, SymbolDetail, SymbolInfo
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
@@ -108,7 +109,7 @@ def _source(output: Output, one: SymbolInfo, text: str) -> None:
         from rich.syntax import Syntax
 
         lexer = Syntax.guess_lexer(one.path, code=text)
-        output.console.print(Syntax(text, lexer, line_numbers=True, start_line=one.start_line, background_color="default"))
+        output.console.print(Syntax(inert_lines(text), lexer, line_numbers=True, start_line=one.start_line, background_color="default"))
         return
     width = len(str(one.end_line))
     for number, line in enumerate(text.splitlines(), one.start_line):
