@@ -28,6 +28,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
+from graphmem.errors import BadInputError
 
 MANY: Final = 2_000  # items of one request; their texts have to fit the server's bound on a body
 LARGE_TEXT: Final = 100_000  # characters; six times as many bytes as JSON still fit into one request
@@ -148,9 +149,9 @@ class RemoteMemoryVerbs:
         """See `MemoryVerbs.scan_secrets`."""
         return rebuild(ScanAnswer, self._wire.ask("ScanSecrets", timeout_s=LONG_S, dryRun=dry_run)["scanSecrets"])
 
-    def export_memories(self, format: str = "json") -> str:  # noqa: A002
+    def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002
         """See `PeopleVerbs.export_memories`."""
-        return str(self._wire.ask("ExportMemories", timeout_s=LONG_S, format=format.upper())["exportMemories"]["text"])
+        return str(self._wire.ask("ExportMemories", timeout_s=LONG_S, format=format.upper(), personal=personal)["exportMemories"]["text"])
 
     def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """See `PeopleVerbs.import_memories`. What is larger than a GraphQL request may be goes by a door of its own."""
@@ -160,8 +161,18 @@ class RemoteMemoryVerbs:
         answer = self._wire.ask("ImportMemories", timeout_s=LONG_S, text=text, path=path, format=format)
         return rebuild(ImportAnswer, answer["importMemories"])
 
-    def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
-        """See `PeopleVerbs.sync_file`."""
+    def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False) -> SyncAnswer:
+        """See `PeopleVerbs.sync_file`. A server takes MEMORY.md alone, and writes no personal memories into it.
+
+        Raises:
+            BadInputError: it is another file, or personal memories are wanted.
+        """
+        if personal:
+            raise BadInputError(
+                "personal memories are written into a file by the process that has the index open, and a server is running; "
+                "end the server, then sync",
+                argument="personal",
+            )
         given = str(path) if path is not None else None
         return rebuild(SyncAnswer, self._wire.ask("SyncFile", timeout_s=LONG_S, path=given, dryRun=dry_run)["syncFile"])
 

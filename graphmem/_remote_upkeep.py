@@ -61,14 +61,14 @@ class RemoteUpkeepVerbs:
         source.unlink()
         return dataclasses.replace(made, path=str(target))
 
-    def restore(self, file: str | Path) -> RestoreAnswer:
+    def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
         """See `UpkeepVerbs.restore`. The file is copied into the server's own folder for the time of the restore."""
         path = Path(file).expanduser()
         data_dir = Path(rebuild(Project, self._wire.ask("Project")["project"]).data_dir)
         own = data_dir / FOLDER
         known = own / path.name
         if (path.name == str(file) and not path.exists()) or (known.exists() and path.exists() and known.samefile(path)):
-            return rebuild(RestoreAnswer, self._wire.ask("Restore", timeout_s=LONG_S, name=path.name)["restore"])
+            return rebuild(RestoreAnswer, self._wire.ask("Restore", timeout_s=LONG_S, name=path.name, rules=rules)["restore"])
         if not path.is_file():
             raise BadInputError(
                 f"{path} is not there; `graphmem backup --list` shows the backups there are", argument="file", path=str(path)
@@ -78,7 +78,7 @@ class RemoteUpkeepVerbs:
         given = own / f"given-{path.name}"
         try:
             shutil.copyfile(path, given)
-            return rebuild(RestoreAnswer, self._wire.ask("Restore", timeout_s=LONG_S, name=given.name)["restore"])
+            return rebuild(RestoreAnswer, self._wire.ask("Restore", timeout_s=LONG_S, name=given.name, rules=rules)["restore"])
         except OSError as error:
             raise DiskFullError(f"there is no room for {path.name} in {own} ({error}); make room and try again", path=str(own)) from error
         finally:

@@ -32,6 +32,8 @@ class RestoreAnswer:
     memories: int
     before: str  # backup of what was there; "" when nothing was
     notes: list[str]
+    rules: list[str]  # rules it brings that are not here already, by file
+    rules_taken: bool
 
 
 @answer

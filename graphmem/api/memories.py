@@ -105,9 +105,12 @@ class MemoryQueries:
 
     @resolved(types_people.MemoriesText)
     @staticmethod
-    async def export_memories(info: Info, format: ExportFormat = ExportFormat.JSON) -> MemoriesText:  # noqa: A002 - the word of the domain
-        """Everything that is known, as text; JSON loses nothing, and `importMemories` reads it back."""
-        return MemoriesText(await info.context.wait_for(info.context.service.export_memories, format.value))
+    async def export_memories(info: Info, format: ExportFormat = ExportFormat.JSON, personal: bool = True) -> MemoriesText:  # noqa: A002
+        """Everything that is known, as text; JSON loses nothing, and `importMemories` reads it back.
+
+        Without `personal` no personal memory is in it.
+        """
+        return MemoriesText(await info.context.wait_for(info.context.service.export_memories, format.value, personal))
 
     @resolved(types_people.RuleSet)
     @staticmethod
@@ -226,8 +229,8 @@ class MemoryMutations:
     @resolved(types_people.SyncAnswer | None)
     @staticmethod
     async def sync_file(info: Info, path: str | None = None, dry_run: bool = False) -> answers.SyncAnswer:
-        """Carry changes between MEMORY.md and the graph, both ways."""
-        return await info.context.wait_for(info.context.service.sync_file, path, dry_run, actor=ACTOR)
+        """Carry changes between MEMORY.md and the graph, both ways; over a connection no other `path` is taken."""
+        return await info.context.wait_for(info.context.service.sync_file, path, dry_run, actor=ACTOR, remote=True)
 
     @resolved(types_memory_upkeep.DeleteAnswer | None)
     @staticmethod

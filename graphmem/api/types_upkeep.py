@@ -33,6 +33,8 @@ class RestoreAnswer:
     memories: int
     before: str = field("backup of what was there; empty when nothing was")
     notes: list[str]
+    rules: list[str] = field("rules it brings that are not here already, by file")
+    rules_taken: bool
 
 
 @gql_type

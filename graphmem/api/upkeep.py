@@ -64,13 +64,16 @@ class UpkeepMutations:
 
     @resolved(types_upkeep.RestoreAnswer | None)
     @staticmethod
-    async def restore(info: Info, name: str) -> answers.RestoreAnswer:
-        """Go back to a backup in the index's own folder, by its file name; what is here now is backed up first."""
+    async def restore(info: Info, name: str, rules: bool = False) -> answers.RestoreAnswer:
+        """Go back to a backup in the index's own folder, by its file name; what is here now is backed up first.
+
+        `rules` takes its rules, too: texts that are put in front of every agent.
+        """
         if not name or PurePath(name).name != name or "\\" in name:
             raise BadInputError(
                 f"{name[:200]!r} is no name of a backup; give the file's name, as `backups` lists them", argument="name", value=name[:200]
             )
-        return await info.context.wait_for(info.context.service.restore, name)
+        return await info.context.wait_for(info.context.service.restore, name, rules)
 
     @resolved(types_upkeep.RebuildAllAnswer | None)
     @staticmethod

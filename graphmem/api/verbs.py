@@ -339,7 +339,7 @@ class Service(SemanticService, SessionService, HistoryService, LearningService, 
     def backup(self, dest: str | None = None, portable: bool = False) -> BackupInfo:
         """Write a backup, read it back, open it."""
 
-    def restore(self, file: str) -> RestoreAnswer:
+    def restore(self, file: str, rules: bool = False) -> RestoreAnswer:
         """Go back to a backup."""
 
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
@@ -353,13 +353,15 @@ class Service(SemanticService, SessionService, HistoryService, LearningService, 
 
     # ---- people's files
 
-    def export_memories(self, format: str = "json") -> str:  # noqa: A002
+    def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002
         """Everything that is known, as text."""
 
     def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """Read memories from an export or a file of another tool."""
 
-    def sync_file(self, path: str | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
+    def sync_file(
+        self, path: str | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = False
+    ) -> SyncAnswer:
         """Carry changes between MEMORY.md and the graph."""
 
     def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:

@@ -62,21 +62,25 @@ _TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "st
 _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_model"})
 
 
-def exported(book: MemoryBook) -> dict[str, Any]:
-    """Every memory with its links, relations, sessions and aliases; lists by id."""
+def exported(book: MemoryBook, *, personal: bool = True) -> dict[str, Any]:
+    """Every memory, or every one that is not personal, with its links, relations, sessions and aliases; lists by id."""
     book.flush()
     index, describer = book.index(), book.describer()
     names: dict[str, str] = {}
     sessions: dict[str, SessionRow] = {}
     memories = []
-    for row in sorted(index.all_rows(), key=lambda one: one.id):
+    rows = [row for row in index.all_rows() if personal or row.visibility != "personal"]
+    kept = {row.id for row in rows}
+    for row in sorted(rows, key=lambda one: one.id):
         about = index.about(row.id)
         names.update({one.target_id: describer.name(one) for one in about})
         learnt = index.learnt(row.id)
         sessions.update({one.session_id: found for one in learnt if (found := index.session(one.session_id)) is not None})
         fields = {name: plain(value) for name, value in row._asdict().items() if name not in _DERIVED and value not in (None, (), "")}
         fields.update({name: json.loads(value) for name in ("details", "work_unit") if (value := getattr(row, name))})
-        relates = sorted((one for one in index.relates(row.id) if one.src == row.id), key=lambda one: (one.dst, one.kind))
+        relates = sorted(
+            (one for one in index.relates(row.id) if one.src == row.id and one.dst in kept), key=lambda one: (one.dst, one.kind)
+        )
         links = {
             "about": [_named(one, names[one.target_id]) for one in sorted(about)],
             "relates": [{"to": one.dst, "kind": one.kind, "confidence": one.confidence, "auto": one.auto} for one in relates],

@@ -15,6 +15,7 @@ from typing import Final
 
 from graphmem.answers import Rule
 
+FOLDER: Final = "rules"  # of the project's, in the index directory
 MAX_BYTES: Final = 64 << 10  # of one file: rules are in every prompt
 MAX_RULES: Final = 200
 _SCOPE: Final = re.compile(r"<!--[ \t]*scope:[ \t]*(?P<glob>[^\n]*?)[ \t]*-->[ \t]*\n?")

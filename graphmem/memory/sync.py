@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
     rows: list[MemoryRow]  # memories that have a line in the end
 
 
-def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bool = False) -> SyncAnswer:
+def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False) -> SyncAnswer:
     """Carry changes both ways.
 
     Args:
@@ -82,6 +82,7 @@ def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bo
         state: the index directory.
         actor: who does this, for the audit.
         dry_run: only say what would happen; ids of what would be new are nobody's.
+        personal: personal memories stand in the file, too.
 
     Raises:
         BadInputError: the file is too large, no UTF-8, a link or read-only, or a line of it cannot be kept; nothing is changed. Or it
@@ -99,14 +100,14 @@ def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bo
     legacy = path.with_name(LEGACY)
     with book.writing():
         found = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
-        shown = {row.short_id: row for row in _rows(book)}
+        shown = {row.short_id: row for row in _rows(book, personal=personal)}
         plan = planned(found, base, shown)
         if not everything and legacy.exists():
             plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
             plan.notes.append(f"{legacy.name} was taken in, and is kept as it is")
         # Everything is looked at before anything is written: a line that cannot be kept is said, and nothing has happened.
         drafts = _drafts(book, plan)
-        outcome = _foreseen(book, plan, drafts) if dry_run else _done(book, plan, drafts, actor, path.name)
+        outcome = _foreseen(book, plan, drafts, personal) if dry_run else _done(book, plan, drafts, actor, path.name, personal)
         fates = _fates(book, plan, found, base, outcome)
         left = _left(plan, found, fates)
         new = merged(document, fates, outcome.rows, base.ours)
@@ -127,18 +128,22 @@ def listed(book: MemoryBook) -> list[MemoryInfo]:
     return [describer.info(row) for row in _rows(book)]
 
 
-def _rows(book: MemoryBook, instead: Iterable[MemoryRow] = ()) -> list[MemoryRow]:
+def _rows(book: MemoryBook, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
     """Rows of the memories that stand in the file, in order of their ids.
 
     Args:
         book: the memories.
         instead: rows as they will be, in place of those there are.
+        personal: with personal ones.
     """
     rows = {row.id: row for row in book.index().all_rows()} | {row.id: row for row in instead}
     return [
         row
         for _, row in sorted(rows.items())
-        if row.status in _SHOWN_STATUSES and row.scope in _SHOWN_SCOPES and row.visibility != "personal" and not row.contaminated
+        if row.status in _SHOWN_STATUSES
+        and row.scope in _SHOWN_SCOPES
+        and (personal or row.visibility != "personal")
+        and not row.contaminated
     ]
 
 
@@ -246,24 +251,24 @@ def _look(book: MemoryBook, plan: Plan, given: dict[str, Any], place: str) -> di
     return given
 
 
-def _done(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str) -> Outcome:
+def _done(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
     """Carry the file's changes into the graph."""
     for memory_id, content in plan.changed.items():
         update(book, memory_id, {"content": content}, actor)
     if plan.forgotten:
         forget_many(book, plan.forgotten, hard=False, actor=actor, op="remove", note=f"its line in {name} was deleted")
     results = book.remember_many(drafts, source="user_taught", actor=actor).results if drafts else []
-    return Outcome(results, _rows(book))
+    return Outcome(results, _rows(book, personal=personal))
 
 
-def _foreseen(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]]) -> Outcome:
+def _foreseen(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
     """The same without doing it."""
     assumed = [book.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = book.draft({"content": said}, "user_taught").content
         assumed.append(book.row(memory_id)._replace(content=content, fingerprint=fingerprint(content)))
     foreseen = book.foreseen(drafts, "user_taught", assumed)
-    return Outcome(foreseen.results, _rows(book, foreseen.delta.memories))
+    return Outcome(foreseen.results, _rows(book, foreseen.delta.memories, personal=personal))
 
 
 def _fates(book: MemoryBook, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ from graphmem._inert import inert_json, inert_lines
 from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
 from graphmem.memory import exchange, foreign, markdown
+from graphmem.memory.obeyed import obeyed
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
 from graphmem.memory.types import LIVE_STATUSES
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import ImportAnswer, Rule, SyncAnswer
     from graphmem.memory.book import MemoryBook
+    from graphmem.settings import Settings
 
 MEMORY_MD: Final = "MEMORY.md"
 MARKDOWN: Final = (".md", ".mdc", ".markdown")
@@ -33,23 +36,29 @@ class PeopleVerbs:
 
     _book: MemoryBook
     _data_dir: Path
+    _settings: Settings
 
-    def export_memories(self, format: str = "json") -> str:  # noqa: A002 - the word of the domain
+    def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002 - the word of the domain
         """Everything that is known, as text.
 
         Args:
             format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). In the last
                 two nothing stands that waits for a person's review.
+            personal: with personal memories; claude has none of them.
 
         Raises:
             BadInputError: another format.
         """
         if format == "json":
-            return inert_json(json.dumps(exchange.exported(self._book), ensure_ascii=False, indent=1)) + "\n"
+            return inert_json(json.dumps(exchange.exported(self._book, personal=personal), ensure_ascii=False, indent=1)) + "\n"
         self._book.flush()
         if format == "markdown":
             describer = self._book.describer()
-            live = [row for row in self._book.index().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
+            live = [
+                row
+                for row in self._book.index().all_rows()
+                if row.status in LIVE_STATUSES and not is_held(row) and (personal or row.visibility != "personal")
+            ]
             return inert_lines(markdown.markdown([describer.info(row) for row in live], self._book.project()))
         if format == "claude":
             return inert_lines(markdown.claude_md(listed(self._book), self._book.project()))
@@ -98,16 +107,27 @@ class PeopleVerbs:
             return given.as_posix()
         return given.relative_to(root).as_posix() if given.is_relative_to(root) else given.as_posix()
 
-    def sync_file(self, path: str | Path | None = None, dry_run: bool = False, actor: str = "") -> SyncAnswer:
+    def sync_file(
+        self,
+        path: str | Path | None = None,
+        dry_run: bool = False,
+        actor: str = "",
+        *,
+        personal: bool = False,
+        remote: bool = False,
+    ) -> SyncAnswer:
         """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.
 
         Args:
-            path: default MEMORY.md in the project's root.
+            path: default MEMORY.md in the project's root; another one must stand in the setting `sync_files`.
             dry_run: only say what would happen.
             actor: who does this, for the audit.
+            personal: write personal memories into the file, too; everybody who has the repository reads them there.
+            remote: whoever asks is on the other side of a network, and gets MEMORY.md alone.
 
         Raises:
-            BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, or the file cannot be read.
+            BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, is not in the setting,
+                or is one that agents obey, or the file cannot be read.
         """
         root = self._root_or_none()
         if path is None and root is None:
@@ -121,17 +141,45 @@ class PeopleVerbs:
             )
         if root is not None and inside(root, target) is None:
             raise BadInputError(f"{path} leads out of the project, or nowhere; name a file in {root}", argument="path", path=str(path))
+        self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
         if target.is_dir() or not Path(above).is_dir():
             raise BadInputError(f"{path} cannot be a file here; name one in a folder", argument="path", path=str(path))
         try:
-            return sync(self._book, target, self._data_dir, actor, dry_run)
+            return sync(self._book, target, self._data_dir, actor, dry_run, personal=personal)
         except OSError as error:
             raise BadInputError(
                 f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
                 argument="path",
                 path=str(path),
             ) from error
+
+    def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
+        """Refuse a file that memories have no business in.
+
+        Raises:
+            BadInputError: says which setting would allow it, where one does.
+        """
+        base = root.resolve() if root is not None else Path.cwd()
+        named = PurePath(os.path.relpath(os.path.normpath(target.absolute()), os.path.normpath(root or base)))
+        led_to = PurePath(os.path.relpath(target.resolve(), base))
+        facts = {"argument": "path", "path": named.as_posix()}
+        if remote and (personal or named.as_posix() != MEMORY_MD):
+            raise BadInputError(
+                f"over a connection {MEMORY_MD} alone is synced, without personal memories; end the server and run `graphmem sync-file` "
+                "in the project for anything else",
+                **facts,
+            )
+        for one in (named, led_to):  # a folder may be a link
+            if reason := obeyed(one.parts if root is not None else (one.name,)):
+                raise BadInputError(f"{named} is not synced: {reason}; sync another file", **facts)
+        allowed = {PurePath(one.strip()).as_posix() for one in self._settings.sync_files.split(",") if one.strip()}
+        if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
+            raise BadInputError(
+                f"{named} is not among the files that are synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); "
+                "add it to the setting sync_files",
+                **facts,
+            )
 
     def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
         """The texts that are always put in front of an agent, the most specific last, and what could not be read.

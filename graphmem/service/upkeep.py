@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from graphmem.answers.upkeep import BackupInfo, Check, CompactAnswer, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, NotIndexedError
 from graphmem.memory import house
+from graphmem.memory.rules import FOLDER as RULES
 from graphmem.service import backup as backups
 from graphmem.service import checks
 
@@ -37,6 +38,20 @@ _log = logging.getLogger(__name__)
 WASTE_BYTES: Final = 24 << 20  # with less than this to give back, a file is left as it is
 CHECKPOINT_BYTES: Final = 1 << 20  # of the log, below which the next start is fast anyway
 WASTE_SHARE: Final = 0.5  # of the file, that has to be waste before it is written anew by itself
+
+
+def _is_rule(name: str) -> bool:
+    """Whether a file of a backup is one of the project's rules, whatever the case of its folder."""
+    return name.partition("/")[0].casefold() == RULES
+
+
+def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
+    """Names of the rules a backup brings that are not here word for word."""
+    return sorted(
+        name.partition("/")[2] or name
+        for name in manifest.files
+        if _is_rule(name) and not ((data_dir / name).is_file() and (data_dir / name).read_bytes() == (staging / name).read_bytes())
+    )
 
 
 class UpkeepVerbs:
@@ -85,11 +100,12 @@ class UpkeepVerbs:
             found.append(BackupInfo(str(path), *facts))
         return found
 
-    def restore(self, file: str | Path) -> RestoreAnswer:
+    def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
         """Go back to a backup: code, memories and what else it holds. What is here now is backed up first.
 
         Args:
             file: a path, or the name of one in the index's own folder of backups.
+            rules: take its rules, too: texts that are put in front of every agent. Otherwise the answer names them.
 
         Raises:
             BadInputError: it is no backup, or of another project.
@@ -128,7 +144,10 @@ class UpkeepVerbs:
                     journal.rename(adopted)
                     self._book.adopt_journal(adopted)
                 self._let_go_of_logs()
+                brought = _new_rules(manifest, staging, self._data_dir)
                 for name in manifest.files:
+                    if not rules and _is_rule(name):
+                        continue
                     if name != backups.DATABASE and not name.startswith((backups.JOURNAL + "/", backups.DUMP + "/")):
                         target = self._data_dir / name
                         target.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +159,7 @@ class UpkeepVerbs:
                 self._projections.refresh(self._store.generation(), None)
         self._vectors.resume()
         files = len(self._store.read("file_hashes"))
-        return RestoreAnswer(str(archive), manifest.made_at, files, len(self._book.index()), before, list(self._book.notes))
+        return RestoreAnswer(str(archive), manifest.made_at, files, len(self._book.index()), before, list(self._book.notes), brought, rules)
 
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
         """Hold everything against what it was made of: journal, graph, files, projections, backups.

@@ -62,7 +62,7 @@ def project(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
     (root / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
-    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none", sync_files="NOTES.md")) as memory:
         memory.index(root)
         yield root, memory
 
@@ -284,7 +284,9 @@ DOCUMENTS = st.builds(
 @given(documents=st.lists(DOCUMENTS, min_size=1, max_size=6))
 def test_of_any_markdown_every_line_is_still_there_in_order(tmp_path_factory, documents):
     root = tmp_path_factory.mktemp("any")
-    with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(
+        db=root / ".graphmem", settings=Settings(embedder="none", sync_files="m0.md,m1.md,m2.md,m3.md,m4.md,m5.md")
+    ) as memory:
         memory.remember("Carts are lists.", type="fact")
         memory.remember("We use SQLite because there is one writer.", type="decision")
         for number, document in enumerate(documents):

@@ -13,6 +13,7 @@ import typer
 from graphmem.cli import options
 from graphmem.cli.door import door
 from graphmem.errors import BadInputError
+from graphmem.service.inside import inside
 
 if TYPE_CHECKING:
     from graphmem.client import Service
@@ -62,6 +63,9 @@ def export(
         MemoryFormat | None,
         typer.Option("--memories", help="The memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
     ] = None,
+    personal: Annotated[
+        bool, typer.Option("--personal", help="With personal memories, though the file lies in the project, where others read it.")
+    ] = False,
     to: To = None,
     project: options.Project = None,
     db: options.Db = None,
@@ -76,7 +80,11 @@ def export(
         if memories is not None:
             if targets or view is not None or format_ is not None:
                 raise BadInputError("--memories goes with no target, --view or --format; it has formats of its own", argument="--memories")
-            _write(to, [here.service().export_memories(memories.value).encode()])
+            root = here.location.root
+            shared = to is not None and root is not None and inside(root, to.absolute()) is not None
+            _write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
+            if shared and not personal:
+                here.output.note(f"{to} lies in the project, so personal memories are not in it; --personal writes them too")
         elif what is View.GRAPH:
             if form in (Format.MERMAID, Format.SVG):
                 raise BadInputError(

@@ -40,6 +40,9 @@ def sync_file(
     path: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Default: MEMORY.md in the project's root.")] = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    personal: Annotated[
+        bool, typer.Option("--personal", help="Write personal memories into the file too; all who have the repository read them.")
+    ] = False,
     project: options.Project = None,
     db: options.Db = None,
     home: options.Home = False,
@@ -50,7 +53,7 @@ def sync_file(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import memory as render
 
-        answer = here.service().sync_file(path, dry_run, actor=ACTOR)
+        answer = here.service().sync_file(path, dry_run, actor=ACTOR, personal=personal)
         show_answer(here, answer, lambda: render.synced(here.output, answer), answer.path)
         if answer.conflicts:
             raise SystemExit(REFUSED)

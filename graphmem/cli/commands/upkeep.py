@@ -66,6 +66,7 @@ def backup(
 def restore(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A backup: a path, or a name that `graphmem backup --list` shows.")],
     *,
+    rules: Annotated[bool, typer.Option("--rules", help="Take its rules too: texts that are put in front of every agent.")] = False,
     project: options.Project = None,
     db: options.Db = None,
     home: options.Home = False,
@@ -76,7 +77,7 @@ def restore(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         service = here.service(create=True)
         here.output.note(("checking the backup …", "dim"))
-        answer = service.restore(file)
+        answer = service.restore(file, rules)
         if as_json:
             here.output.json(answer)
         elif quiet:
@@ -85,6 +86,11 @@ def restore(
             here.output.line(f"back to {answer.made_at}: {plural(answer.files, 'file')}, {plural(answer.memories, 'memory', 'memories')}")
             if answer.before:
                 here.output.line(("  what was here before is ", "dim"), answer.before)
+            if answer.rules:
+                did = "taken" if answer.rules_taken else "not taken; read them in the backup, then `graphmem restore --rules`"
+                here.output.line((f"  it brings {plural(len(answer.rules), 'rule')}, {did}:", "yellow"))
+                for one in answer.rules:
+                    here.output.line("    ", one)
             for note in answer.notes:
                 here.output.line(("  " + note, "yellow"))
             here.output.line(("  files that changed since then: `graphmem index`, or a server that follows them", "dim"))

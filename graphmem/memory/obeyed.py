@@ -1,0 +1,41 @@
+"""Which files agents obey: memories are never written into them, because what stands there is followed without a mark or a fence.
+
+A table of names, wherever they lie and however they are capitalised, and everything hidden: agents keep their rules in folders whose
+name begins with a dot (`.claude`, `.cursor/rules`, `.github/instructions`, `.graphmem/rules`, …).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+# In lower case. Of Claude Code, the AGENTS.md standard, Gemini CLI, Qwen Code, Copilot, Cline, Crush, Warp, Goose, Replit, aider, Junie
+# and others, and of skills, prompts and modes that several of them load.
+NAMES: Final = (
+    "claude*.md", "agent.md", "agents*.md", "agent.*.md", "gemini*.md", "qwen*.md", "codex*.md", "copilot*.md", "cline*.md", "crush*.md",
+    "clinerules*", "cursorrules*", "windsurfrules*", "goosehints*", "kilo*.md", "roo*.md", "opencode.md", "warp.md", "replit.md",
+    "jules.md", "amp.md", "antigravity.md", "llms*.md", "conventions.md", "rules.md", "guidelines.md", "skill.md", "system.md",
+    "system_prompt.md",
+    "*.instructions.md", "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.mdc",
+)  # fmt: skip
+FOLDERS: Final = frozenset(
+    {"rules", "skills", "commands", "agents", "subagents", "prompts", "instructions", "chatmodes", "steering", "clinerules", "memory-bank"}
+)
+
+
+def obeyed(parts: Sequence[str]) -> str:
+    """Why an agent could obey a file; "" when none that is known does.
+
+    Args:
+        parts: of its path from the project's root.
+    """
+    for part in parts:
+        if part.startswith(".") or not part.isprintable() or part != part.strip(" ."):
+            return f"{part!r} is hidden, and agents keep their rules in such places"
+    plain = [part.casefold() for part in parts]
+    if folder := next((part for part in plain[:-1] if part in FOLDERS), ""):
+        return f"agents load what lies in folders called {folder!r}"
+    if name := next((name for name in NAMES if fnmatchcase(plain[-1], name)), ""):
+        return f"agents obey files called {name}"
+    return ""
