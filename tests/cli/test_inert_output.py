@@ -234,7 +234,7 @@ ELSEWHERE = {"serve", "mcp", "hook"}  # they go on until they are ended: below
 NAMING = {
     "impact", "coaccess", "search", "symbol", "path", "cypher", "hotspots", "central", "dead-code", "duplicates", "commits", "export",
     "report",
-    "memory show", "context", "index",
+    "memory show", "index",
 }  # fmt: skip
 
 
