@@ -208,9 +208,9 @@ class RemoteGraphMem(
         rows, total = self._pages("Symbols", "symbols", limit, offset, query=query, kinds=names)
         return [rebuild(SymbolInfo, row) for row in rows], total
 
-    def files(self, prefix: str = "", limit: int = 100, offset: int = 0) -> tuple[list[FileInfo], int]:
+    def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> tuple[list[FileInfo], int]:
         """See `GraphMem.files`."""
-        rows, total = self._pages("Files", "files", limit, offset, prefix=prefix)
+        rows, total = self._pages("Files", "files", limit, offset, prefix=prefix, query=query)
         return [rebuild(FileInfo, row) for row in rows], total
 
     def impact(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,9 +13,13 @@ from graphmem.model import EdgeKind
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from graphmem.projection.graph import GraphView
+
+
+_MODULE: Final = NODE_KINDS.index("module")
+_SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 class Relation(NamedTuple):
@@ -75,17 +80,21 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
     """Symbols whose name holds the query (case folded), and how many: exact name, then prefix, then the rest.
 
     Within a rank: shorter name, path, line. An empty query lists every symbol by path and line.
-    A dotted query must end the qualified name up to its last part.
+    A dotted query must end the qualified name up to its last part. Of several words each must be in the qualified name or
+    the path, and one in the name; names that are just these words come first, then those that hold them all.
     """
     folded = query.strip().casefold()
-    owner, _, last = folded.rpartition(".")
+    several = folded.split()
+    owner, _, last = ("", "", folded) if len(several) > 1 else folded.rpartition(".")
     ranked: list[tuple[int, int, int]] = []
-    for name in view.names():
+    for name in view.names() if len(several) < 2 else ():
         lowered = name.casefold()
         if last not in lowered:
             continue
         rank = 0 if lowered == last else 1 if lowered.startswith(last) else 2
         ranked.extend((rank, len(name), node) for node in view.by_name(name).tolist() if view.label[node] == SYMBOL)
+    if len(several) > 1:
+        ranked = list(_of_words(view, several))
     nodes = np.array([node for _, _, node in ranked], dtype=np.int64)
     keep = np.ones(len(nodes), dtype=bool)
     if kinds is not None:
@@ -99,6 +108,36 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
     by_place = (nodes, view.start_line[nodes], view.path_index[nodes])
     order = np.lexsort((*by_place, ranks[:, 1], ranks[:, 0]) if folded else by_place)
     return view.infos(nodes[order[offset : offset + limit]]), len(nodes)
+
+
+def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """(rank, length of the name, node) of the symbols that several words mean; of one kind of match tests come last."""
+    joined = "".join(words)
+    for name in view.names():
+        lowered = name.casefold()
+        if not any(word in lowered for word in words):
+            continue
+        missing = [word for word in words if word not in lowered]
+        rank = 0 if _SEPARATORS.sub("", lowered) == joined else 1 if not missing else 2
+        for node in view.by_name(name).tolist():
+            if (
+                view.label[node] == SYMBOL
+                and view.kind[node] != _MODULE
+                and (not missing or _holds(f"{view.path(node)} {view.qualname(node)}", missing))
+            ):
+                yield 2 * rank + bool(view.is_test[node]), len(name), node
+
+
+def _holds(text: str, words: Sequence[str]) -> bool:
+    folded = text.casefold()
+    return all(word in folded for word in words)
+
+
+def find_files(view: GraphView, query: str) -> list[str]:
+    """Paths that hold every word of the query, case folded: those whose file name holds them all first, then shorter ones."""
+    words = query.casefold().split()
+    found = [path for path in view.paths if _holds(path, words)]
+    return sorted(found, key=lambda path: (not _holds(path.rpartition("/")[2], words), len(path), path))
 
 
 def _owned(qualname: str, owner: str) -> bool:

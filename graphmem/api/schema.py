@@ -106,17 +106,17 @@ class Query(
     async def symbols(
         info: Info, query: str = "", kinds: list[SymbolKind] | None = None, first: int = 50, after: str | None = None
     ) -> Rows:
-        """Symbols whose name matches, best match first."""
+        """Symbols whose name matches, best match first; several words are looked for in name, class and path."""
         at = page(info.context.limits, first, after)
         found, total = await info.context.call(info.context.service.symbols, query, _values(kinds), limit=at.first, offset=at.offset)
         return rows(found, total, at)
 
     @resolved(types_symbol.FileConnection | None, [sized_by("first", "edges")])
     @staticmethod
-    async def files(info: Info, prefix: str = "", first: int = 50, after: str | None = None) -> Rows:
-        """Files of the index whose path begins so, by path."""
+    async def files(info: Info, prefix: str = "", query: str = "", first: int = 50, after: str | None = None) -> Rows:
+        """Files of the index whose path begins with `prefix` and holds every word of `query`."""
         at = page(info.context.limits, first, after)
-        found, total = await info.context.call(info.context.service.files, prefix, limit=at.first, offset=at.offset)
+        found, total = await info.context.call(info.context.service.files, prefix, limit=at.first, offset=at.offset, query=query)
         return rows(found, total, at)
 
     @resolved(types_report.ImpactReport | None, [sized_by("limit", "hits", "tests")])

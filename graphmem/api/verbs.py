@@ -92,7 +92,7 @@ class Service(SemanticService, SessionService, HistoryService, LearningService, 
     def symbols(self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> tuple[list[SymbolInfo], int]:
         """A page of the symbols whose name matches, and how many there are."""
 
-    def files(self, prefix: str = "", limit: int = 100, offset: int = 0) -> tuple[list[FileInfo], int]:
+    def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> tuple[list[FileInfo], int]:
         """A page of the files below a prefix, by path, and how many there are."""
 
     def sites(self, ids: list[str], relation: Relation, limit: int) -> dict[str, list[Site]]:

@@ -154,6 +154,40 @@ def test_typing_finds_a_symbol_and_enter_shows_it(tab, explorer, remembered, vis
     tab.until("location.search.includes('_pagerank_scipy') && document.querySelector('.panel .signature')")
 
 
+def _found(tab):
+    return tab.value(
+        "[...document.querySelectorAll('#find-list [role=option]')].map((one) => one.innerText.split('\\n')[1] ?? one.innerText)"
+    )
+
+
+def test_the_box_takes_words_files_and_what_only_search_can_answer(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach", VIEWS["teach"][1])
+    tab.value("document.getElementById('find').focus()")
+    tab.type("edge add weighted")
+    tab.until("document.getElementById('find-list').textContent.includes('add_weighted_edges_from')")
+    tab.value("document.getElementById('find').select()")
+    tab.type("misc.py")
+    tab.until("[...document.querySelectorAll('#find-list .kind')].some((one) => one.textContent === 'file')")
+    assert "utils/misc.py" in tab.value("document.getElementById('find-list').textContent")
+    tab.value("document.getElementById('find').select()")
+    tab.type("shortest way between two nodes with negative weights")
+    tab.until("document.querySelector('#find-list .said')?.textContent.includes('Found by search')")
+    assert len(_found(tab)) > 1
+    tab.press("Enter")
+    tab.until("location.pathname === '/explore/ask' && location.search.includes('negative')")
+
+
+def test_a_box_that_finds_nothing_says_so_in_one_readable_line(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach", VIEWS["teach"][1])
+    tab.value("document.getElementById('find').focus()")
+    tab.type("zzqq")
+    tab.until("document.querySelector('#find-list .said')")
+    wide, high = tab.value(
+        "(() => { const box = document.querySelector('#find-list .said').getBoundingClientRect(); return [box.width, box.height]; })()"
+    )
+    assert wide > 8 * high
+
+
 def test_what_is_taught_is_kept_and_said(tab, explorer, remembered, visit):
     visit(explorer + "/explore/teach?symbol=to_networkx_graph", VIEWS["teach"][1])
     tab.type("to_networkx_graph guesses the format; new formats are tried last.")

@@ -91,9 +91,18 @@ def ask(
 
 
 def symbol(
-    ref: Annotated[str, typer.Argument(metavar="SYMBOL", help="path:name, Class.method, module.name, path:line, or a bare name.")],
+    refs: Annotated[
+        list[str],
+        typer.Argument(metavar="SYMBOL...", help="path:name, Class.method, module.name, path:line, a bare name; or several words."),
+    ],
     *,
-    find: Annotated[bool, typer.Option("--find", help="List every symbol whose name has this in it, instead of showing one.")] = False,
+    find: Annotated[
+        bool,
+        typer.Option(
+            "--find",
+            help="List every symbol whose name has this in it, instead of showing one; several words are found in name, class and path.",
+        ),
+    ] = False,
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help="With --find: only functions, classes, … (repeatable).")
     ] = None,
@@ -105,11 +114,12 @@ def symbol(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show a symbol with its callers, callees, bases, subclasses and tests."""
+    """Show a symbol with its callers, callees, bases, subclasses and tests; several words list the symbols that have them all."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import symbol as render
 
-        if find:
+        ref = " ".join(refs)
+        if find or len(refs) > 1:
             found, total = here.service().symbols(ref, kinds=kinds, limit=top or 1_000, offset=0)
             if as_json:
                 here.output.json({"total": total, "symbols": found})

@@ -87,7 +87,7 @@ function top() {
   fill(
     document.getElementById("top"),
     link("/explore/", words.brand, { class: "brand" }),
-    symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("graph", { focus: ref })) }),
+    symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("graph", { focus: ref })), everything: true }),
     h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link("/graphql", words.views.query, { "data-outside": "" })))),
     h("span.state", { id: "state", role: "status" }),
     theme,

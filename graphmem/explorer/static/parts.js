@@ -162,8 +162,37 @@ export async function into(place, promise, show, again = null) {
   }
 }
 
-/** An input that proposes symbols while one types; `chosen(ref)` when one is taken. */
-export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null }) {
+let modules = null; // their names, asked for once a box is used
+
+/** What a box proposes for a query: `{ text, kind, where, ref | address }`, best first, and how many there are. */
+async function proposals(query, kinds, everything, signal) {
+  const [{ symbols }, files] = await Promise.all([
+    ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
+    everything ? ask("Files", { query, first: 4 }, signal).then((found) => found.files) : { edges: [], totalCount: 0 },
+  ]);
+  const parts = query.toLowerCase().split(/\s+/);
+  const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
+  const found = [
+    ...symbols.edges.map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
+    ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
+    ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", ref: name })),
+  ];
+  return { found, total: symbols.totalCount + files.totalCount + named.length };
+}
+
+/** What search by words and meaning finds for a query, in the same form. */
+async function searched(query, signal) {
+  const { search } = await ask("Search", { query, k: 6, explain: false }, signal);
+  return search.hits.map((hit) => ({
+    kind: words.ask.kind[hit.kind] ?? hit.kind.toLowerCase(),
+    text: hit.qualname || hit.title || hit.path,
+    where: hit.path ? `${hit.path}:${hit.startLine}` : "",
+    ...(hit.memory ? { address: to("memories", { id: hit.memory.shortId }) } : { ref: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path }),
+  }));
+}
+
+/** An input that proposes symbols while one types, or all that has a name; `chosen(ref)` when one is taken. */
+export function symbolField(id, { label, value = "", placeholder = "", chosen, name = id, labelled = false, kinds = null, everything = false }) {
   const list = h("ul.suggestions", { role: "listbox", id: `${id}-list`, "aria-label": label, hidden: true });
   const status = h("span.quiet", { role: "status" });
   let options = [];
@@ -191,16 +220,34 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
   };
   const mark = (next) => {
     at = next;
-    [...list.children].forEach((option, i) => option.setAttribute("aria-selected", String(i === at)));
+    [...list.querySelectorAll("[role=option]")].forEach((option, i) => option.setAttribute("aria-selected", String(i === at)));
     if (at >= 0) {
       input.setAttribute("aria-activedescendant", `${id}-${at}`);
-      list.children[at].scrollIntoView({ block: "nearest" });
+      document.getElementById(`${id}-${at}`).scrollIntoView({ block: "nearest" });
     } else input.removeAttribute("aria-activedescendant");
   };
-  const take = (symbol) => {
-    input.value = refOf(symbol);
+  const take = (option) => {
+    waiting?.abort();
     close();
-    chosen?.(refOf(symbol));
+    if (option.address) return go(option.address);
+    input.value = option.ref;
+    chosen?.(option.ref);
+  };
+  const choice = (option, i) =>
+    h(
+      "li",
+      { role: "option", id: `${id}-${i}`, "aria-selected": "false", onpointerdown: (event) => (event.preventDefault(), take(option)) },
+      h("span.kind", { "aria-hidden": "true" }, option.kind),
+      h("span.name", null, option.text),
+      option.where ? h("span.where", { title: option.where }, h("bdi", null, option.where)) : null,
+    );
+  const offer = (found, said, query) => {
+    const rest = everything ? [{ kind: "", text: words.search.by_words(query), where: "", address: to("ask", { q: query }) }] : [];
+    options = [...found, ...rest];
+    fill(list, said ? h("li.said", { role: "presentation" }, said) : null, options.map(choice));
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    mark(-1);
   };
   const look = later(async () => {
     waiting?.abort();
@@ -208,31 +255,26 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     if (!query) return close();
     waiting = new AbortController();
     try {
-      const { symbols } = await ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, waiting.signal);
-      options = symbols.edges.map((edge) => edge.node);
-      fill(
-        list,
-        options.length
-          ? options.map((symbol, i) =>
-              h(
-                "li",
-                { role: "option", id: `${id}-${i}`, "aria-selected": "false", onpointerdown: (event) => (event.preventDefault(), take(symbol)) },
-                h("span.kind", { "aria-hidden": "true" }, symbol.kind.toLowerCase()),
-                h("span.name", null, nameOf(symbol)),
-                h("span.where", null, symbol.path),
-              ),
-            )
-          : h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, words.search.none),
-      );
-      status.textContent = words.search.count(options.length, symbols.totalCount);
-      list.hidden = false;
-      input.setAttribute("aria-expanded", "true");
-      mark(-1);
+      const { signal } = waiting;
+      const { found, total } = await proposals(query, kinds, everything, signal);
+      offer(found, found.length ? "" : words.search.none, query);
+      status.textContent = words.search.count(found.length, total);
+      if (found.length || !everything) return;
+      const hits = await searched(query, signal).catch((error) => (error.name === "AbortError" ? Promise.reject(error) : null));
+      offer(hits ?? [], hits === null ? words.search.unsearched : hits.length ? words.search.by_meaning : words.search.none, query);
+      status.textContent = words.search.count(hits?.length ?? 0, hits?.length ?? 0);
     } catch (error) {
       if (error.name !== "AbortError") close();
     }
   }, 60);
   input.addEventListener("input", look);
+  if (everything)
+    input.addEventListener("focus", () => {
+      if (modules === null) {
+        modules = [];
+        ask("ModuleNames").then(({ modules: map }) => (modules = map.modules.map((one) => one.name)), () => (modules = null));
+      }
+    });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" && !list.hidden) mark(Math.min(options.length - 1, at + 1));
@@ -240,8 +282,11 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     else if (event.key === "Escape" && !list.hidden) close();
     else if (event.key === "Enter" && at >= 0) take(options[at]);
     else if (event.key === "Enter" && chosen && input.value.trim()) {
+      const written = input.value.trim();
+      waiting?.abort();
       close();
-      chosen(input.value.trim());
+      if (everything && /\s/.test(written)) go(to("ask", { q: written }));
+      else chosen(written);
     } else return;
     event.preventDefault();
   });

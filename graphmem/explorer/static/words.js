@@ -39,8 +39,13 @@ export const words = {
   },
   search: {
     label: "Find a symbol or file",
-    placeholder: "Find a symbol…   /",
-    none: "Nothing has a name like that.",
+    placeholder: "Find code, files…   /",
+    none: "No name or path has these words.",
+    file: "file",
+    module: "module",
+    by_words: (query) => `Search everything for “${query}”`,
+    by_meaning: "No name or path has all of these words. Found by search:",
+    unsearched: "Search did not answer.",
     count: (n, total) => (total > n ? `${n} of ${many(total, "result")}` : many(n, "result")),
   },
   state: {

@@ -1,0 +1,52 @@
+"""What is promised of finding symbols and files by several words."""
+
+from __future__ import annotations
+
+import pytest
+
+FILES = {
+    "shop/checkout/totals.py": "def checkout_total(lines): ...\ndef total(lines): ...\nclass CheckoutLine:\n    def total(self): ...\n",
+    "shop/order/totals.py": "def total_of_order(lines): ...\n",
+    "tests/test_totals.py": "def test_checkout_total(): ...\n",
+}
+
+
+@pytest.fixture
+def service(tmp_path):
+    from graphmem.service.graphmem import GraphMem
+    from graphmem.settings import Settings
+
+    for path, text in FILES.items():
+        (tmp_path / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
+        opened.index(tmp_path / "tree")
+        yield opened
+
+
+def names(service, query, **given):
+    found, total = service.symbols(query, **given)
+    assert total >= len(found)
+    return [one.ref for one in found]
+
+
+def test_several_words_are_found_in_names_classes_and_paths(service):
+    assert names(service, "checkout total")[0] == "shop/checkout/totals.py:checkout_total"
+    assert names(service, "Total Checkout") == [
+        "shop/checkout/totals.py:checkout_total",
+        "tests/test_totals.py:test_checkout_total",
+        "shop/checkout/totals.py:total",
+        "shop/checkout/totals.py:CheckoutLine.total",
+        "shop/checkout/totals.py:CheckoutLine",
+    ]
+    assert names(service, "order total") == ["shop/order/totals.py:total_of_order"]
+    assert names(service, "order missing") == []
+    assert names(service, "checkout total", kinds=["method"]) == ["shop/checkout/totals.py:CheckoutLine.total"]
+    assert [len(names(service, "checkout total", limit=1, offset=at)) for at in range(6)] == [1, 1, 1, 1, 1, 0]
+
+
+def test_files_are_found_by_words_of_their_paths(service):
+    paths = [one.path for one in service.files(query="totals")[0]]
+    assert paths == ["shop/order/totals.py", "tests/test_totals.py", "shop/checkout/totals.py"]
+    assert [one.path for one in service.files(query="shop CHECKOUT")[0]] == ["shop/checkout/totals.py"]
+    assert [one.path for one in service.files("tests/", query="totals")[0]] == ["tests/test_totals.py"]
