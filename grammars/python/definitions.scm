@@ -77,6 +77,20 @@
       ]))) @modifier.abstract
   (#eq? @_error "NotImplementedError"))
 
+; def …:
+;     """Documentation."""
+;     pass
+(function_definition
+  body: (block
+    .
+    (string)?
+    .
+    [
+      (pass_statement)
+      (ellipsis)
+    ]
+    .)) @modifier.empty
+
 ; if __name__ == "__main__":
 ((if_statement
   condition: (comparison_operator

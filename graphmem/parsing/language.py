@@ -37,7 +37,7 @@ class EntryPointRule:
     decorator: tuple[str, ...] = ()  # patterns, of which one must match; a table may write one alone
     begins: str = ""  # what the decorator's text begins with
     objects: tuple[str, ...] = ()  # or what the name before the decorator's last dot is
-    name: str = ""
+    name: tuple[str, ...] = ()  # patterns, as of `decorator`
     within: str = ""  # name of the class around
     path: str = ""
     modifier: str = ""
@@ -46,7 +46,7 @@ class EntryPointRule:
         """True when a definition with these properties is such an entry point."""
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
-            and (not self.name or fnmatchcase(name, self.name))
+            and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))
             and (not self.within or fnmatchcase(within, self.within))
             and (not self.path or fnmatchcase(path, self.path))
             and (not self.modifier or self.modifier in modifiers)
@@ -121,8 +121,8 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
 
 
 def _entry_point(raw: Mapping[str, Any]) -> EntryPointRule:
-    decorator = raw.get("decorator", [])
-    return EntryPointRule(**{**_plain(raw), "decorator": (decorator,) if isinstance(decorator, str) else tuple(decorator)})
+    patterns = {key: (raw[key],) if isinstance(raw[key], str) else tuple(raw[key]) for key in ("decorator", "name") if key in raw}
+    return EntryPointRule(**{**_plain(raw), **patterns})
 
 
 def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def test_test_files_are_recognised_below_any_folder():
 
 
 def test_an_entry_point_rule_matches_when_all_its_fields_do():
-    rule = EntryPointRule(kind="route", decorator=("*.route",), name="get_*")
+    rule = EntryPointRule(kind="route", decorator=("*.route",), name=("get_*",))
     assert rule.matches(decorators=[Written("app.route")], name="get_user", path="a.py", modifiers=())
     assert not rule.matches(decorators=[Written("app.route")], name="user", path="a.py", modifiers=())
     assert not rule.matches(decorators=[Written("cached")], name="get_user", path="a.py", modifiers=())

@@ -88,6 +88,38 @@ def test_what_a_base_from_outside_may_call_is_not_listed(project):
     assert any("inherits from something outside" in why for why in found.why)
 
 
+SERVICE = {
+    "shop/tokens.py": (
+        "from importlib import import_module\n\nbase = import_module('x').Base\n\n\n"
+        "class Chosen(base):\n    def _made(self):\n        return 1\n\n\n"
+        "class Below(Chosen):\n    def _also(self):\n        return 2\n\n\nprint(Below())\n"
+    ),
+    "shop/reader.py": (
+        "from html.parser import HTMLParser\n\n\nclass Base(HTMLParser):\n    def feed_all(self):\n        return self.feed('')\n\n\n"
+        "class Reader(Base):\n    def _indirect(self):\n        return 1\n\n\nReader().feed_all()\n"
+    ),
+    "shop/order.py": (
+        'class Order:\n    """Stands in for a row."""\n\n    def _prepare(self):\n        pass\n\n'
+        "    def _is_set(self):\n        return True\n\n\n"
+        "class Plain(object):\n    def _left(self):\n        return 1\n\n\nprint(Order(), Plain())\n"
+    ),
+    "shop/middleware.py": "def process_view(request):\n    return None\n",
+    "shop/migrations/0001_first.py": "def forwards(apps):\n    return 1\n",
+    ".rules/example.py": "def wrong():\n    return 1\n",
+    "shop/api_pb2.py": "def made():\n    return 1\n",
+    "web/tags.js": "new Select({ onItemAdd() { return 1; } });\nfunction forgotten() { return 2; }\n",
+}
+
+
+def test_what_frameworks_may_call_and_what_tools_made_is_not_listed(project):
+    """Bases far up or computed, stand-ins, names that frameworks call, objects handed over, migrations and generated files."""
+    service = project(SERVICE)
+    assert {one.symbol.qualname for one in service.dead_code().symbols} == {"Plain._left", "forgotten"}
+    every = {one.symbol.qualname: one.confidence for one in service.dead_code(0.0).symbols}
+    for name in ("Chosen._made", "Below._also", "Reader._indirect", "Order._prepare", "Order._is_set", "forwards", "wrong", "made"):
+        assert 0 < every[name] < 0.5, name
+
+
 def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx_tree):
     found = indexed.dead_code(0.9).symbols
     assert found

@@ -8,6 +8,7 @@ circumstance in `DOUBTS` that speaks for a use the graph cannot see multiplies i
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -42,11 +43,22 @@ DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "documented": (0.5, "its name stands in documentation or configuration"),
     "subclass": (0.3, "it extends a class that may find it"),
     "external_base": (0.3, "its class inherits from something outside"),
+    "empty": (0.4, "a method of its class has no body, so that something else may call it by name"),
+    "of_object": (0.4, "it belongs to an object, which others may be given"),
+    "made_elsewhere": (0.3, "its file is a migration, a fixture, generated or vendored"),
     "computed": (0.3, "a name that begins like this is put together when the program runs"),
     "parse_errors": (0.7, "its file could not be read in full"),
 }
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
+_TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
+_METHOD: Final = NODE_KINDS.index("method")
+_ROOT_CLASSES: Final = ("object",)
+# Where code lies that a person neither writes nor deletes function by function; hidden folders too.
+_TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
+_OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
+FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *_TOOLS, *_OTHERS))
+FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 
 
@@ -240,6 +252,51 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     return confidence, why
 
 
+def _has_external_base(view: GraphView, node: int) -> bool:
+    """True when a class has a base from outside the project, or one that could not be found, however far up."""
+    seen, pending = {node}, [node]
+    while pending:
+        one = pending.pop()
+        above = view.dst[view.out_edges(one, (EdgeKind.INHERITS,))].tolist()
+        if any(view.label[base] == EXTERNAL and view.name(base) not in _ROOT_CLASSES for base in above):
+            return True
+        if view.kind[one] == _CLASS and len(above) < _bases_written(view, one):
+            return True
+        pending += [base for base in above if base not in seen]
+        seen.update(above)
+    return False
+
+
+def _stands_in(view: GraphView, node: int, parent: int) -> bool:
+    """True for a method without a body, and for one beside such a method: the class offers what something else asks for."""
+    beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
+    return any("empty" in view.modifiers(one) for one in beside)
+
+
+def _bases_written(view: GraphView, node: int) -> int:
+    """How many bases a Python class names: one that is computed (`class A(chosen()):`) has no edge."""
+    if not view.path(node).endswith((".py", ".pyi")):
+        return 0
+    found, depth, start = 0, 0, 0
+    signature = view.signature(node)
+    inside = signature[signature.find("(") + 1 :] if "(" in signature else ""
+    for at, sign in enumerate(inside):
+        if depth == 0 and sign in ",)":
+            base = inside[start:at].strip()
+            found += bool(base) and "=" not in base and base not in _ROOT_CLASSES
+            start = at + 1
+            if sign == ")":
+                break
+        depth += (sign in "([{") - (sign in ")]}")
+    return found
+
+
+def is_made_elsewhere(path: str) -> bool:
+    """True for a file of a folder, or with a name, of code that a tool made or that a framework runs by its place."""
+    *folders, name = path.split("/")
+    return any(part in FOLDERS or part.startswith(".") for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES)
+
+
 def _explained(view: GraphView, node: int) -> int:
     """Places in code where a definition's name stands because an edge to it is written there."""
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
@@ -258,8 +315,14 @@ def _doubts(entries: Entries, node: int, name: str, reason: str, mentions: Menti
     if len(view.out_edges(node, (EdgeKind.INHERITS,))):
         yield "subclass"
     parent = int(view.parent[node])
-    if parent >= 0 and (view.label[view.dst[view.out_edges(parent, (EdgeKind.INHERITS,))]] == EXTERNAL).any():
+    if parent >= 0 and _has_external_base(view, parent):
         yield "external_base"
+    if view.kind[node] == _METHOD and _stands_in(view, node, parent):
+        yield "empty"
+    if view.kind[node] == _METHOD and (parent < 0 or view.kind[parent] not in _TYPES):
+        yield "of_object"
+    if is_made_elsewhere(view.path(node)):
+        yield "made_elsewhere"
     if name.startswith(tuple(mentions.beginnings)):
         yield "computed"
     if view.path(node) in view.failed_paths:
