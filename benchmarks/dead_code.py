@@ -1,6 +1,7 @@
 """Is dead code dead? Precision of `dead-code`, from candidates that a person has looked up in the whole tree, by confidence.
 
     python -m benchmarks dead_code --tree networkx=PATH --tree django=PATH            how those judged are placed by the rules of today
+    python -m benchmarks dead_code --judged benchmarks/dead_code_services.json --tree redash=PATH …
     python -m benchmarks dead_code --draw SEED --tree networkx=PATH …                 draw candidates for a person to judge
 
 Drawing takes everything that is listed by default and, of what is less certain, a few of each band at random; what was judged before is
@@ -38,10 +39,11 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--tree", action="append", default=[], metavar="NAME=PATH", help="the trees the candidates are of")
     options.add_argument("--draw", type=int, metavar="SEED", help="print new candidates as JSON, to be judged")
+    options.add_argument("--judged", type=Path, default=JUDGED, help="the verdicts; dead_code_services.json has those on services")
     options.add_argument("--index", type=Path, help="keep the indexes in this folder")
     given = options.parse_args()
     trees = dict(one.split("=", 1) for one in given.tree)
-    judged = json.loads(JUDGED.read_text(encoding="utf-8"))["candidates"] if JUDGED.exists() else []
+    judged = json.loads(given.judged.read_text(encoding="utf-8"))["candidates"] if given.judged.exists() else []
     with tempfile.TemporaryDirectory() as scratch:
         found = {name: candidates(Path(path), (given.index or Path(scratch)) / name) for name, path in trees.items()}
     if given.draw is not None:
@@ -51,7 +53,7 @@ def main() -> None:
         return
     unknown = {one["tree"] for one in judged} - set(trees)
     if unknown:
-        sys.exit(f"give --tree NAME=PATH for {', '.join(sorted(unknown))}: {JUDGED.name} has candidates of it")
+        sys.exit(f"give --tree NAME=PATH for {', '.join(sorted(unknown))}: {given.judged.name} has candidates of it")
     now = {(name, row["ref"], row["line"]): row["confidence"] for name, rows in found.items() for row in rows}
     placed = [{**one, "now": now.get((one["tree"], one["ref"], one["line"]), 0.0)} for one in judged]
     rows = [*bands(placed, "confidence", "when drawn"), *bands(placed, "now", "now")]

@@ -96,7 +96,7 @@ class Settings:
     tls_cert: str = _setting("", "file with the server's certificate (PEM) and those that vouch for it; empty: no TLS")
     tls_key: str = _setting("", "file with the certificate's private key (PEM)")
     insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS: what stands in front of the server has it")
-    cypher: bool = _setting(False, "answer Cypher that people write: reading alone, to those who may do everything")
+    cypher: bool = _setting(False, "answer Cypher that people write: read-only, to those who may do everything")
     sync_files: str = _setting("", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into, from the root, with commas")
     backup_hours: int = _setting(24, "hours between the backups a server makes by itself; 0: none", low=0, high=8_760)
     backup_keep: int = _setting(3, "automatic backups that are kept", low=1, high=1_000)

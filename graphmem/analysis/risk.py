@@ -46,7 +46,7 @@ def assess(weighted_dependents: float, entry_points: int, modules: int, tests: i
         + (UNTESTED_POINTS if untested else 0.0)
     )
     level = next(name for name, least in LEVELS if score >= least)
-    reasons = [f"dependents weigh {weighted_dependents:.1f} (confidence over depth)"]
+    reasons = [f"{weighted_dependents:.1f} weighted dependents (nearer and surer ones count more)"]
     if entry_points:
         reasons.append(f"{entry_points} entry point{'s' * (entry_points > 1)} reached")
     if modules:

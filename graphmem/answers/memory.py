@@ -179,7 +179,7 @@ class Timeline:
 
 @answer
 class ReviewItem:
-    """A memory that wants a person's eye, and why."""
+    """A memory that needs review, and why."""
 
     memory: MemoryInfo
     reasons: list[str]  # needs_review | disputed | conflict | suspect | orphaned | contaminated | stale

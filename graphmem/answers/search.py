@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from graphmem.answers.code import IndexState
@@ -72,3 +72,16 @@ class SearchAnswer:
 
     def __getitem__(self, place: int) -> SearchHit:
         return self.hits[place]
+
+
+def unanswered(missing: Mapping[str, str]) -> list[str]:
+    """A sentence for each path of a search that did not answer, or only in part."""
+    return [_unanswered(path, reason) for path, reason in sorted(missing.items())]
+
+
+def _unanswered(path: str, reason: str) -> str:
+    if (name := {"dense": "semantic search", "memory vectors": "semantic search of memories"}.get(path)) is None:
+        return f"{path} did not answer: {reason}"
+    if reason.startswith("vectors "):
+        return f"{name} is still warming up ({reason.removeprefix('vectors ')})"
+    return f"{name} is off: {reason}"

@@ -145,7 +145,7 @@ class FrameworkName:
 
 @answer
 class EntryPoint:
-    """Where somebody outside comes in."""
+    """An entry point: where execution may begin from outside."""
 
     symbol: SymbolInfo
     kind: str  # main | route | command | test | fixture | export

@@ -35,7 +35,7 @@ class CypherQueries:
     @resolved(CypherAnswer | None)
     @staticmethod
     async def cypher(info: Info, query: str, params: JSON | None = None, limit: int | None = None) -> answers.CypherAnswer:
-        """Rows of a Cypher query over the graph: reading alone, off unless the server was told otherwise, for tokens of admins.
+        """Rows of a Cypher query over the graph: read-only, off unless the server was told otherwise, for tokens of admins.
 
         `params` is an object with the values of `$name`; docs/cypher.md says what may be written.
         """

@@ -144,7 +144,7 @@ class Timeline:
 
 @gql_type
 class ReviewItem:
-    """A memory that wants a person's eye, and why."""
+    """A memory that needs review, and why."""
 
     memory: Memory
     reasons: list[str] = field("needs_review, disputed, conflict, suspect, orphaned, contaminated or stale")

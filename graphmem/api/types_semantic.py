@@ -23,7 +23,7 @@ class CycleLevel(StrEnum):
     MODULES = "modules"
 
 
-@strawberry.enum(description="How somebody outside comes in.")
+@strawberry.enum(description="Kinds of entry points.")
 class EntryKind(StrEnum):
     """See `analysis.semantic.entries.ENTRY_KINDS`."""
 
@@ -204,7 +204,7 @@ class FrameworkName:
 
 @gql_type
 class EntryPoint:
-    """Where somebody outside comes in."""
+    """An entry point: where execution may begin from outside."""
 
     symbol: Symbol
     kind: EntryKind

@@ -48,7 +48,7 @@ class UpkeepQueries:
     @resolved(types_upkeep.VerifyAnswer | None)
     @staticmethod
     async def verify_index(info: Info, deep: bool = False) -> answers.VerifyAnswer:
-        """Hold journal, graph, files, projections and the newest backup against each other; `deep` also indexes the tree anew."""
+        """Check journal, graph, files, projections and the newest backup for consistency; `deep` also indexes the tree anew."""
         return await info.context.wait_for(info.context.service.verify_index, deep)
 
 

@@ -37,7 +37,7 @@ class SemanticService(Protocol):
         """Cycles between files or modules."""
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Where somebody outside comes in."""
+        """Entry points."""
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
         """Ways through the code from entry points."""

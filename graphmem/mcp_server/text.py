@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem._inert import inert
 from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once, code_since
+from graphmem.answers.search import unanswered
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
 
@@ -315,7 +316,7 @@ def _site(site: Site) -> str:
 
 
 def _missing(answer: SearchAnswer) -> list[str]:
-    return [f"without {path}: {why}" for path, why in sorted(answer.missing.items())]
+    return unanswered(answer.missing)
 
 
 def _told(snippet: str) -> str:
@@ -328,7 +329,7 @@ def _completeness(report: ImpactReport) -> str:
     counted = f"{report.total} {report.direction} within depth {report.max_depth}, confidence {report.min_confidence:.2f} or more"
     causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)
     if report.epistemic == "exact":
-        return f"{counted}; complete{f' within these bounds: {causes}' if causes else ''}"
+        return f"{counted}; {f'every call site is resolved, but {causes}' if causes else 'complete'}"
     return f"{'at least ' if report.epistemic == 'lower_bound' else 'completeness unknown: '}{counted}; may be missing: {causes}"
 
 

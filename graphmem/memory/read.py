@@ -60,7 +60,7 @@ def timeline(book: MemoryBook, memory_id: str, n: int) -> Timeline:
 
 
 def review_queue(book: MemoryBook, limit: int, offset: int) -> ReviewQueue:
-    """What wants a person's eye, most pressing reason first, then by importance."""
+    """Memories that need review, most pressing reason first, then by importance."""
     _check_page(limit, offset)
     now, index = book.clock.now(), book.index()
     found = [

@@ -1,4 +1,4 @@
-"""The verb for people's own Cypher: off unless the index's owner turns it on, reading alone, bounded in rows, time and bytes."""
+"""The verb for people's own Cypher: off unless the index's owner turns it on, read-only, bounded in rows, time and bytes."""
 
 from __future__ import annotations
 

@@ -205,7 +205,6 @@ COMMANDS: dict[str, list[list[str]]] = {
     "memory scan": [PLAIN],
     "memory audit": [PLAIN],
     "memory rebuild": [PLAIN],
-    "memory budget": [["1000"]],
     "memory phases": [PLAIN],
     "memory resolve": [["@memory", "--over", "@other"]],
     "session list": [PLAIN],

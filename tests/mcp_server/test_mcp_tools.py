@@ -77,7 +77,7 @@ def test_impact_says_that_there_is_more_beyond_the_depth_also_when_it_is_complet
     assert not failed, said
     report = memory.impact("starlette/_utils.py:get_route_path", max_depth=1)
     assert report.epistemic == "exact"
-    assert "; complete within these bounds: there are more beyond depth 1" in said
+    assert "; every call site is resolved, but there are more beyond depth 1" in said
 
 
 def test_impact_of_a_file_is_no_more_complete_than_that_of_what_it_holds(ask, memory):

@@ -26,7 +26,7 @@ def cypher(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask the graph in Cypher: reading alone, bounded in rows and time. Off unless GRAPHMEM_CYPHER=true.
+    """Run a read-only Cypher query on the graph, bounded in rows and time. Off unless GRAPHMEM_CYPHER=true.
 
     docs/cypher.md lists the clauses, functions and tables there are. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
     """

@@ -289,7 +289,7 @@ def review(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """List what wants a person's eye: disputed, contradicting, written before its code changed."""
+    """List memories that need review: disputed, contradicting, or older than a change of their code."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render import memory as render
 
@@ -423,26 +423,6 @@ def rebuild(
                 here.output.line(("  " + note, "yellow"))
 
         show_answer(here, answer, say, str(answer.memories))
-
-
-@app.command()
-def budget(
-    remaining: Annotated[int | None, typer.Argument(metavar="[TOKENS]", min=0, help="Context that is left; default: 100,000.")] = None,
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """How many tokens of memories an agent is shown at most, by what is left of its context."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = here.service().context_budget(remaining)
-
-        def table() -> None:
-            here.output.rows([(name, f"{tokens:,} tokens") for name, tokens in found.items()], right=(1,))
-
-        show_answer(here, found, table, str(found["total"]))
 
 
 @app.command()

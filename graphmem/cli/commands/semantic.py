@@ -29,7 +29,7 @@ class HotLevel(StrEnum):
 
 
 class EntryKind(StrEnum):
-    """How somebody outside comes in."""
+    """Kinds of entry points."""
 
     MAIN = "main"
     COMMAND = "command"

@@ -104,7 +104,7 @@ def verify(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Hold graph, journal, files, projections and the newest backup against each other; exit code 1 when something is wrong."""
+    """Check graph, journal, files, projections and the newest backup for consistency; exit code 1 when something is wrong."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         from graphmem.cli.render.manage import checks
 

@@ -185,7 +185,7 @@ def _certainty(output: Output, report: ImpactReport) -> None:
     """Whether this is everything, why not, and the sites that could not be decided."""
     output.line()
     if report.epistemic == "exact":
-        output.line(("Complete", common.GOOD), " within these bounds: every call site that names a target is resolved.")
+        output.line(("Complete", common.GOOD), ": every call site that names a target is resolved.")
     elif report.epistemic == "lower_bound":
         output.line(("At least this", common.UNSURE), "; more is possible:")
     else:

@@ -24,11 +24,11 @@ def findings(output: Output, found: list[Finding]) -> None:
     bad = sum(one.level == "bad" for one in found)
     output.line()
     if bad:
-        output.line((f"{bad} of these must be mended", common.BAD))
+        output.line((f"{bad} of these must be repaired", common.BAD))
     elif any(one.name in MENDED for one in found):
         output.line(("something was damaged; `graphmem verify` says whether it is mended", common.UNSURE))
     elif (in_part := _in_part(found)) >= WORTH_TELLING:
-        said = f"nothing must be mended, but {in_part:.0%} of the files were read in part: answers may lack what is in them"
+        said = f"no problems, but {in_part:.0%} of the files were only partly parsed: answers may lack what is in them"
         output.line((said, common.UNSURE))
     else:
         output.line(("all is well", common.GOOD))
@@ -47,4 +47,4 @@ def checks(output: Output, answer: VerifyAnswer) -> None:
             output.line(("    " + one.fix, common.UNSURE if one.level == "note" else common.BAD))
     bad = sum(one.level == "bad" for one in answer.checks)
     output.line()
-    output.line(("all is sound", common.GOOD) if not bad else (f"{bad} of these must be mended", common.BAD))
+    output.line(("all is sound", common.GOOD) if not bad else (f"{bad} of these must be repaired", common.BAD))

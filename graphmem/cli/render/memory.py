@@ -44,7 +44,7 @@ def remembered(output: Output, answer: RememberAnswer) -> None:
     if answer.result.note:
         output.line(f"  {answer.result.note}")
     half_life = answer.memory.half_life_days
-    output.line(("  never fades" if half_life is None else f"  unused for {half_life:g} days it counts half", common.DIM))
+    output.line(("  never fades" if half_life is None else f"  half-life when unused: {half_life:g} days", common.DIM))
     for about in about_once(answer.memory):
         output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
     if answer.result.redacted:
@@ -111,7 +111,7 @@ def timeline(output: Output, answer: Timeline) -> None:
 
 
 def review(output: Output, queue: ReviewQueue) -> None:
-    """What wants a person's eye, most pressing first."""
+    """Memories that need review, most pressing first."""
     if not queue.items:
         output.line(("nothing to review", common.GOOD))
         return

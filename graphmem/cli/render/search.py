@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphmem.answers import SearchAnswer, SearchHit
 from graphmem.answers.memory import code_since
+from graphmem.answers.search import unanswered
 from graphmem.answers.semantic import Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
@@ -22,8 +23,8 @@ def search(output: Output, answer: SearchAnswer, explain: bool) -> None:
         output.line()
         _hit(output, rank, hit, explain, titles)
     output.line()
-    for path, reason in sorted(answer.missing.items()):
-        output.line((f"without {path}: {reason}", common.UNSURE))
+    for sentence in unanswered(answer.missing):
+        output.line((sentence, common.UNSURE))
     output.line(common.state_line(answer.state))
 
 
@@ -39,8 +40,8 @@ def packed(output: Output, answer: SearchAnswer, *, quiet: bool) -> None:
     output.line()
     left_out = "".join(f", {count} left out ({why})" for why, count in sorted(whole.left_out.items()))
     output.line((f"{whole.tokens:,} of {whole.budget:,} tokens, {plural(len(answer.hits), 'hit')}{left_out}", common.DIM))
-    for path, reason in sorted(answer.missing.items()):
-        output.line((f"without {path}: {reason}", common.UNSURE))
+    for sentence in unanswered(answer.missing):
+        output.line((sentence, common.UNSURE))
 
 
 def reply(output: Output, answer: Reply) -> None:
