@@ -34,7 +34,8 @@ class Task(NamedTuple):
     work: Callable[[GraphMem], object]
 
 
-# What is asked for when it has been quiet. A checkpoint makes the next start fast, and each one makes the file grow, so there are few;
+# What is asked for when it has been quiet. A checkpoint makes the next start fast and gives back the memory that changes hold, and each one
+# makes the file grow, so there are few;
 # a compaction stops writes for as long as it takes to write the graph; a model is 400 MB that a query loads again in a second or two;
 # look-ups are made again in a tenth of a second; the facts of all files, kept so that a changed file costs what changed, are read from
 # their cache again in a second or two. Most questions are answered without the engine: it is closed when it was not needed itself,

@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 WASTE_BYTES: Final = 24 << 20  # with less than this to give back, a file is left as it is
 CHECKPOINT_BYTES: Final = 1 << 20  # of the log, below which the next start is fast anyway
+CHECKPOINT_CHANGES: Final = 8  # of the code, below which what they hold in memory is little
 WASTE_SHARE: Final = 0.5  # of the file, that has to be waste before it is written anew by itself
 
 
@@ -222,11 +223,11 @@ class UpkeepVerbs:
         return self.compact() if waste >= max(WASTE_BYTES, WASTE_SHARE * size) else None
 
     def checkpoint_when_due(self) -> int:
-        """Bring the database file up to date, if its log is longer than a megabyte; bytes of the log that were merged."""
+        """Bring the database file up to date, if its log is long or changes hold memory; bytes of the log that were merged."""
         file = Path(self._store.path)
         log = file.with_name(file.name + ".wal")
         size = log.stat().st_size if log.exists() else 0
-        if size < CHECKPOINT_BYTES:
+        if size < CHECKPOINT_BYTES and self._store.held_changes() < CHECKPOINT_CHANGES:
             return 0
         self._book.flush()
         self._store.checkpoint()

@@ -248,6 +248,9 @@ class GraphStore(Protocol):
     def checkpoint(self) -> None:
         """Bring the file up to date; called by the owner in idle moments and before close."""
 
+    def held_changes(self) -> int:
+        """Changes of the code whose memory a checkpoint would give back."""
+
     def rest(self, unused_s: float) -> bool:
         """Close the file until somebody needs it, if nobody did for so long; whether it was closed now."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,6 +36,9 @@ MAX_READERS: Final = 8
 QUEUED_WRITES: Final = 32
 BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the gate before it says busy
 WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
+# Every change of the code holds one to two megabytes in the engine until a checkpoint, but adds only some 3 kB to the log.
+HELD_CHANGES: Final = 32  # after so many the writer brings the file up to date, behind the answer
+ASIDE_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
 
 # After these the open database object is not to be trusted, not even to be closed.
 _BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError, CommitError)
@@ -63,6 +66,7 @@ class LiveFile:
         self._failure: BaseException | None = None
         self._closed = False
         self._used = time.monotonic()  # when somebody last needed the engine
+        self._held = 0  # changes of the code since the file was opened
         self.notes: list[str] = []
         known = resting.known(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
         self._at_rest = known is not None
@@ -98,6 +102,7 @@ class LiveFile:
 
     def _attach(self, database: RawDatabase) -> None:
         self._database = database
+        self._held = 0
         self._readers = Readers(database, MAX_READERS)
         self._connection = database.connect()
         names = table_names(self._connection)
@@ -107,6 +112,10 @@ class LiveFile:
     def checkpoint(self) -> None:
         """Bring the file up to date, when no read is running."""
         self._write(self._checkpoint)
+
+    def held_changes(self) -> int:
+        """Changes of the code whose memory the engine gives back at the next checkpoint."""
+        return self._held
 
     def rest(self, unused_s: float) -> bool:
         """Close the file until somebody needs it, if nobody did for so long: an open engine holds 100 to 350 MB.
@@ -217,11 +226,22 @@ class LiveFile:
                 self._checkpoint()
             except (DiskFullError, StoreBusyError) as error:  # the change is committed; the next one tries again
                 self._note(f"the log grows, it could not be merged: {error}")
+        elif GENERATION in meta:
+            self._held += 1
+            if self._held >= HELD_CHANGES:
+                self._writer.post(self._let_go_of_changes)
         return int(self._meta[GENERATION])
 
     # ---- bringing it up to date, resting, opening it again
 
-    def _checkpoint(self) -> None:
+    def _let_go_of_changes(self) -> None:
+        """Give back the memory that changes hold; nobody waits for it, and what hinders it now will not after another change."""
+        if self._closed or self._failure is not None or self._at_rest or self._held < HELD_CHANGES:
+            return
+        with suppress(DiskFullError, StoreBusyError):
+            self._checkpoint(ASIDE_S)
+
+    def _checkpoint(self, wait_s: float = BUSY_S) -> None:
         """Bring the file up to date and open it anew, when nobody reads.
 
         With a read open the engine waits seconds and gives up. And kuzu's memory is wrong after a
@@ -232,9 +252,10 @@ class LiveFile:
             return
         files.check_room(self._file, 2 * beside(self._file, ".wal").stat().st_size)
         following = str(self._checkpointed + 1)
-        with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
+        with self._gate.exclusive(wait_s), self._reopened({CHECKPOINT: following}):
             pass
         self._say_open()
+        give_back()
 
     def _rest(self, unused_s: float) -> bool:
         if self._at_rest or time.monotonic() - self._used < unused_s:

@@ -6,6 +6,7 @@ here, in the order they came.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
 from graphmem.errors import StoreBusyError, StoreClosedError
+
+_log = logging.getLogger(__name__)
 
 _Answer = TypeVar("_Answer")
 RETRY_S: Final = 1.0  # what a refused caller is told to wait
@@ -58,6 +61,20 @@ class Writer:
         except BaseException:
             future.cancel()  # the caller was interrupted while waiting: a job that has not begun is not begun
             raise
+
+    def post(self, job: Callable[[], object]) -> None:
+        """Queue a job that nobody waits for, behind all that wait; it takes no place, and what it raises is logged."""
+
+        def logged() -> None:
+            try:
+                job()
+            except Exception:  # noqa: BLE001 -- logged, whatever it is: nobody waits for it
+                _log.exception("%s could not do what it does by itself", self._thread.name)
+
+        with self._changed:
+            if not self._closed:
+                self._jobs.append((Future(), logged))
+                self._changed.notify_all()
 
     def waiting(self) -> int:
         """Jobs that have not begun."""
