@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import graphmem
+from graphmem._heap import few_arenas
 from graphmem.cli.door import Door
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
@@ -57,6 +58,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _refuse_second(here)
     # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem._heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    few_arenas()
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
     with _opening(here) as opening:
         from graphmem.api.app import ServerOptions, build_app

@@ -68,9 +68,10 @@ class OpenOptions(NamedTuple):
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 
     def open(self, path: Path) -> RawDatabase:
-        """Open the file, or create an empty one."""
+        """Open the file, or create an empty one; with a pool as large as it, because an answer about all of it has to fit."""
+        pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
         database = self.engine.open(
-            path, buffer_pool_bytes=self.buffer_pool_bytes, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
+            path, buffer_pool_bytes=pool, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
         )
         if not self.read_only:
             files.restrict(path)
