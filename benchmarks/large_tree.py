@@ -1,0 +1,106 @@
+"""Does the first index of a large tree pass with default settings, in how much time and memory?
+
+    python -m benchmarks large_tree [--wheels DIR] [--sets small large]
+
+Makes a tree of some 7,000 Python files (django, kubernetes, sympy, transformers), and one of some 25,000 (these with ansible, pandas, scipy and
+scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command line, in at most four
+processes, without an embedder, then asked for one search. A failed run is a result: its last line is kept. Exit code 1 when one failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import report
+from indexing import GRAPHMEM
+
+SMALL: Final = ("django==5.2.19", "kubernetes==37.0.2", "sympy==1.14.0", "transformers==5.23.0")
+LARGE: Final = (*SMALL, "ansible==12.3.0", "pandas==3.1.1", "scipy==1.17.1", "scikit-learn==1.9.1")
+SETS: Final = {"small": SMALL, "large": LARGE}
+PROCESSES: Final = 4
+
+
+def download(packages: tuple[str, ...], folder: Path) -> None:
+    """Wheels of these packages, those that are there already left alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
+    subprocess.run([*command, *packages], check=True)
+
+
+def make_tree(packages: tuple[str, ...], wheels: Path, tree: Path) -> int:
+    """Unpack them, each into a folder of its own; Python files in all."""
+    for package in packages:
+        name, _, version = package.partition("==")
+        (wheel,) = wheels.glob(f"{name.replace('-', '_')}-{version}-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tree / name)
+    return sum(1 for _ in tree.rglob("*.py"))
+
+
+def timed(command: list[str]) -> dict[str, Any]:
+    """Run to the end, whatever it is; wall, CPU of it and its children, the largest resident size of one process, what it said."""
+    begun = time.perf_counter()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": str(PROCESSES)}
+        process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=environ)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    lines = texts[1].strip().splitlines()
+    return {
+        "exit_code": process.returncode,
+        "wall_s": round(time.perf_counter() - begun, 1),
+        "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
+        "peak_mb": round(usage.ru_maxrss / 1024),
+        "error": lines[-1] if process.returncode and lines else "",
+        "out": texts[0],
+    }
+
+
+def index(name: str, wheels: Path, scratch: Path) -> dict[str, Any]:
+    """Make one tree, index it, ask it."""
+    tree, data = scratch / name, scratch / f"{name}-index"
+    files = make_tree(SETS[name], wheels, tree)
+    run = timed([*GRAPHMEM, "index", str(tree), "--db", str(data), "--json"])
+    said = json.loads(run.pop("out")) if not run["exit_code"] else {}
+    asked = timed([*GRAPHMEM, "search", "read a configuration file", "--db", str(data), "--json"]) if said else None
+    return {
+        "python_files": files,
+        "packages": list(SETS[name]),
+        **run,
+        **{key: said[key] for key in ("files", "symbols", "seconds", "stages") if key in said},
+        "disk_mb": round(sum(one.stat().st_size for one in data.rglob("*") if one.is_file()) / 1e6) if data.exists() else 0,
+        "search": {key: asked[key] for key in ("exit_code", "wall_s", "peak_mb", "error")} if asked else None,
+    }
+
+
+def main() -> int:
+    """Run, print, write the result."""
+    options = report.parser(__doc__)
+    options.add_argument("--wheels", type=Path, help="folder that holds the wheels, or takes them; default a temporary one")
+    options.add_argument("--sets", nargs="+", choices=sorted(SETS), default=sorted(SETS, reverse=True))
+    given = options.parse_args()
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="graphmem-large-") as scratch:
+        wheels = given.wheels or Path(scratch) / "wheels"
+        for name in given.sets:
+            download(SETS[name], wheels)
+            results[name] = index(name, wheels, Path(scratch))
+            report.table(("tree", name), [(key, str(value)) for key, value in results[name].items() if key not in ("packages", "stages")])
+    report.publish("large_tree", {"processes": PROCESSES, "trees": results}, given.out)
+    return 1 if any(one["exit_code"] or (one["search"] or {}).get("exit_code") for one in results.values()) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
