@@ -2,8 +2,8 @@
 
     python -m benchmarks large_tree [--wheels DIR] [--sets small large]
 
-Makes a tree of some 7,000 Python files (django, kubernetes, sympy, transformers), and one of some 25,000 (these with ansible, pandas, scipy and
-scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command line, in at most four
+Makes a tree of some 7,000 Python files (django, kubernetes, sympy, transformers), and one of some 25,000 (these with ansible, pandas,
+scipy and scikit-learn), from wheels that pip downloads, each in a folder of its own. Each is indexed by the command line, in at most four
 processes, without an embedder, then asked for one search. A failed run is a result: its last line is kept. Exit code 1 when one failed.
 """
 
