@@ -48,6 +48,10 @@ class Outside:
         self._ids: dict[int, str] = {}
         self._definitions: dict[str, dict[Place, Definition]] = {}
 
+    def close(self) -> None:
+        """Let go of the sidecar; it is opened again when it is asked."""
+        self._sidecar.close()
+
     @property
     def mark(self) -> str:
         """Which evidence the graph holds after this run; kept with it, and given back to the next run."""

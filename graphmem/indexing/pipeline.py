@@ -218,6 +218,10 @@ class Indexer:
             self._resolver = self._revived(self._tree.layout(), known, cancelled)
         return self._resolver is not None
 
+    def close(self) -> None:
+        """Let go of the files it has open."""
+        self._outside.close()
+
     def let_go(self) -> bool:
         """Give back what is kept for the next run, which then reads it from files first; whether there was something."""
         held, self._resolver = self._resolver, None

@@ -376,7 +376,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
         return
     try:  # one moment of it, whoever writes it meanwhile
-        with closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as old, closing(sqlite3.connect(target)) as new:
+        with closing(sqlite3.connect(f"file:{quote(str(source))}?mode=rw", uri=True)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)
             unseal(new)  # what it says of itself was of the file that it is a copy of
         seal(target)

@@ -72,7 +72,7 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 def _share_facts(known: Path, copy: Path) -> None:
     """A copy of what is known of files by their content, so that those that did not change are not parsed again."""
     if known.exists():
-        address = f"file:{quote(str(known))}?mode=ro"
+        address = f"file:{quote(str(known))}?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
             source.backup(target)
             unseal(target)

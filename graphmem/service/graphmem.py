@@ -210,7 +210,7 @@ class GraphMem(
         self._close_history()
         self._close_ledger()
         self._projections.close()
-        for kept in (self._cache, self._inputs):
+        for kept in (self._cache, self._inputs, self._indexer):
             if kept is not None:
                 kept.close()
         self._store.close()

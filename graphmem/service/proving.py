@@ -42,7 +42,7 @@ def _damage_of_sqlite(path: Path) -> str:
     if found is not Proof.OPEN:
         return _DIFFERENT if found is Proof.DAMAGED else ""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as db:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)) as db:
             said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
             return "" if said == "ok" else said
     except sqlite3.OperationalError:  # it may only be read, and has a log: whoever opens it says so

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem._seal import Proof, proof
 from graphmem.memory.journal_lines import line_of, scanned
 from graphmem.store.files import QUARANTINE
 
@@ -83,6 +84,13 @@ def test_verify_calls_no_flipped_bit_sound(folder, graphmem, tmp_path, pattern):
     name = Path(pattern).name.partition("*")[0]
     told = [check for check in json.loads(ran.stdout)["checks"] if check["level"] in ("bad", "note") and name in check["said"]]
     assert told, ran.stdout
+
+
+def test_a_closed_index_proves_each_of_its_sqlite_files(folder):
+    assert {path.name: proof(path) for path in folder.glob("*.sqlite")} == dict.fromkeys(
+        (path.name for path in folder.glob("*.sqlite")), Proof.SOUND
+    )
+    assert not [path.name for path in folder.iterdir() if path.name.endswith(("-wal", "-journal"))]
 
 
 @pytest.mark.parametrize("name", ["history.sqlite", "ledger.sqlite", "trust.json", "memory-md.json"])
