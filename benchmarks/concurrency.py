@@ -56,7 +56,7 @@ def client(number: int, address: str, operations: int, seed: int) -> None:
                 elif call == "symbols":
                     service.symbols(chance.choice(WORDS), limit=10)
                 else:
-                    service.search(words, k=5, kinds=["memory"])
+                    service.search(words, limit=5, kinds=["memory"])
                 times.setdefault(call, []).append((time.perf_counter() - begun) * 1000)
                 break
             except (StoreBusyError, LimitError) as error:
@@ -117,7 +117,7 @@ def ask_until(address: str, names: list[str], over: threading.Event, seconds: fl
             elif question == "impact":
                 service.impact(name, max_depth=3, limit=100)
             else:
-                service.search(name, k=10)
+                service.search(name, limit=10)
         found[question].append((time.perf_counter() - begun) * 1000)
         at += 1
         time.sleep(0.01)

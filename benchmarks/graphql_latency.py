@@ -5,7 +5,7 @@
 The same questions about the same random symbols, first to a server in a process of its own over one kept-open
 connection, with the ready-made operations every client uses (whole answers, read to the last byte and not
 parsed), then to the verbs in this process. One at a time: latency, not throughput. Beside them a health check,
-which is what HTTP costs, and `indexState`, which is what the smallest operation costs. An index in DIR is used as it
+which is what HTTP costs, and `state`, which is what the smallest operation costs. An index in DIR is used as it
 is and made when there is none; without --db it is made in a temporary directory.
 """
 
@@ -121,7 +121,7 @@ def main() -> None:
         try:
             over_http: dict[str, tuple[list[float], list[Any]]] = {
                 "health": measure(lambda _: server.get("/health"), ids),
-                "indexState": measure(lambda _: server.ask("IndexState"), ids),
+                "state": measure(lambda _: server.ask("State"), ids),
                 "symbol": measure(lambda one: server.ask("Symbol", ref=one), ids),
                 "impact, depth 3": measure(lambda one: server.ask("Impact", targets=[one], maxDepth=3), ids),
                 "impact, depth 5": measure(lambda one: server.ask("Impact", targets=[one], maxDepth=5), ids),
@@ -131,7 +131,7 @@ def main() -> None:
             server.close()
         with GraphMem.open(db, settings=settings) as memory:
             in_process: dict[str, tuple[list[float], list[Any]]] = {
-                "indexState": measure(lambda _: memory.state(), ids),
+                "state": measure(lambda _: memory.state(), ids),
                 "symbol": measure(lambda one: memory.symbol(one), ids),
                 "impact, depth 3": measure(lambda one: memory.impact([one], max_depth=3), ids),
                 "impact, depth 5": measure(lambda one: memory.impact([one], max_depth=5), ids),

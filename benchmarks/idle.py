@@ -121,7 +121,7 @@ def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, flo
             time.sleep(0.2)
         ask: dict[str, Callable[[], object]] = {
             "impact": lambda: service.impact("f1_0"),
-            "search": lambda: service.search("router session cache", k=5),
+            "search": lambda: service.search("router session cache", limit=5),
             "remember": lambda: service.remember("the router keeps the session of the worker until the window closes"),
         }
         for question in ask.values():

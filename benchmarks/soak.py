@@ -124,7 +124,7 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: l
             return {"forgotten": [one]}
         return {}
     if call == "search":
-        service.search(words, k=10)
+        service.search(words, limit=10)
     elif call == "impact":
         service.impact(f"f{step % FILES}", max_depth=3)
     elif call == "symbol":

@@ -5,84 +5,17 @@ Only the standard library, because the command line asks a running server throug
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import dataclasses
 import json
-import types
-import typing
-from collections.abc import Hashable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, TypeVar, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from graphmem import answers, errors
-from graphmem.answers import semantic
-
-T = TypeVar("T")
+from graphmem._decode import decoder
 
 GRAPHQL_PATH = "/graphql"
-
-# Fields whose GraphQL enum name is not the value the dataclass holds: WILL_BREAK is "will break".
-_ENUMS: dict[tuple[type, str], str] = {
-    (answers.SymbolInfo, "kind"): "_",
-    (answers.Site, "source"): "_",
-    (answers.PathStep, "source"): "_",
-    (answers.ImpactHit, "verdict"): " ",
-    (answers.ImpactReport, "direction"): "_",
-    (answers.ImpactReport, "epistemic"): "_",
-    (answers.PathAnswer, "epistemic"): "_",
-    (answers.Risk, "level"): "_",
-    (answers.ChangedSymbol, "change"): "_",
-    (answers.SearchHit, "kind"): "_",
-    (answers.IndexState, "state"): "_",
-    (semantic.Cycle, "level"): "_",
-    (semantic.CyclesAnswer, "level"): "_",
-    (semantic.HotspotPage, "level"): "_",
-    (semantic.EntryPoint, "kind"): "_",
-    (semantic.Flow, "kind"): "_",
-}
-# Fields that have another name in the schema.
-_NAMES: dict[tuple[type, str], str] = {
-    (answers.IndexState, "state"): "status",
-    (answers.Project, "state"): "indexState",
-    (answers.ImpactReport, "state"): "indexState",
-    (answers.PathAnswer, "state"): "indexState",
-    (answers.SearchAnswer, "state"): "indexState",
-    (answers.SearchHit, "id"): "ref",
-    (answers.SearchHit, "node"): "id",
-    (answers.Subgraph, "state"): "indexState",
-    **{
-        (kind, "state"): "indexState"
-        for kind in vars(semantic).values()
-        if isinstance(kind, type) and kind.__module__ == semantic.__name__ and "state" in kind.__annotations__
-    },
-    (answers.Picture, "state"): "indexState",
-}
-_GLOBAL_IDS = {
-    (answers.SymbolInfo, "id"),
-    (answers.FileInfo, "id"),
-    (answers.SearchHit, "node"),
-    (answers.ImpactHit, "target"),
-    (answers.MemoryInfo, "id"),
-    (answers.MemoryAnchor, "id"),
-    (answers.MemoryRelation, "id"),
-    (answers.Remembered, "id"),
-    (answers.Pruned, "id"),
-    (answers.SecretsFound, "id"),
-    (answers.Forgotten, "ids"),
-    (answers.Forgotten, "kept"),
-    (answers.ImportAnswer, "ids"),
-    (answers.SyncConflict, "id"),
-    (answers.SyncConflict, "kept_as"),
-    (answers.SyncAnswer, "added"),
-    (answers.SyncAnswer, "changed"),
-    (answers.SyncAnswer, "forgotten"),
-    (semantic.ModuleInfo, "id"),
-    (semantic.ModuleDependency, "src"),
-    (semantic.ModuleDependency, "dst"),
-}
 
 _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "BAD_INPUT": errors.BadInputError,
@@ -212,85 +145,5 @@ def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
     if not (isinstance(kind, type) and issubclass(kind, errors.GraphMemError)):
         kind = _ERRORS.get(code, errors.GraphMemError)  # refused before a verb was called
     if kind is errors.AmbiguousSymbolError:
-        facts["candidates"] = [rebuild(answers.SymbolInfo, one) for one in facts.get("candidates", ())]
+        facts["candidates"] = [decoder(answers.SymbolInfo)(one) for one in facts.get("candidates", ())]
     return kind(message, **facts)
-
-
-def rebuild(kind: type[T], data: Mapping[str, Any]) -> T:
-    """A dataclass of `graphmem.answers` from the GraphQL object that shows it.
-
-    Raises:
-        GraphMemError: the object lacks a field, which a server of another version may do.
-    """
-    values: dict[str, Any] = {}
-    for name, key, hint, enum, is_id in _plan(cast("Hashable", kind)):
-        if key not in data:
-            raise errors.GraphMemError(f"the server's answer has no {kind.__name__}.{key}; it is of another version than this command")
-        value = data[key]
-        if enum and isinstance(value, str):
-            value = value.lower().replace("_", enum)
-        elif is_id:
-            value = [raw_id(one) for one in value] if isinstance(value, list) else raw_id(value) if value else ""
-        else:
-            value = _convert(hint, value)
-        values[name] = value
-    return kind(**values)
-
-
-def raw_id(text: str) -> str:
-    """The id inside a Relay global id."""
-    return base64.b64decode(text).decode("utf-8").partition(":")[2]
-
-
-@cache
-def _plan(kind: Any) -> tuple[tuple[str, str, Any, str, bool], ...]:
-    """For each field: its name, its key, its type, what stands for `_` in its enum, whether it is a global id."""
-    hints = typing.get_type_hints(kind)
-    return tuple(
-        (
-            field.name,
-            _NAMES.get((kind, field.name), camel(field.name)),
-            hints[field.name],
-            _ENUMS.get((kind, field.name), ""),
-            (kind, field.name) in _GLOBAL_IDS,
-        )
-        for field in dataclasses.fields(kind)
-    )
-
-
-def camel(name: str) -> str:
-    """The GraphQL name of a Python name."""
-    head, *tail = name.split("_")
-    return head + "".join(part.capitalize() for part in tail)
-
-
-def _convert(hint: Any, value: Any) -> Any:
-    origin = typing.get_origin(hint)
-    if origin is list:
-        inner = typing.get_args(hint)[0]
-        rows = value["edges"] if isinstance(value, dict) else value
-        return [_convert(inner, row["node"] if isinstance(value, dict) and inner is answers.SymbolInfo else row) for row in rows]
-    if origin is dict and isinstance(value, list):  # mappings travel as lists of pairs
-        return {row[_first(row)]: row[_second(row)] for row in value}
-    if origin in (types.UnionType, typing.Union):
-        return None if value is None else _convert(typing.get_args(hint)[0], value)
-    if hint is answers.Site:
-        return answers.Site(
-            symbol=rebuild(answers.SymbolInfo, value["node"]),
-            kind=value["kind"],
-            confidence=value["confidence"],
-            source=value["source"].lower(),
-            rule=value["rule"],
-            lines=list(value["lines"]),
-        )
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return rebuild(hint, value)
-    return value
-
-
-def _first(row: Mapping[str, Any]) -> str:
-    return "name" if "name" in row else "path"
-
-
-def _second(row: Mapping[str, Any]) -> str:
-    return next(key for key in ("count", "seconds", "reason", "value") if key in row)

@@ -11,7 +11,7 @@ leads to one it is not, which a cause says.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KIND
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from graphmem.answers.vocabulary import Direction, Epistemic
+    from graphmem.answers.vocabulary import EdgeKind as EdgeWord
     from graphmem.projection.graph import GraphView
 
 MAX_DEPTH: Final = 50
@@ -139,14 +141,14 @@ def united_impact(
     failed = [path for path in view.failed_paths if _family(view, path) in families]
     causes = _causes(view, found, question, state, possible, possible_count, faint, not_run, failed, truncated=truncated)
     incomplete = any(cause.kind not in BOUNDS for cause in causes)
-    lower = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
+    lower: Epistemic = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
     others = ~tests
     return ImpactReport(
         targets=[view.info(node) for node in targets],
-        direction=question.direction,
+        direction=cast("Direction", question.direction),
         max_depth=question.max_depth,
         min_confidence=question.min_confidence,
-        kinds=list(question.kinds),
+        kinds=cast("list[EdgeWord]", list(question.kinds)),
         hits=hits,
         tests=test_hits,
         total=len(found.nodes),
@@ -164,7 +166,7 @@ def united_impact(
 
 def ran_target(hit: ImpactHit) -> bool:
     """Whether a hit is known to run the target, from a run of the tests."""
-    return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME
+    return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME.value
 
 
 class _Found(NamedTuple):

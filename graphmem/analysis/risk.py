@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from graphmem.answers import Risk
+from graphmem.answers.vocabulary import RiskLevel
 
 # Points each part can give; together 100.
 DEPENDENTS_POINTS: Final = 40.0
@@ -19,7 +20,7 @@ ENTRY_SCALE: Final = 3.0
 MODULE_SCALE: Final = 3.0
 
 # Lower bounds of the levels.
-LEVELS: Final = (("critical", 70.0), ("high", 45.0), ("medium", 20.0), ("low", 0.0))
+LEVELS: Final[tuple[tuple[RiskLevel, float], ...]] = (("critical", 70.0), ("high", 45.0), ("medium", 20.0), ("low", 0.0))
 
 
 def assess(weighted_dependents: float, entry_points: int, modules: int, tests: int, *, incomplete: bool) -> Risk:

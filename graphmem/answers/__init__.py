@@ -9,7 +9,9 @@ lines are 1-based, confidences are in (0, 1]. What has a room of its own, `seman
 from __future__ import annotations
 
 from graphmem.answers.code import (
+    DiagnosticInfo,
     FileInfo,
+    FilePage,
     IndexState,
     IndexSummary,
     PathAnswer,
@@ -20,8 +22,9 @@ from graphmem.answers.code import (
     Subgraph,
     SymbolDetail,
     SymbolInfo,
+    SymbolPage,
 )
-from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory
+from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
 from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
 from graphmem.answers.memory import (
     Forgotten,
@@ -30,6 +33,7 @@ from graphmem.answers.memory import (
     MemoryInfo,
     MemoryPage,
     MemoryRelation,
+    Noted,
     Refusal,
     RememberAnswer,
     Remembered,
@@ -37,6 +41,7 @@ from graphmem.answers.memory import (
     ReviewItem,
     ReviewQueue,
     Rule,
+    RuleSet,
     TermAlias,
     Timeline,
 )
@@ -65,11 +70,13 @@ __all__ = [
     "CoAccessAnswer",
     "CoAccessHit",
     "DeleteAnswer",
+    "DiagnosticInfo",
     "DiffImpact",
     "Experiment",
     "Factor",
     "FileHistory",
     "FileInfo",
+    "FilePage",
     "FindingVerdict",
     "Forgotten",
     "GroupMeasures",
@@ -84,6 +91,7 @@ __all__ = [
     "MemoryInfo",
     "MemoryPage",
     "MemoryRelation",
+    "Noted",
     "PathAnswer",
     "PathScore",
     "PathStep",
@@ -96,6 +104,7 @@ __all__ = [
     "Pruned",
     "RebuildAnswer",
     "Receipt",
+    "Recorded",
     "Refusal",
     "RememberAnswer",
     "RememberManyAnswer",
@@ -104,6 +113,7 @@ __all__ = [
     "ReviewQueue",
     "Risk",
     "Rule",
+    "RuleSet",
     "ScanAnswer",
     "SearchAnswer",
     "SearchHit",
@@ -113,6 +123,7 @@ __all__ = [
     "Subgraph",
     "SymbolDetail",
     "SymbolInfo",
+    "SymbolPage",
     "SyncAnswer",
     "SyncConflict",
     "TermAlias",

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any
 
-from graphmem.answers.plain import answer
+from graphmem.answers.marks import FILE, SYMBOL, Doc, GlobalId, Hidden, Size
+from graphmem.answers.plain import Unpacks, answer
+from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, SymbolKind
 
 
-@answer
+@answer(name="Symbol", node=True)
 class SymbolInfo:
     """A symbol, as short as it can be shown."""
 
-    id: str
-    kind: str  # SymbolKind, or "file", or "external"
+    id: Annotated[str, Doc("Opaque; moving the symbol within its file keeps it"), GlobalId(SYMBOL)]
+    kind: SymbolKind
     name: str
-    qualname: str
-    path: str  # "" for externals
-    start_line: int
-    end_line: int
-    signature: str = ""
+    qualname: Annotated[str, Doc("dotted inside the file; <module> for the code outside any definition")]
+    path: Annotated[str, Doc("from the root, with '/'; empty for externals")]
+    start_line: Annotated[int, Doc("1-based, decorators included")]
+    end_line: Annotated[int, Doc("1-based, inclusive")]
+    signature: Annotated[str, Doc("as a reader would quote it; empty where there is none")] = ""
     is_test: bool = False
-    entry_point: str = ""
+    entry_point: Annotated[str, Doc("main, route, command, event, task, test, fixture, export or empty")] = ""
 
     @property
     def ref(self) -> str:
@@ -29,16 +31,24 @@ class SymbolInfo:
         return f"{self.path}:{self.qualname}" if self.path else self.qualname
 
 
+@answer(page="symbols")
+class SymbolPage(Unpacks):
+    """A page of symbols, best match first, and how many there are."""
+
+    symbols: list[SymbolInfo]
+    total: int
+
+
 @answer
 class Site:
     """An edge seen from one end: the symbol at the other end and the evidence."""
 
     symbol: SymbolInfo
-    kind: str  # EdgeKind
+    kind: EdgeKind
     confidence: float
-    source: str
+    source: EdgeSource
     rule: str
-    lines: list[int]  # sites in the file of the edge's source
+    lines: Annotated[list[int], Doc("sites in the file of the edge's source")]
 
 
 @answer
@@ -59,42 +69,50 @@ class SymbolDetail:
     overrides: list[Site]
     overridden_by: list[Site]
     tests: list[Site]
-    source: str = ""  # the text, when asked for
+    source: Annotated[str, Doc("the text, when asked for")] = ""
 
 
-@answer
+@answer(name="File", node=True)
 class FileInfo:
     """A file of the index."""
 
-    id: str
+    id: Annotated[str, Doc("Opaque; the path decides it"), GlobalId(FILE)]
     path: str
     language: str
-    module: str
+    module: Annotated[str, Doc("the name other files import it by; empty when it has none")]
     lines: int
     size_bytes: int
     is_test: bool
-    error_count: int
-    diagnostic: str
+    error_count: Annotated[int, Doc("places the parser could not read")]
+    diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when all is")]
+
+
+@answer(page="files")
+class FilePage(Unpacks):
+    """A page of files, by path, and how many there are."""
+
+    files: list[FileInfo]
+    total: int
 
 
 @answer
 class IndexState:
     """How far the answer can be trusted to be of today."""
 
-    state: str  # empty | fresh | indexing | stale
-    generation: int  # 0 before the first index
-    indexed_at: str  # ISO 8601, UTC; "" before the first index
+    state: IndexStatus
+    generation: Annotated[int, Doc("counts completed changes of the graph; 0 before the first index")]
+    indexed_at: Annotated[str, Doc("ISO 8601, UTC; empty before the first index")]
     files: int
     symbols: int
     edges: int
     chunks: int
-    vectors: int  # chunks that have a vector of the current model
-    stage: str = ""  # of a run that is under way
+    vectors: Annotated[int, Doc("chunks that have a vector of the current model")]
+    stage: Annotated[str, Doc("of a run that is under way, else empty")] = ""
     done: int = 0
-    total: int = 0
-    stale_files: int = 0  # known to have changed since they were indexed
+    total: Annotated[int, Doc("0 when not known")] = 0
+    stale_files: Annotated[int, Doc("files known to have changed since they were indexed")] = 0
     note: str = ""
-    stale: list[str] = field(default_factory=list)  # the first 20 of them, by path
+    stale: Annotated[list[str], Doc("the first 20 of those files, by path"), Size(20)] = field(default_factory=list)
 
 
 @answer
@@ -104,33 +122,44 @@ class Project:
     name: str
     root: str
     data_dir: str
-    version: str  # of graphmem
-    engine: str  # "kuzu 0.11.3"
+    version: Annotated[str, Doc("of graphmem")]
+    engine: Annotated[str, Doc("the graph database and its version")]
     state: IndexState
+
+
+@answer(name="Diagnostic")
+class DiagnosticInfo:
+    """Something a person should know about one file."""
+
+    path: str
+    severity: Annotated[str, Doc("error, warning or note")]
+    code: str
+    message: str
+    line: Annotated[int, Doc("1-based; 0 when it is about the whole file")]
 
 
 @answer
 class IndexSummary:
     """What one run did."""
 
-    mode: str  # full | incremental | unchanged
+    mode: Annotated[str, Doc("full, incremental or unchanged")]
     generation: int
-    files: int  # in the index afterwards
+    files: Annotated[int, Doc("in the index afterwards")]
     changed: int
     removed: int
-    skipped: dict[str, int]  # reason -> files
-    languages: dict[str, int]
+    skipped: Annotated[dict[str, int], Doc("Files that were skipped, by reason"), Size(10)]
+    languages: Annotated[dict[str, int], Doc("Files by language"), Size(10)]
     symbols: int
     chunks: int
-    edges_by_kind: dict[str, int]
-    edges_by_rule: dict[str, int]
+    edges_by_kind: Annotated[dict[str, int], Doc("Edges by kind"), Size(10)]
+    edges_by_rule: Annotated[dict[str, int], Doc("Edges by the rule that resolved them"), Size(20)]
     call_sites: int
-    unresolved: int
-    unresolved_by_reason: dict[str, int]
-    diagnostics: list[dict[str, Any]]  # Diagnostic rows, at most 200; the count is in `diagnostic_count`
+    unresolved: Annotated[int, Doc("call sites whose target could not be told")]
+    unresolved_by_reason: Annotated[dict[str, int], Doc("Unresolved call sites by reason"), Size(10)]
+    diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics; `diagnosticCount` says how many there are"), Size(200)]
     diagnostic_count: int
-    seconds: dict[str, float]  # wall by stage, in order
-    cpu_seconds: float  # of this process and its workers
+    seconds: Annotated[dict[str, float], Doc("Wall time by stage, in order"), Size(10)]
+    cpu_seconds: Annotated[float, Doc("of the process and its workers")]
     peak_memory_mb: float
 
 
@@ -140,11 +169,11 @@ class PathStep:
 
     src: SymbolInfo
     dst: SymbolInfo
-    kind: str
+    kind: EdgeKind
     confidence: float
-    source: str
+    source: EdgeSource
     rule: str
-    line: int  # of the first site, in the file of src
+    line: Annotated[int, Doc("of the first site, in the file of `src`; 1-based")]
 
 
 @answer
@@ -153,10 +182,10 @@ class PathAnswer:
 
     source: SymbolInfo
     target: SymbolInfo
-    steps: list[PathStep]  # empty when there is none within the bound
+    steps: Annotated[list[PathStep], Doc("empty when there is none within the bound"), Size(5)]
     confidence: float
     max_depth: int
-    epistemic: str
+    epistemic: Epistemic
     state: IndexState
 
 
@@ -165,7 +194,7 @@ class Subgraph:
     """A piece of the graph: nodes by id, edges by id pairs; columnar for large answers."""
 
     nodes: list[SymbolInfo]
-    edges: list[list[Any]]  # [src index, dst index, kind, confidence, rule]
+    edges: Annotated[list[list[Any]], Doc("rows [src, dst, kind, confidence, rule]; src and dst are places in `nodes`"), Hidden()]
     truncated: bool
     state: IndexState
 
@@ -174,6 +203,12 @@ class Subgraph:
 class Picture:
     """A piece of the graph with a place for everything in it, in columns: equally long lists by name."""
 
-    columns: dict[str, Any]
-    left_out: int  # of what was asked for, because of a limit
+    columns: Annotated[
+        dict[str, Any],
+        Doc(
+            "equally long lists by name; edges hold positions in the lists of nodes: `src` depends on `dst`; "
+            "lengths are in units of the picture, y grows downwards"
+        ),
+    ]
+    left_out: Annotated[int, Doc("of what was asked for, because of a limit")]
     state: IndexState

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
+from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
 
 
@@ -12,19 +14,19 @@ class CoAccessHit:
     """A file that moves with the files that were asked about."""
 
     path: str
-    score: float  # what the list is ordered by; comparable within one answer only
-    support: int  # changes, commits and sessions together, that touched it with one of the files
-    sessions: int  # of them sessions of agents
-    commits: int  # of them commits
-    confidence: float  # P(it | these): share of the changes of these files that touched it too; 0 when there are none
-    lift: float  # how many times more often than by chance; 0 when there are none
-    direction: str  # follows | leads | mixed: in sessions that say when, by four fifths of them; "" when none says
-    delay_s: float  # average time from these files to it in those sessions, seconds; negative when it comes first
-    last_seen: str  # ISO 8601, UTC; "" when they never moved together
-    explained: list[str]  # kinds of edges of the code between them; none: only history knows
-    depth: int  # 1: moved with these; 2: only with files that moved with these
-    via: str  # at depth 2 the file between, the strongest; else ""
-    parts: dict[str, float]  # what the score adds up
+    score: Annotated[float, Doc("what the list is ordered by; comparable within one answer only")]
+    support: Annotated[int, Doc("commits and sessions that touched it with one of the files")]
+    sessions: Annotated[int, Doc("of them sessions of agents")]
+    commits: Annotated[int, Doc("of them commits")]
+    confidence: Annotated[float, Doc("P(it | these): share of the changes of these files that touched it too")]
+    lift: Annotated[float, Doc("how many times more often than by chance")]
+    direction: Annotated[str, Doc("follows, leads or mixed, by four fifths of the sessions that say when; empty when none does")]
+    delay_s: Annotated[float, Doc("average seconds from these files to it in those sessions; negative when it comes first")]
+    last_seen: Annotated[str, Doc("ISO 8601, UTC; empty when they never moved together")]
+    explained: Annotated[list[str], Doc("kinds of edges of the code between them; none: only history knows")]
+    depth: Annotated[int, Doc("1: moved with these; 2: only with files that moved with these")]
+    via: Annotated[str, Doc("at depth 2 the strongest file between")]
+    parts: Annotated[dict[str, float], Doc("What the score adds up"), Size(4)]
 
 
 def without_support(hit: CoAccessHit) -> str:
@@ -39,11 +41,11 @@ class CoAccessAnswer:
     """Files that move with these, best first, ties by path. Iterates over the hits."""
 
     files: list[str]
-    unknown: list[str]  # of these those that neither the index nor the history has: hits for them are guessed from names
+    unknown: Annotated[list[str], Doc("of these those that neither the index nor the history has: hits for them are guessed from names")]
     hits: list[CoAccessHit]
-    commits: int  # in the history
-    sessions: int
-    notes: list[str]  # what is missing from the answer, and why
+    commits: Annotated[int, Doc("in the history")]
+    sessions: Annotated[int, Doc("in the history")]
+    notes: Annotated[list[str], Doc("what is missing from the answer, and why")]
 
     def __iter__(self) -> Iterator[CoAccessHit]:
         return iter(self.hits)
@@ -53,13 +55,20 @@ class CoAccessAnswer:
 
 
 @answer
+class Recorded:
+    """Files that were recorded as touched."""
+
+    files: int
+
+
+@answer
 class FileHistory:
     """What history knows of a file under all its names."""
 
     path: str
-    changes: int  # commits and sessions that touched it
+    changes: Annotated[int, Doc("commits and sessions that touched it")]
     commits: int
-    churn: float  # commits, each halved for every year of its age
-    first_at: str  # ISO 8601, UTC
+    churn: Annotated[float, Doc("commits, each halved for every year of its age")]
+    first_at: Annotated[str, Doc("ISO 8601, UTC")]
     last_at: str
-    authors: dict[str, int]  # hash of an e-mail address -> commits
+    authors: Annotated[dict[str, int], Doc("Commits by hash of an e-mail address"), Size(10)]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
 from graphmem.answers.code import IndexState, PathStep, SymbolInfo
 from graphmem.answers.history import CoAccessHit
+from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistemic, RiskLevel, Verdict
 
 
 @answer
@@ -14,11 +17,11 @@ class ImpactHit:
     """Somebody who could behave differently."""
 
     symbol: SymbolInfo
-    depth: int  # fewest steps from a target, 1-based
-    verdict: str  # "will break" (1) | "likely" (2) | "possible" (3+) | "affected" (tests)
-    confidence: float  # product along the best path
-    path: list[PathStep]  # the most confident path, from the target's side outwards
-    target: str  # id of the target the path ends at
+    depth: Annotated[int, Doc("fewest steps from a target, from 1")]
+    verdict: Verdict
+    confidence: Annotated[float, Doc("product along the most confident path")]
+    path: Annotated[list[PathStep], Doc("the most confident path, from the target outwards"), Size(3)]
+    target: Annotated[str, Doc("The target the path ends at"), GlobalId(SYMBOL)]
 
 
 @answer
@@ -35,10 +38,10 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: str  # unresolved_calls | low_confidence | failed_files | stale | depth | budget
+    kind: Annotated[str, Doc("unresolved_calls, failed_files, dynamic, budget, depth, stale, not_run or no_index")]
     message: str
     count: int
-    examples: list[str] = field(default_factory=list)  # "path:line"
+    examples: Annotated[list[str], Doc("`path:line`")] = field(default_factory=list)
 
 
 @answer
@@ -55,8 +58,8 @@ class Possible:
 class Risk:
     """How careful to be, with the numbers that went in (docs/impact.md has the rule)."""
 
-    level: str  # unknown | low | medium | high | critical
-    score: float  # 0..100
+    level: RiskLevel
+    score: Annotated[float, Doc("0 to 100")]
     reasons: list[str]
 
 
@@ -65,23 +68,25 @@ class ImpactReport:
     """Everything that could behave differently if the targets change."""
 
     targets: list[SymbolInfo]
-    direction: str  # dependents | dependencies
+    direction: Direction
     max_depth: int
     min_confidence: float
-    kinds: list[str]
-    hits: list[ImpactHit]  # without tests; by depth, then confidence, then path
-    tests: list[ImpactHit]  # tests among them, same order
-    total: int  # exact number of dependents within depth and confidence, tests included
-    by_depth: list[int]  # totals per depth, index 0 = depth 1
-    by_file: list[ImpactGroup]
-    by_module: list[ImpactGroup]
+    kinds: list[EdgeKind]
+    hits: Annotated[list[ImpactHit], Doc("without tests; by depth, then confidence, then path")]
+    tests: Annotated[list[ImpactHit], Doc("the tests among the dependents, in the same order")]
+    total: Annotated[int, Doc("exact number of dependents within depth and confidence, tests included")]
+    by_depth: Annotated[list[int], Doc("totals by depth, from depth 1")]
+    by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
+    by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
     risk: Risk
-    epistemic: str  # exact | lower_bound | unknown
-    causes: list[Cause]
-    possible: list[Possible]
-    truncated: bool
+    epistemic: Epistemic
+    causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
+    possible: Annotated[list[Possible], Doc("unresolved call sites that may be meant"), Size(20)]
+    truncated: Annotated[bool, Doc("`hits` and `tests` hold fewer than `total`, because of `limit`")]
     state: IndexState
-    also_moves: list[CoAccessHit] = field(default_factory=list)  # no edge joins them with the targets' files, yet they moved together
+    also_moves: Annotated[
+        list[CoAccessHit], Doc("files no edge joins with the targets' files, which moved with them all the same"), Size(5)
+    ] = field(default_factory=list)
 
 
 @answer
@@ -89,17 +94,17 @@ class ChangedSymbol:
     """A symbol a diff touches."""
 
     symbol: SymbolInfo
-    change: str  # added | removed | signature | body | moved
-    lines: list[int]  # changed lines inside it, in the new file (old file when removed)
+    change: ChangeKind
+    lines: Annotated[list[int], Doc("changed lines inside it, in the new file (in the old one when removed)")]
 
 
 @answer
 class DiffImpact:
     """Impact of a diff: its symbols and the united impact of those that existed before."""
 
-    base: str  # revision, or "diff" for a given text
+    base: Annotated[str, Doc("revision, or diff for a given text")]
     head: str
     files: list[str]
-    changed: list[ChangedSymbol]
-    unmapped: list[str]  # changed files without any known symbol
+    changed: Annotated[list[ChangedSymbol], Doc("symbols the diff touches"), Size(50)]
+    unmapped: Annotated[list[str], Doc("changed files without any known symbol")]
     impact: ImpactReport

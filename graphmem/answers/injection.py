@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Annotated
 
+from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
 
 
@@ -11,11 +13,11 @@ from graphmem.answers.plain import answer
 class InjectedItem:
     """One thing that is shown."""
 
-    id: str  # of the memory; a name for rules, notes and files
-    short_id: str  # of a memory
-    kind: str  # memory | code | rule | summary | note | file
-    type: str  # of a memory
-    section: str  # always | editor | retrieval | summaries
+    id: Annotated[str, Doc("of the memory; a name for rules, notes and files")]
+    short_id: Annotated[str, Doc("of a memory")]
+    kind: Annotated[str, Doc("memory, code, rule, summary, note or file")]
+    type: Annotated[str, Doc("of a memory")]
+    section: Annotated[str, Doc("always, editor, retrieval or summaries")]
     title: str
     score: float
     confidence: float
@@ -25,19 +27,19 @@ class InjectedItem:
 class Injection:
     """What to put in front of an agent now. An empty text means nothing: there is nothing to say, or it would have come too late."""
 
-    point: str  # start | prompt | tool | step | take | plan | relay | search
+    point: Annotated[str, Doc("start | prompt | tool | step | take | plan | relay | search")]
     session: str
-    format: str  # xml | markdown | text | json
+    format: Annotated[str, Doc("xml | markdown | text | json")]
     text: str
-    tokens: int  # of the text
-    budget: int  # tokens it could have had
-    items: list[InjectedItem]
-    left_out: dict[str, int]  # reason -> items
-    late: bool  # it was not ready by the deadline
-    group: str  # control | passive | full: what this session is shown at all
-    level: str  # of trust
-    why: str  # what fired, between steps
-    notes: list[str]
+    tokens: Annotated[int, Doc("of the text")]
+    budget: Annotated[int, Doc("tokens it could have had")]
+    items: Annotated[list[InjectedItem], Doc("in the order of the text"), Size(20)]
+    left_out: Annotated[dict[str, int], Doc("reason to number of items")]
+    late: Annotated[bool, Doc("it was not ready by the deadline")]
+    group: Annotated[str, Doc("control, passive or full: what this session is shown at all")]
+    level: Annotated[str, Doc("of trust")]
+    why: Annotated[str, Doc("what fired, between steps")]
+    notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)]
     seconds: float
 
 
@@ -46,7 +48,7 @@ class ContextAccepted:
     """A context was taken in; what is known of it is made ready behind this answer."""
 
     session: str
-    turn: int  # from 1
+    turn: Annotated[int, Doc("from 1")]
 
 
 @answer
@@ -54,7 +56,18 @@ class ContextReady:
     """What is known of a context is ready to be taken."""
 
     session: str
-    candidates: int  # that were not shown yet
+    candidates: Annotated[int, Doc("that were not shown yet")]
+
+
+@answer
+class ContextBudget:
+    """Tokens that may be put in front of an agent, in all and at most by section."""
+
+    total: int
+    always: int
+    editor: int
+    retrieval: int
+    summaries: int
 
 
 @answer
@@ -62,9 +75,9 @@ class PrefetchedFile:
     """A file worth reading first."""
 
     path: str
-    share: float  # of past sessions of the module that read it; 0 to 1
+    share: Annotated[float, Doc("of past sessions of the module that read it")]
     tokens: int
-    why: str  # read always | read often | moves with it
+    why: Annotated[str, Doc("read always | read often | moves with it")]
 
 
 @answer
@@ -72,10 +85,10 @@ class Prefetch:
     """Files to read before work on a module begins, most needed first."""
 
     module: str
-    files: list[PrefetchedFile]
-    tokens: int  # of all
-    left_out: int  # files that found no room
-    notes: list[str] = field(default_factory=list)
+    files: Annotated[list[PrefetchedFile], Doc("at most 12"), Size(12)]
+    tokens: Annotated[int, Doc("of all")]
+    left_out: Annotated[int, Doc("files that found no room")]
+    notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)] = field(default_factory=list)
 
 
 @answer
@@ -84,8 +97,8 @@ class StepLimit:
 
     module: str
     base: int
-    ratio: float  # actual over planned, of past work there; 1 when nobody knows
-    limit: int  # base × ratio, at most twice the base
+    ratio: Annotated[float, Doc("actual over planned, of past work there; 1 when nobody knows")]
+    limit: Annotated[int, Doc("base × ratio, at most twice the base")]
     samples: int
 
 
@@ -93,21 +106,21 @@ class StepLimit:
 class TrustState:
     """How sure a memory must be to be shown unasked, and why."""
 
-    level: str  # cautious | standard | confident | autonomous
-    chosen: str  # auto, or the level a person chose
-    threshold: float  # confidence in use
-    sessions: int  # that this project has had
-    corrections: float  # of what the last sessions were shown: the part that was flagged wrong
-    offer: str  # a step back that is offered after three memories were flagged wrong in one session; ""
+    level: Annotated[str, Doc("cautious, standard, confident or autonomous")]
+    chosen: Annotated[str, Doc("auto, or the level a person chose")]
+    threshold: Annotated[float, Doc("confidence in use")]
+    sessions: Annotated[int, Doc("that this project has had")]
+    corrections: Annotated[float, Doc("of what the last sessions were shown: the part that was flagged wrong")]
+    offer: Annotated[str, Doc("a step back that is offered, or empty")]
 
 
 @answer
 class HookAnswer:
     """What an agent's hook prints."""
 
-    output: str  # "" for nothing
-    point: str  # which moment it was; "" when nothing is injected there
-    events: int  # that were taken
+    output: Annotated[str, Doc('"" for nothing')]
+    point: Annotated[str, Doc('which moment it was; "" when nothing is injected there')]
+    events: Annotated[int, Doc("that were taken")]
     late: bool
 
 
@@ -119,4 +132,4 @@ class PackedText:
     format: str
     tokens: int
     budget: int
-    left_out: dict[str, int]  # reason -> hits
+    left_out: Annotated[dict[str, int], Doc("reason to number of hits")]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from graphmem.answers.plain import answer
+from graphmem.answers.marks import FILE, MEMORY, MODULE, SYMBOL, Doc, GlobalId, Size
+from graphmem.answers.plain import Unpacks, answer
 
 ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
 """What an anchor says of a link from a memory to code, for readers."""
@@ -17,12 +18,16 @@ _NAMED: Final = 2  # pieces of code in one mark
 class MemoryAnchor:
     """What a memory is about, and how that has fared since."""
 
-    id: str  # of the node
-    label: str  # File | Symbol | External | Module
-    name: str  # `path:qualname`, path or module; the id of what the index does not know
-    role: str  # about | target | impacts
+    id: Annotated[
+        str,
+        Doc("of the node"),
+        GlobalId("label", sibling=True, types=(("Symbol", SYMBOL), ("External", SYMBOL), ("File", FILE), ("Module", MODULE))),
+    ]
+    label: Annotated[str, Doc("File, Symbol, External or Module")]
+    name: Annotated[str, Doc("`path:qualname`, path or module; an id for what the index does not know")]
+    role: Annotated[str, Doc("about, target or impacts")]
     confidence: float
-    anchor: str  # valid | moved | suspect | orphaned
+    anchor: Annotated[str, Doc("valid, moved, suspect (the code changed) or orphaned (it is gone)")]
     commit_sha: str
 
 
@@ -30,35 +35,35 @@ class MemoryAnchor:
 class MemoryRelation:
     """A link to another memory, seen from one end."""
 
-    id: str  # of the other memory
+    id: Annotated[str, Doc("Global id of the other memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
     status: str
-    kind: str  # required_with | conflicts_with | validates | supersedes | derived_from
-    outgoing: bool  # False: the other memory points here
+    kind: Annotated[str, Doc("required_with, conflicts_with, validates, supersedes or derived_from")]
+    outgoing: Annotated[bool, Doc("false when the other memory points here")]
     confidence: float
-    auto: bool  # found by graphmem, not said by anybody
+    auto: Annotated[bool, Doc("found by graphmem, not said by anybody")]
 
 
-@answer
+@answer(name="Memory", node=True)
 class MemoryInfo:
     """A memory with everything a reader needs to trust it. Times are ISO 8601 in UTC, "" for never."""
 
-    id: str
-    short_id: str
-    type: str
+    id: Annotated[str, Doc("Opaque and stable"), GlobalId(MEMORY)]
+    short_id: Annotated[str, Doc("what people type and read")]
+    type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
     title: str
     citation: str
     content: str
     confidence: float
-    confidence_in_use: float  # faded by time, lowered where disputed or where its code changed
+    confidence_in_use: Annotated[float, Doc("faded by time, lowered where disputed or where its code changed")]
     importance: float
-    strength: int
+    strength: Annotated[int, Doc("independent confirmations")]
     source: str
-    trust: float  # of the source, in ranking
+    trust: Annotated[float, Doc("of the source, in ranking")]
     scope: str
     visibility: str
-    status: str  # candidate | confirmed | pinned | superseded | deprecated
+    status: Annotated[str, Doc("candidate, confirmed, pinned, superseded or deprecated")]
     needs_review: bool
     user_verified: bool
     disputed: bool
@@ -74,17 +79,17 @@ class MemoryInfo:
     injected_count: int
     used_count: int
     confirmed_count: int
-    origin: str  # user | repository | agent | tool | web
-    half_life_days: float | None  # None: never fades
+    origin: Annotated[str, Doc("user, repository, agent, tool or web")]
+    half_life_days: Annotated[float | None, Doc("null: it never fades")]
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
-    files: list[str]  # paths it names, sorted
-    about: list[MemoryAnchor]
-    relations: list[MemoryRelation]
-    sessions: list[str]  # in which it was learnt or confirmed
-    aliases: list[str]  # other ids the same text was given under
-    embedded: bool  # has a vector of the model in use
+    files: Annotated[list[str], Doc("paths it names")]
+    about: Annotated[list[MemoryAnchor], Doc("the code it is about"), Size(4)]
+    relations: Annotated[list[MemoryRelation], Doc("other memories it has to do with"), Size(3)]
+    sessions: Annotated[list[str], Doc("in which it was learnt or confirmed")]
+    aliases: Annotated[list[str], Doc("other ids the same text was given under")]
+    embedded: Annotated[bool, Doc("it has a vector of the model in use")]
 
 
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
@@ -122,14 +127,14 @@ def _several(names: list[str]) -> str:
 class Remembered:
     """What became of one text that was to be remembered."""
 
-    id: str  # of the memory that now says it
+    id: Annotated[str, Doc("Global id of the memory that now says it"), GlobalId(MEMORY)]
     short_id: str
-    outcome: str  # added | duplicate | consolidated | replaced | superseded | conflicting
-    given_id: str  # the caller's own id, "" when none was given
-    others: list[str]  # ids of the memories it met: the duplicate, the one it replaced, the ones it contradicts
-    redacted: list[str]  # kinds of secrets that were taken out, sorted
-    unresolved: list[str]  # names in it that fit several symbols, and so were not linked
-    note: str = ""  # one sentence when the outcome is not `added`
+    outcome: Annotated[str, Doc("added, duplicate, consolidated, replaced, superseded or conflicting")]
+    given_id: Annotated[str, Doc("the caller's own id, empty when none was given")]
+    others: Annotated[list[str], Doc("raw ids of the memories it met")]
+    redacted: Annotated[list[str], Doc("kinds of secrets that were taken out")]
+    unresolved: Annotated[list[str], Doc("names in it that fit several symbols, and so were not linked")]
+    note: Annotated[str, Doc("one sentence when the outcome is not `added`")] = ""
 
 
 @answer
@@ -144,7 +149,7 @@ class RememberAnswer:
 class Refusal:
     """An item of a bulk write that was not taken."""
 
-    index: int  # 0-based
+    index: Annotated[int, Doc("its place, from 0")]
     given_id: str
     message: str
     facts: dict[str, Any]
@@ -154,13 +159,13 @@ class Refusal:
 class RememberManyAnswer:
     """What one bulk write did, in the order of its items."""
 
-    results: list[Remembered]  # of the items that were taken
-    refused: list[Refusal]
-    counts: dict[str, int]  # outcome -> items
+    results: Annotated[list[Remembered], Doc("of the items that were taken"), Size(100)]
+    refused: Annotated[list[Refusal], Doc("of the others"), Size(10)]
+    counts: Annotated[dict[str, int], Doc("Items by outcome"), Size(6)]
     seconds: float
 
 
-@answer
+@answer(page="memories")
 class MemoryPage:
     """A page of memories and how many there are."""
 
@@ -182,10 +187,10 @@ class ReviewItem:
     """A memory that needs review, and why."""
 
     memory: MemoryInfo
-    reasons: list[str]  # needs_review | disputed | conflict | suspect | orphaned | contaminated | stale
+    reasons: Annotated[list[str], Doc("needs_review, disputed, conflict, suspect, orphaned, contaminated or stale")]
 
 
-@answer
+@answer(page="items")
 class ReviewQueue:
     """A page of the review queue, most pressing first."""
 
@@ -197,10 +202,12 @@ class ReviewQueue:
 class Forgotten:
     """What a removal took."""
 
-    ids: list[str]
-    hard: bool  # True: gone from graph and journal; False: kept, out of search
+    ids: Annotated[list[str], Doc("Global ids of what was taken"), GlobalId(MEMORY)]
+    hard: Annotated[bool, Doc("gone from graph and journal, not only out of search")]
     dry_run: bool
-    kept: list[str] = field(default_factory=list)  # ids that were in question and stay: they have another origin as well
+    kept: Annotated[
+        list[str], Doc("Global ids of what was in question and stays, because it has another origin as well"), GlobalId(MEMORY)
+    ] = field(default_factory=list)
 
 
 @answer
@@ -212,18 +219,35 @@ class TermAlias:
 
 
 @answer
+class Noted:
+    """Uses of memories that were counted."""
+
+    ids: Annotated[list[str], Doc("as they were given")]
+
+
+@answer
 class Rule:
     """A text that is always put in front of an agent, verbatim."""
 
     name: str
-    scope: str  # a glob of paths; "" for everywhere
-    origin: str  # user | project
+    scope: Annotated[str, Doc("a glob of paths; empty for everywhere")]
+    origin: Annotated[str, Doc("user or project")]
     text: str
+
+
+@answer
+class RuleSet(Unpacks):
+    """The rules that apply, the most specific last. Unpacks into the rules and the notes."""
+
+    rules: Annotated[list[Rule], Doc("the user's first"), Size(20)]
+    notes: Annotated[list[str], Doc("what could not be read")]
 
 
 @answer
 class MemoryChange:
     """One accepted write of memories."""
 
-    changed: list[str]  # ids of memories that are new, changed or linked otherwise
-    removed: list[str]  # ids of memories that are gone for good
+    changed: Annotated[
+        list[str], Doc("Global ids of memories that are new, changed or linked otherwise; `nodes` gives them"), GlobalId(MEMORY)
+    ]
+    removed: Annotated[list[str], Doc("Global ids of memories that are gone for good"), GlobalId(MEMORY)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from graphmem.answers.marks import MEMORY, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
 
 
@@ -9,19 +12,19 @@ from graphmem.answers.plain import answer
 class Pruned:
     """A memory that pruning retires, and the rule."""
 
-    id: str
+    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
     short_id: str
     title: str
-    rule: str  # half_lives | ttl | limit | size | policy
-    action: str  # deprecate | remove
+    rule: Annotated[str, Doc("half_lives, ttl, limit, size or policy")]
+    action: Annotated[str, Doc("deprecate or remove")]
 
 
 @answer
 class PruneAnswer:
     """What pruning did, or with a dry run would do."""
 
-    pruned: list[Pruned]
-    kept: int  # live memories afterwards
+    pruned: Annotated[list[Pruned], Doc("by rule and id"), Size(100)]
+    kept: Annotated[int, Doc("live memories afterwards")]
     dry_run: bool
 
 
@@ -30,9 +33,9 @@ class RebuildAnswer:
     """What came of making every memory from the journal alone."""
 
     memories: int
-    restored: int  # that the graph had lost or had otherwise
-    removed: int  # that the journal does not know
-    notes: list[str]  # what of the journal could not be read, one sentence each
+    restored: Annotated[int, Doc("that the graph had lost or had otherwise")]
+    removed: Annotated[int, Doc("that the journal does not know")]
+    notes: Annotated[list[str], Doc("what of the journal could not be read")]
 
 
 @answer
@@ -42,9 +45,11 @@ class AuditEntry:
     number: int
     at: str
     actor: str
-    action: str  # add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …
-    memory_id: str  # "" when it is about no single one
-    before: str  # fingerprint
+    action: Annotated[
+        str, Doc("add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …")
+    ]
+    memory_id: Annotated[str, Doc("raw id; empty when it is about no single one")]
+    before: Annotated[str, Doc("fingerprint")]
     after: str
     note: str
 
@@ -54,9 +59,9 @@ class AuditPage:
     """A page of the audit, newest first."""
 
     entries: list[AuditEntry]
-    total: int  # entries that are kept
-    head: str  # hash of the newest entry, which seals all before it
-    sound: bool  # False when an entry was changed or taken out; `notes` says where
+    total: Annotated[int, Doc("entries that are kept")]
+    head: Annotated[str, Doc("hash of the newest entry, which seals all before it")]
+    sound: Annotated[bool, Doc("false when an entry was changed or taken out; `notes` says where")]
     notes: list[str]
 
 
@@ -64,7 +69,7 @@ class AuditPage:
 class SecretsFound:
     """A memory in which a later scan found a secret; never the secret."""
 
-    id: str
+    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
     short_id: str
     kinds: list[str]
     fields: list[str]
@@ -75,7 +80,7 @@ class ScanAnswer:
     """What a scan of everything stored found, and whether it was taken out."""
 
     scanned: int
-    found: list[SecretsFound]
+    found: Annotated[list[SecretsFound], Doc("by id"), Size(20)]
     dry_run: bool
 
 
@@ -85,16 +90,16 @@ class DeleteAnswer:
 
     memories: int
     sessions: int
-    files: list[str]  # names of files that are gone
+    files: Annotated[list[str], Doc("names of files that are gone")]
 
 
 @answer
 class ImportAnswer:
     """What reading a document of memories, or a file of another tool, did."""
 
-    source: str  # what it was taken for
-    counts: dict[str, int]  # outcome -> memories
-    ids: list[str]  # of the memories that are new or changed
+    source: Annotated[str, Doc("what it was taken for")]
+    counts: Annotated[dict[str, int], Doc("Memories by outcome"), Size(6)]
+    ids: Annotated[list[str], Doc("Global ids of the memories that are new or changed"), GlobalId(MEMORY)]
     notes: list[str]
 
 
@@ -102,10 +107,10 @@ class ImportAnswer:
 class SyncConflict:
     """A memory that was changed in the file and in the graph; both are kept."""
 
-    id: str
-    in_file: str  # "" when its line was deleted
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    in_file: Annotated[str, Doc("empty when its line was deleted")]
     in_graph: str
-    kept_as: str  # id of the memory that holds what the file said; "" when the line was deleted
+    kept_as: Annotated[str, Doc("Global id of the memory that holds what the file said"), GlobalId(MEMORY)]
 
 
 @answer
@@ -113,10 +118,10 @@ class SyncAnswer:
     """What carrying changes between MEMORY.md and the graph did."""
 
     path: str
-    added: list[str]  # ids of memories that are new from the file
-    changed: list[str]  # ids whose text the file changed
-    forgotten: list[str]  # ids whose line was deleted
-    written: int  # lines the file has now
-    conflicts: list[SyncConflict]
+    added: Annotated[list[str], Doc("Global ids of memories that are new from the file"), GlobalId(MEMORY)]
+    changed: Annotated[list[str], Doc("Global ids of memories whose text the file changed"), GlobalId(MEMORY)]
+    forgotten: Annotated[list[str], Doc("Global ids of memories whose line was deleted"), GlobalId(MEMORY)]
+    written: Annotated[int, Doc("lines the file has now")]
+    conflicts: Annotated[list[SyncConflict], Doc("changed on both sides"), Size(5)]
     notes: list[str]
     dry_run: bool = False

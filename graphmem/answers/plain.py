@@ -3,20 +3,60 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar, dataclass_transform
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, dataclass_transform, overload
 
 _Class = TypeVar("_Class", bound=type)
 
 
+@overload
+def answer(cls: _Class, /) -> _Class: ...
+@overload
+def answer(*, name: str = "", node: bool = False, page: str = "") -> Callable[[_Class], _Class]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
-def answer(cls: _Class) -> _Class:
+def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str = "") -> Any:
     """A frozen dataclass with slots, like `dataclass(frozen=True, slots=True)`.
 
     All share one way to be compared and shown, where `dataclass` writes and compiles some for each: there are a hundred of them, and every
     command loads them all.
+
+    Args:
+        cls: the class.
+        name: of the GraphQL type; default the class's own.
+        node: GraphQL's `node` finds the object again by its `id`.
+        page: the field with the rows of a page; GraphQL shows the page as a connection.
     """
-    cls.__eq__, cls.__hash__, cls.__repr__ = _equal, _hash, _shown  # type: ignore[assignment]
-    return dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)  # type: ignore[return-value]
+    if cls is None:
+        return lambda decorated: _answer(decorated, name, node, page)
+    return _answer(cls, name, node, page)
+
+
+def _answer(cls: Any, name: str, node: bool, page: str) -> Any:
+    cls.__eq__, cls.__hash__, cls.__repr__ = _equal, _hash, _shown
+    made = dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
+    made.__shape__ = Shape(name or cls.__name__, node, page)
+    return made
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """How interfaces show an answer; see `answer`."""
+
+    name: str
+    node: bool
+    page: str
+
+
+class Unpacks:
+    """An answer that unpacks into its fields, as the tuple did that was answered before."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_values(self))
+
+    def __getitem__(self, place: int) -> Any:
+        return _values(self)[place]
 
 
 def _values(one: Any) -> tuple[Any, ...]:

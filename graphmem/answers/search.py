@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from typing import Annotated
 
 from graphmem.answers.code import IndexState
 from graphmem.answers.injection import PackedText
+from graphmem.answers.marks import CHUNK, MEMORY, SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.memory import MemoryInfo
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import SearchKind
 
 
 @answer
 class PathScore:
     """What one candidate path said of a hit."""
 
-    path: str  # words | sentence | names | dense | exact | literal | places | frames | graph | time | files | alike | joined
-    rank: int  # 1-based in that path
-    raw: float  # BM25, cosine, …
-    normalised: float  # 0..1 within the path's candidates
+    path: Annotated[str, Doc("words, names, dense, graph or exact")]
+    rank: Annotated[int, Doc("from 1, in that way's list")]
+    raw: Annotated[float, Doc("BM25, cosine, …")]
+    normalised: Annotated[float, Doc("0 to 1 among that way's candidates")]
     weight: float
 
 
@@ -26,32 +29,44 @@ class PathScore:
 class Factor:
     """One more thing that made the score of a memory."""
 
-    name: str  # relevance | recency | frequency | phase | trust | confidence | …
+    name: Annotated[str, Doc("relevance | recency | frequency | phase | trust | confidence | …")]
     value: float
-    weight: float  # of what is added; 0 for what is multiplied with
+    weight: Annotated[float, Doc("of what is added; 0 for what is multiplied with")]
 
 
 @answer
 class SearchHit:
     """A search result, as what one can ask on about it."""
 
-    id: str  # of a symbol `path::qualname`, of the second of that name there `path::qualname#2`; of other text its path, of a memory its id
-    kind: str  # code | prose | data | symbol | memory
+    id: Annotated[
+        str,
+        Doc(
+            "how one asks on about it: of a symbol `path::qualname`, of the second of that name there `path::qualname#2`; "
+            "of other text its path; of a memory its id"
+        ),
+    ]
+    kind: SearchKind
     path: str
-    qualname: str  # of the symbol; "" for prose
+    qualname: Annotated[str, Doc("of the symbol; empty for prose")]
     symbol_kind: str
     start_line: int
     end_line: int
     title: str
     snippet: str
     score: float
-    parts: list[PathScore]
+    parts: Annotated[list[PathScore], Doc("how the score came about; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: str = ""
-    node: str = ""  # id in the graph: of the symbol, the chunk or the memory
-    factors: list[Factor] = field(default_factory=list)  # of a memory: what its score is made of beside the paths
-    memory: MemoryInfo | None = None  # the memory that was found, with the code it is about and what contradicts it
-    memories: list[MemoryInfo] = field(default_factory=list)  # what is known about the code that was found
+    boosted_by: Annotated[str, Doc("id in the graph of the neighbour that raised it most; empty for none")] = ""
+    node: Annotated[
+        str,
+        Doc("id in the graph: of the symbol, the chunk or the memory"),
+        GlobalId("kind", sibling=True, types=(("symbol", SYMBOL), ("memory", MEMORY), ("code", CHUNK), ("prose", CHUNK), ("data", CHUNK))),
+    ] = ""
+    factors: Annotated[list[Factor], Doc("of a memory: what its score is made of beside the paths"), Size(6)] = field(default_factory=list)
+    memory: Annotated[MemoryInfo | None, Doc("the memory that was found")] = None
+    memories: Annotated[list[MemoryInfo], Doc("what is known about the code that was found, most important first"), Size(2)] = field(
+        default_factory=list
+    )
 
 
 @answer
@@ -59,13 +74,13 @@ class SearchAnswer:
     """Hits, best first, ties by id; and which paths answered. Iterates over the hits."""
 
     query: str
-    query_type: str  # identifier | semantic | structural
+    query_type: Annotated[str, Doc("identifier, semantic or structural")]
     hits: list[SearchHit]
-    answered: list[str]  # paths that answered
-    missing: dict[str, str]  # path -> why it did not: "no model", "vectors 12%", "deadline"
+    answered: Annotated[list[str], Doc("paths that answered")]
+    missing: Annotated[dict[str, str], Doc("Which did not, and why"), Size(3)]
     state: IndexState
-    notes: list[str] = field(default_factory=list)  # what was made of the query: words left out or replaced
-    packed: PackedText | None = None  # the hits as one text, when a budget was given
+    notes: Annotated[list[str], Doc("what was made of the query: words left out or replaced")] = field(default_factory=list)
+    packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None
 
     def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from graphmem.answers.marks import Big, Doc, Size
 from graphmem.answers.plain import answer
 
 
@@ -11,15 +12,15 @@ from graphmem.answers.plain import answer
 class BackupInfo:
     """One backup, which was read back and opened when it was made."""
 
-    path: str
-    made_at: str  # ISO 8601, UTC
+    path: Annotated[str, Doc("on the server's machine")]
+    made_at: Annotated[str, Doc("ISO 8601, UTC")]
     project: str
-    engine: str  # that can open it; "any" when it is portable
-    bytes: int
-    generation: int  # of the code graph in it
-    memories: int  # in it
-    entries: int  # of the memories' journal in it
-    seconds: float  # that making and checking it took
+    engine: Annotated[str, Doc("that can open it; `any` when it is portable")]
+    bytes: Annotated[int, Big()]
+    generation: Annotated[int, Doc("of the code graph in it")]
+    memories: Annotated[int, Doc("in it")]
+    entries: Annotated[int, Doc("of the memories' journal in it")]
+    seconds: Annotated[float, Doc("that making and checking it took")]
 
 
 @answer
@@ -30,9 +31,9 @@ class RestoreAnswer:
     made_at: str
     files: int
     memories: int
-    before: str  # backup of what was there; "" when nothing was
+    before: Annotated[str, Doc("backup of what was there; empty when nothing was")]
     notes: list[str]
-    rules: list[str]  # rules it brings that are not here already, by file
+    rules: Annotated[list[str], Doc("rules it brings that are not here already, by file")]
     rules_taken: bool
 
 
@@ -40,10 +41,10 @@ class RestoreAnswer:
 class CypherAnswer:
     """Rows of a query that a person wrote."""
 
-    columns: list[str]  # their names, in order
-    rows: list[list[Any]]  # values as JSON has them
-    cut: bool  # there are more than were wanted
-    limit: int  # rows that were wanted
+    columns: Annotated[list[str], Doc("their names, in order")]
+    rows: Annotated[list[list[Any]], Doc("A list of rows, each a list with a value for each column")]
+    cut: Annotated[bool, Doc("there are more rows than were wanted")]
+    limit: Annotated[int, Doc("rows that were wanted")]
     seconds: float
 
 
@@ -51,8 +52,8 @@ class CypherAnswer:
 class CompactAnswer:
     """What a compaction gave back."""
 
-    before: int  # bytes of the database file
-    after: int
+    before: Annotated[int, Doc("bytes of the database file"), Big()]
+    after: Annotated[int, Big()]
     seconds: float
 
 
@@ -64,8 +65,8 @@ class RebuildAllAnswer:
     symbols: int
     edges: int
     memories: int
-    restored: int  # memories the graph had lost or had otherwise
-    removed: int  # memories the journal does not know
+    restored: Annotated[int, Doc("memories the graph had lost or had otherwise")]
+    removed: Annotated[int, Doc("memories the journal does not know")]
     notes: list[str]
     seconds: float
 
@@ -75,17 +76,17 @@ class Check:
     """One thing that was looked at."""
 
     name: str
-    level: str  # ok | note | bad
+    level: Annotated[str, Doc("ok, note or bad")]
     said: str
-    fix: str  # what to do about it; "" when there is nothing to do
+    fix: Annotated[str, Doc("what to do about it; empty when there is nothing to do")]
 
 
 @answer
 class VerifyAnswer:
     """Whether the index says what its sources say."""
 
-    sound: bool  # nothing is bad
-    checks: list[Check]
+    sound: Annotated[bool, Doc("nothing is bad")]
+    checks: Annotated[list[Check], Doc("in the order they were made"), Size(12)]
     seconds: float
 
 
@@ -95,7 +96,7 @@ class Part:
 
     name: str
     ready: bool
-    degraded: str  # what does without it meanwhile, and why; "" when it is whole
+    degraded: Annotated[str, Doc("what answers do without it, and why; empty when it is whole")]
 
 
 @answer
@@ -103,24 +104,24 @@ class Searches:
     """What searches were like since the index was opened."""
 
     count: int
-    p50_ms: float  # of the last thousand
+    p50_ms: Annotated[float, Doc("of the last thousand")]
     p95_ms: float
-    boosted: float  # share of all with a hit that its neighbourhood in the graph raised, 0..1
+    boosted: Annotated[float, Doc("share of all with a hit that its neighbourhood in the graph raised, 0 to 1")]
 
 
 @answer
 class Health:
     """How an open index is: alive, ready to answer, and what it does without."""
 
-    status: str  # ok | degraded | starting
-    ready: bool  # questions about what is stored can be answered
-    parts: list[Part]
-    notes: list[str]  # what had to be put aside or mended since it was opened
+    status: Annotated[str, Doc("ok, degraded or starting")]
+    ready: Annotated[bool, Doc("questions about what is stored can be answered")]
+    parts: Annotated[list[Part], Doc("each ability"), Size(8)]
+    notes: Annotated[list[str], Doc("what had to be put aside or mended since it was opened")]
     rss_mb: float
     uptime_s: float
     queued_writes: int
-    wal_bytes: int
-    database_bytes: int
-    waste_bytes: int  # that a compaction would give back, about
-    last_backup: str  # path; "" when there is none
+    wal_bytes: Annotated[int, Big()]
+    database_bytes: Annotated[int, Big()]
+    waste_bytes: Annotated[int, Doc("that a compaction would give back, about"), Big()]
+    last_backup: Annotated[str, Doc('path; "" when there is none')]
     searches: Searches

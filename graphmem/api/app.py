@@ -27,13 +27,13 @@ from graphmem.api.export import export
 from graphmem.api.failures import payload, shape
 from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.limits import ServerLimits
-from graphmem.api.operations import load_operations
+from graphmem.api.persisted import load_operations
 from graphmem.api.rate import RateLimit
 from graphmem.api.schema import build_schema
 from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, TokenCheck
-from graphmem.api.verbs import Service
 from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
+from graphmem.operations.registry import Operations as Service
 from graphmem.service.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
@@ -89,9 +89,8 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     door = Door(service, options.limits)
     tokens = TokenFile(options.tokens) if options.tokens is not None else None
     keys = Keys(options.token, options.own_token, tokens, required=options.token_required)
-    view = GraphQLView(
-        build_schema(options.limits), door, load_operations(), keys, options.allowed_origins, persisted_only=options.persisted_only
-    )
+    schema = build_schema(options.limits)
+    view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.allowed_origins, persisted_only=options.persisted_only)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

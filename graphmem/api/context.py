@@ -15,8 +15,8 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.loaders import Loaders
 from graphmem.api.progress import Fan
 from graphmem.api.runner import VerbRunner
-from graphmem.api.verbs import Service
 from graphmem.errors import UnauthenticatedError
+from graphmem.operations.registry import Operations as Service
 from graphmem.service.access import Access, guarded
 
 P = ParamSpec("P")

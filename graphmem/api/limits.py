@@ -26,6 +26,8 @@ class ServerLimits:
     hits: int = 10_000  # `limit` of impact and subgraph
     results: int = 200  # `k` of search
     targets: int = 1_000  # targets, seeds, ids in one list
+    items: int = 10_000  # memories in one bulk write; the size of the body bounds it as well
+    events: int = 10_000  # of sessions in one request; the same
     threads: int = 8  # verbs that run at a time
     pending: int = 256  # verbs that wait or run; more are refused at once
     subscriptions: int = 32  # on one WebSocket connection

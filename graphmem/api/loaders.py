@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from strawberry.dataloader import DataLoader
 
 from graphmem.answers import FileInfo, Site, SymbolInfo
-from graphmem.api.verbs import Relation, Service
+from graphmem.answers.vocabulary import Relation
 from graphmem.errors import GraphMemError
+from graphmem.operations.registry import Operations as Service
 
 Call = Callable[..., Awaitable[Any]]
 """Runs a verb within the operation's deadline; `graphmem.api.context.Operation.call`."""

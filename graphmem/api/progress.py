@@ -6,10 +6,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Generic, TypeVar
 
-from graphmem.api.verbs import NewsFeed
 from graphmem.model import IndexProgress
 
 T = TypeVar("T")
@@ -44,12 +43,12 @@ class Fan(Generic[T]):
         is_state: a new subscription is told of what is under way; otherwise it hears what happens from now on.
     """
 
-    def __init__(self, subscribe: Callable[[], NewsFeed[T]], *, is_state: bool) -> None:
+    def __init__(self, subscribe: Callable[[], AbstractContextManager[Iterator[T]]], *, is_state: bool) -> None:
         self._subscribe = subscribe
         self._is_state = is_state
         self._lock = threading.Lock()
         self._subscribers: list[_Subscriber[T]] = []
-        self._feed: NewsFeed[T] | None = None
+        self._feed: AbstractContextManager[Iterator[T]] | None = None
         self._last: T | None = None
         self._closed = False
 

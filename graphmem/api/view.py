@@ -29,7 +29,7 @@ from strawberry.types.unset import UnsetType
 
 from graphmem.api.context import Connection, Door
 from graphmem.api.failures import facts_of, payload, said, shape
-from graphmem.api.operations import Operations
+from graphmem.api.persisted import PersistedOperations
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
 from graphmem.service.access import ACCESS
@@ -110,7 +110,7 @@ class GraphQLView(GraphQL[Connection, None]):
         self,
         schema: BaseSchema,
         door: Door,
-        operations: Operations,
+        operations: PersistedOperations,
         keys: Keys,
         allowed_origins: tuple[str, ...] = (),
         persisted_only: bool = False,

@@ -63,7 +63,8 @@ class Door:
         """
         # For one question, threads for products of matrices take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem.client import RemoteGraphMem, connect
+        from graphmem._remote import RemoteGraphMem
+        from graphmem.client import connect
 
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphmem.answers import IndexSummary
+from graphmem.answers import DiagnosticInfo, IndexSummary
 from graphmem.projection.arrays import EDGE_KINDS
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def summarise(
         call_sites=int(paths.call_sites.sum()),
         unresolved=counts["unresolved"],
         unresolved_by_reason=_ordered((row["values"], row["counts"]) for row in reasons),
-        diagnostics=[row._asdict() for row in diagnostics[:MAX_DIAGNOSTICS]],
+        diagnostics=[DiagnosticInfo(*row) for row in diagnostics[:MAX_DIAGNOSTICS]],
         diagnostic_count=len(diagnostics),
         seconds={name: round(value, 3) for name, value in meter.seconds.items()},
         cpu_seconds=round(meter.cpu_seconds(), 3),

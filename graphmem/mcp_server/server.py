@@ -16,7 +16,7 @@ from graphmem._inert import inert_lines
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
-from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS, Tool
+from graphmem.mcp_server.tools import INSTRUCTIONS, RENAMED, TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -100,9 +100,11 @@ def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]
     tool = TOOLS.get(name)
     if tool is None:
         raise BadInputError(f"there is no tool {name!r}; there are {', '.join(TOOLS)}", argument="name", value=name)
+    known = tool.checked["properties"]
+    arguments = {RENAMED[one] if one in RENAMED and RENAMED[one] in known else one: value for one, value in arguments.items()}
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)
     for one in error:
         where = ".".join(map(str, one.absolute_path)) or name
-        allowed = f"; {name} takes {', '.join(tool.checked['properties'])}" if one.validator in ("additionalProperties", "required") else ""
+        allowed = f"; {name} takes {', '.join(known)}" if one.validator in ("additionalProperties", "required") else ""
         raise BadInputError(f"{where}: {one.message[:300]}{allowed}", argument=where)
     return tool, arguments

@@ -44,6 +44,9 @@ INSTRUCTIONS: Final = (
 )
 
 
+RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> its name; both are taken
+
+
 class Tool(NamedTuple):
     """One tool."""
 
@@ -84,7 +87,7 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _search(service: Service, given: Arguments, budget: int) -> str:
-    rest = {name: given[name] for name in ("k", "files", "kinds", "phase") if name in given}
+    rest = {name: given[name] for name in ("limit", "files", "kinds", "phase") if name in given}
     if given.get("full"):
         return text.packed(service.search(given["query"], explain=False, budget_tokens=budget, **rest))
     return text.search(service.search(given["query"], explain=False, **rest), budget)
@@ -128,7 +131,7 @@ def _path(service: Service, given: Arguments, budget: int) -> str:
 
 def _co_access(service: Service, given: Arguments, budget: int) -> str:
     rest = {name: given[name] for name in ("depth", "min_sessions") if name in given}
-    return text.co_access(service.co_access(given["files"], given.get("k", 10), **rest), budget)
+    return text.co_access(service.co_access(given["files"], given.get("limit", 10), **rest), budget)
 
 
 def _remember(service: Service, given: Arguments, budget: int) -> str:
@@ -166,7 +169,7 @@ TOOLS: Final[dict[str, Tool]] = {
         "Find code, docs and memories by words, identifiers or meaning: rows for `get`; `full`: text. `files`: those you work on.",
         {
             "query": _STRING,
-            "k": {"type": "integer", "minimum": 1, "maximum": 50},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50},
             "files": _STRINGS,
             "kinds": {"type": "array", "items": {"enum": ["code", "prose", "data", "symbol", "memory"]}},
             "phase": _STRING,
@@ -190,7 +193,7 @@ TOOLS: Final[dict[str, Tool]] = {
         "Files that history saw change with these; the easily forgotten ones have no edge in the code.",
         {
             "files": {**_STRINGS, "minItems": 1, "maxItems": 100},
-            "k": {"type": "integer", "minimum": 1, "maximum": 200},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 200},
             "depth": {"type": "integer", "minimum": 1, "maximum": 2},
             "min_sessions": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
         },

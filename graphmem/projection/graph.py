@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphmem.answers import FileInfo, SymbolInfo
+from graphmem.answers.vocabulary import EdgeKind, EdgeSource
 from graphmem.model import ENTRY_RULES, GraphDelta
 from graphmem.projection.arrays import (
     EDGE_KINDS,
@@ -500,13 +501,13 @@ class GraphView:
         rows = self.in_edge[self.in_ptr[i] : self.in_ptr[i + 1]].astype(np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
-    def kind_of(self, row: int) -> str:
+    def kind_of(self, row: int) -> EdgeKind:
         """EdgeKind of an edge row."""
-        return EDGE_KINDS[int(self.edge_kind[row])]
+        return cast("EdgeKind", EDGE_KINDS[int(self.edge_kind[row])])
 
-    def source_of(self, row: int) -> str:
+    def source_of(self, row: int) -> EdgeSource:
         """EdgeSource of an edge row."""
-        return EDGE_SOURCES[int(self.edge_source[row])]
+        return cast("EdgeSource", EDGE_SOURCES[int(self.edge_source[row])])
 
     def rule_of(self, row: int) -> str:
         """Rule that found an edge row."""

@@ -13,9 +13,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from graphmem.answers import IndexState, PathScore, SearchAnswer, SearchHit
+from graphmem.answers.vocabulary import SearchKind
 from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import DeadlineError, EmbedderError, LanguageModelError
 from graphmem.model import file_id
@@ -367,6 +368,7 @@ def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Re
     nodes = [node for one in voted if (node := view.index_of.get(one.hit.id)) is not None]
     infos = {info.id: info for info in view.infos(nodes)}
     hits = []
+    where: tuple[SearchKind, str, str, str, int, int, str]
     for one in voted:
         unit = one.hit.id
         info = infos.get(unit)
@@ -378,7 +380,7 @@ def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Re
             text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
         else:
             entry = units.entries[unit]
-            where = (entry.kind, entry.path, "", "", entry.start_line, entry.end_line, entry.title)
+            where = (cast("SearchKind", entry.kind), entry.path, "", "", entry.start_line, entry.end_line, entry.title)
             text = own
         parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
         ref = f"{where[1]}::{where[2]}" if where[2] else where[1]

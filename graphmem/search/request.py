@@ -198,7 +198,7 @@ def check(request: Request) -> None:
             f"the query has {len(request.query):,} characters; at most {MAX_QUERY:,} are read", argument="query", allowed=MAX_QUERY
         )
     if not 1 <= request.k <= MAX_K:
-        raise BadInputError(f"k must be 1 to {MAX_K}, not {request.k}", argument="k", allowed=MAX_K, found=request.k)
+        raise BadInputError(f"limit must be 1 to {MAX_K}, not {request.k}", argument="limit", allowed=MAX_K, found=request.k)
     unknown = sorted(request.kinds - set(KINDS))
     if unknown:
         raise BadInputError(f"unknown kind {unknown[0]!r}; kinds are {', '.join(KINDS)}", argument="kinds", found=unknown)

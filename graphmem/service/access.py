@@ -1,7 +1,7 @@
-"""Who may do what: one table of verbs, and the one place that looks into it.
+"""Who may do what: the one place that holds callers to the access rules of operations.
 
-Every door calls verbs, so every door is held to the same table by being given a `Guarded` service instead of the service: the
-operations of GraphQL, the tools of agents over HTTP and the plain routes. What is not in the table needs everything.
+Every interface calls operations, so each is held to the same rules by being given a `Guarded` service instead of the service: the
+root fields of GraphQL, the tools of agents over HTTP and the plain routes. What is not declared as an operation needs everything.
 
 A token is bound to *scopes* (what its bearer may do) and to *visibilities* (which memories its bearer may see).
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from graphmem.errors import ForbiddenError, GraphMemError
+from graphmem.operations.declare import Hints, Sight
+from graphmem.operations.registry import registry
 from graphmem.projection.sight import seeing
 
 if TYPE_CHECKING:
@@ -57,53 +59,15 @@ FULL: Final = Access()
 """The index's owner: whoever has the files has everything."""
 
 
-class Rule(NamedTuple):
-    """What a verb needs, and how it is kept from showing memories its caller may not see."""
-
-    scope: str
-    sight: str
+UNKNOWN: Final = Hints.closed()
+"""Of a method that is not an operation: for an administrator who sees every memory."""
 
 
-# How memories of other visibilities are kept out of an answer.
-PLAIN: Final = "plain"  # no memory comes into it
-SEEN: Final = "seen"  # the verb reads memories through their index alone, in the thread that calls it: `projection.sight`
-NAMED: Final = "named"  # it changes memories it is given by id, or adds some: those are checked first, the answer is read again
-WHOLE: Final = "whole"  # it touches or shows memories in other ways: only for those who see all of them
+def rule_of(name: str) -> Hints:
+    """Who may call an operation, as its declaration says."""
+    known = registry().get(name)
+    return known.hints if known is not None else UNKNOWN
 
-_RULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
-    {
-        ("", PLAIN): "project state subscribe_progress",
-        ("read", PLAIN): """
-            symbol resolve file_info symbol_info symbols files sites details source impact impact_of_diff path subgraph
-            atlas atlas_symbols neighbourhood co_access file_history modules module cycles entry_points flows hotspots central_symbols
-            dead_code duplicates drift report export_view aliases rules prefetch step_limit context_budget trust health
-            sessions commits heat_history paragraphs
-        """,
-        ("read", SEEN): "memory memories timeline review_queue search ask",
-        ("read", WHOLE): """
-            audit export export_memories context context_take plan_context relay subscribe_memories subscribe_context session_detail
-            session_receipts experiment phase_weights session_summary session_summaries recent_summaries
-        """,
-        ("remember", NAMED): "remember remember_many note_use",
-        ("remember", PLAIN): "start_session observe context_update",
-        ("remember", WHOLE): "end_session hook learn_from",
-        ("curate", NAMED): "update_memory forget pin unpin verify dispute",
-        ("curate", PLAIN): "set_alias",
-        ("curate", WHOLE): "resolve_conflict prune retract import_memories sync_file undo_session",
-        ("index", PLAIN): "index start_index record_co_access record_rename",
-        ("admin", PLAIN): "doctor backups backup verify_index compact set_trust_level",
-        ("admin", WHOLE): "restore rebuild rebuild_memories scan_secrets delete_all cypher choose_phase_weights",
-    }
-)
-
-RULES: Final[Mapping[str, Rule]] = MappingProxyType({verb: Rule(*rule) for rule, verbs in _RULES.items() for verb in verbs.split()})
-"""The table: verb -> rule."""
-
-UNKNOWN: Final = Rule("admin", WHOLE)
-"""Of a verb that nobody has put into the table."""
-
-ALSO_READS: Final = frozenset({"hook", "end_session", "learn_from"})
-"""Verbs that add, and answer with what is known: they need `read` as well."""
 
 S = TypeVar("S")
 
@@ -133,14 +97,14 @@ class Guarded:
         """
         if verb.startswith("_"):
             raise AttributeError(verb)
-        rule = RULES.get(verb, UNKNOWN)
+        rule = rule_of(verb)
         access = self._access
-        for scope in (rule.scope, *(("read",) if verb in ALSO_READS else ())):
+        for scope in (rule.needs, *(("read",) if rule.also_reads else ())):
             if not access.may(scope):
                 raise ForbiddenError(
                     f"this token may not {verb}: that needs the scope {scope}; ask for a token that has it", needs=scope, verb=verb
                 )
-        if rule.sight == WHOLE and not access.sees_all:
+        if rule.shows is Sight.WHOLE and not access.sees_all:
             raise ForbiddenError(
                 f"this token sees {', '.join(sorted(access.visibilities)) or 'no'} memories, and {verb} may show or change all of them; "
                 "ask for a token that sees every visibility",
@@ -151,9 +115,9 @@ class Guarded:
         if not callable(function):
             return function
         call = self._signed(function)
-        if access.sees_all or rule.sight in (PLAIN, WHOLE):
+        if access.sees_all or rule.shows in (Sight.PLAIN, Sight.WHOLE):
             return call
-        return self._seeing(call) if rule.sight == SEEN else self._named(verb, call)
+        return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The audit says whose token it was."""
@@ -285,7 +249,6 @@ _TARGETS: Final[Mapping[str, tuple[_Reads, _Reads]]] = MappingProxyType(
         "update_memory": (_first, _level),
         "forget": (_first, _no_names),
         "pin": (_first, _no_names),
-        "unpin": (_first, _no_names),
         "verify": (_first, _no_names),
         "dispute": (_first, _no_names),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.answers.injection import ContextAccepted, HookAnswer, Injection, Prefetch, StepLimit, TrustState
+from graphmem.answers.injection import ContextAccepted, ContextBudget, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.errors import BadInputError
 from graphmem.injection.agent import MAX_CONTEXT
 from graphmem.injection.budgets import budget_for
@@ -173,9 +173,9 @@ class ContextVerbs:
         """How many steps work on a module may take: the base times what such work took before, at most twice."""
         return self._injector.step_limit(module, base)
 
-    def context_budget(self, remaining: int | None = None) -> dict[str, int]:
+    def context_budget(self, remaining: int | None = None) -> ContextBudget:
         """Tokens that may be put in front of an agent when so many are left: total and by section."""
-        return budget_for(remaining)._asdict()
+        return ContextBudget(**budget_for(remaining)._asdict())
 
     def trust(self) -> TrustState:
         """How sure a memory must be to be shown unasked, and why."""

@@ -20,6 +20,7 @@ from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress
 from graphmem.observe import git_mark
+from graphmem.operations.registry import Operations
 from graphmem.projection.projections import Projections
 from graphmem.search.phases import PhaseBook
 from graphmem.service.changes import ChangeVerbs
@@ -88,6 +89,7 @@ class GraphMem(
     ChangeVerbs,
     ContextVerbs,
     SessionVerbs,
+    Operations,
 ):
     """An open index. Use as a context manager, or call `close`.
 

@@ -8,7 +8,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory
+from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
 from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.injection.planning import Wanted
 from graphmem.memory import validate
@@ -70,7 +70,7 @@ class HistoryVerbs:
         *,
         session: str = "",
         offsets: Sequence[float] = (),
-    ) -> None:
+    ) -> Recorded:
         """Keep that these files were touched together. On return it is kept, whatever becomes of this process.
 
         Args:
@@ -95,8 +95,9 @@ class HistoryVerbs:
         self._log().append(
             [Change(AGENT, _seconds(at), paths, key, offsets=tuple(float(one) for one in offsets), counted=len(paths) <= MAX_FILES)]
         )
+        return Recorded(len(paths))
 
-    def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> None:
+    def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
         """Keep that a file goes on under another name: what it did before counts for the new one.
 
         Raises:
@@ -104,13 +105,14 @@ class HistoryVerbs:
         """
         pair = (self._history_paths("old", [old], 1)[0], self._history_paths("new", [new], 1)[0])
         self._log().append([Change(AGENT, _seconds(at), (), renamed=(pair,))])
+        return Recorded(1)
 
-    def co_access(self, files: Sequence[str], k: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
+    def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Files that move with these, best first; the answer iterates over its hits.
 
         Args:
             files: from the project's root.
-            k: hits wanted, 1 to 200.
+            limit: hits wanted, 1 to 200.
             depth: 2 also follows what moves with those, by the product of the shares.
             min_sessions: leave out what moved with them in fewer sessions and commits; 0 also gives files that history has not
                 seen with them and that their names speak for.
@@ -119,7 +121,7 @@ class HistoryVerbs:
             BadInputError: no file, or an argument out of its range.
             HistoryError: the log is damaged.
         """
-        _check("k", k, 1, 200)
+        _check("limit", limit, 1, 200)
         _check("depth", depth, 1, 2)
         _check("min_sessions", min_sessions, 0, 1_000_000)
         paths = self._history_paths("files", files, 100)
@@ -127,7 +129,7 @@ class HistoryVerbs:
         view = self._projections.graph_if_ready()
         edges = joined(view, paths) if view is not None else {}
         with history.lock:
-            ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)[:k]
+            ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)[:limit]
             seen = coaccess.evidence(history, paths, [one.node for one in ranked])
             hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True)]
             commits = sum(history.from_git)

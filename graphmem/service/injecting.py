@@ -32,7 +32,7 @@ from graphmem.service.injecting_items import of_summary
 from graphmem.service.injecting_plan import Moving, Planner
 
 if TYPE_CHECKING:
-    from graphmem.answers import IndexState, Rule, SearchAnswer, SessionSummary
+    from graphmem.answers import IndexState, RuleSet, SearchAnswer, SessionSummary
     from graphmem.injection.agent import Check
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.memory.book import MemoryBook
@@ -74,7 +74,7 @@ class Injector:
         data_dir: Path,
         *,
         state: Callable[[], IndexState],
-        rules: Callable[[Sequence[str] | None], tuple[list[Rule], list[str]]],
+        rules: Callable[[Sequence[str] | None], RuleSet],
         root: Callable[[], Path | None],
         on_ready: Callable[[ContextReady], None] = lambda news: None,
         summaries: Callable[[], Sequence[SessionSummary]] = lambda: (),

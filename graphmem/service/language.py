@@ -33,12 +33,12 @@ class LanguageVerbs(DocumentVerbs):
     _paragraphs: Paragraphs
     search: Callable[..., SearchAnswer]
 
-    def ask(self, question: str, k: int = 12, *, files: Sequence[str] | None = None) -> Reply:
+    def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
         """An answer whose sentences cite the evidence they stand on, or, without a language model, the evidence.
 
         Args:
             question: at most 2,000 characters.
-            k: pieces of evidence, 1 to 50.
+            limit: pieces of evidence, 1 to 50.
             files: one works on; what is near them is lifted.
 
         Raises:
@@ -50,8 +50,8 @@ class LanguageVerbs(DocumentVerbs):
             raise BadInputError(
                 f"the question has {len(asked):,} characters; give 1 to {QUESTION:,}", argument="question", value=len(asked)
             )
-        within("k", k, 1, 50)
-        found = self.search(asked, k=k, files=files, explain=True)
+        within("limit", limit, 1, 50)
+        found = self.search(asked, limit=limit, files=files, explain=True)
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # a model is told nothing unreviewed
         return reply(self._language_model, asked, dataclasses.replace(found, hits=shown))
 

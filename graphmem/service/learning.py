@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from graphmem.answers import Forgotten
+    from graphmem.answers import Forgotten, Recorded
     from graphmem.language_model import LanguageModel
     from graphmem.memory.book import MemoryBook
     from graphmem.settings import Settings
@@ -51,7 +51,7 @@ class LearningVerbs:
 
         def record_co_access(
             self, files: Sequence[str], at: datetime | str | None = None, *, session: str = "", offsets: Sequence[float] = ()
-        ) -> None:
+        ) -> Recorded:
             """See `HistoryVerbs.record_co_access`."""
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:

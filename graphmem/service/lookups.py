@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_files, find_symbols, nodes_of, sites
-from graphmem.answers import SymbolDetail
+from graphmem.answers import FilePage, SymbolDetail, SymbolPage
 from graphmem.errors import BadInputError, StaleFileError, SymbolNotFoundError
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -29,7 +29,7 @@ class LookupVerbs:
     _view: Callable[[], GraphView]
     _root: Callable[[], Path]
 
-    def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> tuple[list[FileInfo], int]:
+    def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """A page of the files whose path begins with `prefix` and holds every word of `query`, and how many there are.
 
         By path; with a query those whose file name holds all words first, then shorter paths.
@@ -39,15 +39,15 @@ class LookupVerbs:
         every = find_files(view, query) if query.strip() else view.paths
         paths = [path for path in every if path.startswith(prefix) and view.file_node(path) is not None]
         page = (view.file_info(path) for path in paths[offset : offset + limit])
-        return [info for info in page if info is not None], len(paths)
+        return FilePage([info for info in page if info is not None], len(paths))
 
-    def symbols(self, query: str, kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> tuple[list[SymbolInfo], int]:
+    def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """A page of the symbols whose name holds the query, best match first, and how many there are.
 
         Of several words each must be in the qualified name or the path, and one in the name.
         """
         _check_page(limit, offset)
-        return find_symbols(self._view(), query, kinds, limit, offset)
+        return SymbolPage(*find_symbols(self._view(), query, kinds, limit, offset))
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """A symbol and what stands around it; at most 1,000 edges of each relation.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.answers import Noted
 from graphmem.memory import changes as changing
 from graphmem.memory import house, outside, read
 from graphmem.memory.intake import listed
@@ -13,7 +14,7 @@ from graphmem.memory.update import update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
+    from typing import Unpack
 
     from graphmem.answers import (
         AuditPage,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
     from graphmem.memory.filters import MemoryQuery
     from graphmem.memory.write import Plan
+    from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
+
+SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
 
 
 class MemoryVerbs:
@@ -53,31 +57,10 @@ class MemoryVerbs:
         content: str,
         type: str | None = None,  # noqa: A002 - the word of the domain
         *,
-        title: str | None = None,
-        source: str = "agent_explicit",
-        origin: str | None = None,
-        scope: str = "global",
-        visibility: str = "project",
-        tags: Sequence[str] = (),
-        related_files: Sequence[str] = (),
-        symbols: Sequence[str] = (),
-        confidence: float | None = None,
-        importance: float | None = None,
-        details: Mapping[str, Any] | None = None,
-        work_unit: Mapping[str, Any] | None = None,
-        session: str | None = None,
-        commit_sha: str | None = None,
-        created_at: datetime | str | None = None,
-        half_life_days: float | None = None,
-        contaminated: bool | None = None,
-        derived_from: Sequence[str] = (),
-        required_with: Sequence[str] = (),
-        id: str | None = None,  # noqa: A002
-        vector: Sequence[float] | None = None,
-        embedding_model: str | None = None,
         actor: str = "",
+        **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Keep a piece of knowledge. On disk when this returns; its vector may follow.
+        """Keep a piece of knowledge. On return it is on disk.
 
         What an agent says while words of strangers are in its session is kept for a person to review, and shown to no agent before. The
         session is the one that is named, else any that runs in this project: who called cannot be told from the others.
@@ -85,36 +68,16 @@ class MemoryVerbs:
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
             type: a key of `memory.types.TYPES`, or a name other tools use; default by its words.
-            title: default the first sentence.
-            source: who says so; a key of `memory.types.SOURCES`.
-            origin: where the words come from; default the source's.
-            scope: global, module, work_unit or session.
-            visibility: personal, project, team or organization.
-            tags: at most 64.
-            related_files: paths in the project; those the index has not seen are linked when they appear.
-            symbols: references of what it is about, besides those named in the content.
-            confidence: 0 to 1; default the source's.
-            importance: 0 to 1.
-            details: typed extras of its type.
-            work_unit: methodology, hierarchy, label.
-            session: the run, commit or page it was learnt in.
-            commit_sha: the commit it was learnt at.
-            created_at: aware time or ISO 8601; default now.
-            half_life_days: instead of the type's.
-            contaminated: the words of strangers had a part in it; default by origin and by what it is derived from.
-            derived_from: ids of memories it was made of.
-            required_with: ids of memories that belong with it.
-            id: your own id; default a UUIDv7.
-            vector: of the contextual text, with `embedding_model`.
-            embedding_model: model id of `vector`.
             actor: who does this, for the audit.
+            **given: see `RememberExtras`.
 
         Raises:
             BadInputError: `field`, `limit` and `value` say what cannot be.
             SecretError: it is mostly a secret; `kinds` names which.
         """
-        item = {name: value for name, value in locals().items() if name not in ("self", "actor")}
-        item, brought = self._as_brought(item, source)
+        said = {name: value for name, value in given.items() if value is not None}
+        source = str(said.get("source", SOURCE))
+        item, brought = self._as_brought({**said, "source": source, "content": content, "type": type}, source)
         if not brought:
             return self._book.remember(item, actor=actor)
         now = self._book.clock.now()
@@ -180,25 +143,25 @@ class MemoryVerbs:
             return item, ()
         return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
 
-    def update_memory(self, id: str, *, actor: str = "", **changes: Any) -> MemoryInfo:  # noqa: A002
+    def update_memory(self, id: str, *, actor: str = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
         """Change fields of a memory; `memory.update.FIELDS` names them. A changed content is a new version: the old one stays.
 
         Raises:
             MemoryNotFoundError, BadInputError, SecretError.
         """
-        return update(self._book, id, changes, actor=actor)
+        return update(self._book, id, dict(changes), actor=actor)
 
     def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
         """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
         return changing.forget(self._book, id, hard=hard, actor=actor)
 
-    def pin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Always of use: never fades, never pruned."""
-        return changing.pin(self._book, id, actor=actor)
+    def pin(self, id: str, on: bool = True, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Keep a memory in use: it never fades and is never pruned; with `on` false it is an ordinary confirmed one again."""
+        return (changing.pin if on else changing.unpin)(self._book, id, actor=actor)
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """An ordinary confirmed memory again."""
-        return changing.unpin(self._book, id, actor=actor)
+        """Make a pinned memory an ordinary confirmed one again."""
+        return self.pin(id, on=False, actor=actor)
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """A person says that it is true: confirmed, out of the review queue, its anchors taken as of today."""
@@ -212,7 +175,7 @@ class MemoryVerbs:
         """A steward decides: the winner stays, the loser (or all it conflicts with) is superseded; a dispute ends."""
         return changing.resolve(self._book, winner, loser, note=note, actor=actor)
 
-    def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> None:
+    def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
         """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with).
 
         A use counts for the session it names; one that names none, for every running session that was shown the memory.
@@ -220,6 +183,7 @@ class MemoryVerbs:
         changing.note_use(self._book, ids, use, session=session)
         self._tell_of_memories(session or "", [self._book.row(one).id for one in ids], use != "injected")
         house.prune_when_due(self._book)
+        return Noted(list(ids))
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
         """Words that a search for a term also looks for; none removes the alias."""
@@ -236,17 +200,21 @@ class MemoryVerbs:
         return read.memory(self._book, id)
 
     def memories(
-        self, query: MemoryQuery | Mapping[str, Any] | None = None, sort: str = "newest", limit: int = 50, offset: int = 0
+        self,
+        filter: MemoryQuery | MemoryFilter | None = None,  # noqa: A002 - the word of the domain
+        sort: str = "newest",
+        limit: int = 50,
+        offset: int = 0,
     ) -> MemoryPage:
         """A page of the memories that pass a filter.
 
         Args:
-            query: see `memory.filters.MemoryQuery`; default every live one.
+            filter: see `memory.filters.MemoryQuery`; default every live one.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
             offset: of the page.
         """
-        return read.memories(self._book, query, sort, limit, offset)
+        return read.memories(self._book, filter, sort, limit, offset)
 
     def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
         """A memory with the `n` that were learnt before and after it."""

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._inert import inert_json, inert_lines
+from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
 from graphmem.memory import exchange, foreign, markdown
@@ -21,7 +22,7 @@ from graphmem.service.inside import inside
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.answers import ImportAnswer, Rule, SyncAnswer
+    from graphmem.answers import ImportAnswer, SyncAnswer
     from graphmem.memory.book import MemoryBook
     from graphmem.settings import Settings
 
@@ -181,13 +182,13 @@ class PeopleVerbs:
                 **facts,
             )
 
-    def rules(self, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
+    def rules(self, files: Sequence[str] | None = None) -> RuleSet:
         """The texts that are always put in front of an agent, the most specific last, and what could not be read.
 
         Args:
             files: those worked on; None for all rules, whatever their scope.
         """
-        return read_rules(self._root_or_none(), Path.home(), files)
+        return RuleSet(*read_rules(self._root_or_none(), Path.home(), files))
 
     def _root_or_none(self) -> Path | None:
         root: Any = self._book.store.meta().get("root")

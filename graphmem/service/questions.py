@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from graphmem.analysis import diff as diffing
 from graphmem.analysis.impact import Question, Start, expand, impact, united_impact
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.answers import ImpactReport, IndexState, PathAnswer, SearchAnswer, Subgraph
+    from graphmem.answers.vocabulary import ChangeKind, SymbolKind
     from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.service.evidence import OutsideEvidence
@@ -110,7 +111,7 @@ class QuestionVerbs:
             base=read.base,
             head=read.head,
             files=read.files,
-            changed=[ChangedSymbol(info, one.change, one.lines) for one, info in changed],
+            changed=[ChangedSymbol(info, cast("ChangeKind", one.change), one.lines) for one, info in changed],
             unmapped=read.unmapped,
             impact=self._with_also_moves(view, report, read.files),
         )
@@ -140,7 +141,7 @@ class QuestionVerbs:
     def search(
         self,
         query: str,
-        k: int = 10,
+        limit: int = 10,
         files: Iterable[str] | None = None,
         within: Iterable[str] | None = None,
         kinds: Iterable[str] | None = None,
@@ -155,7 +156,7 @@ class QuestionVerbs:
 
         Args:
             query: words, an identifier, or a question.
-            k: hits wanted, 1 to 200.
+            limit: hits wanted, 1 to 200.
             files: paths that are open right now: what is near them rises, nothing is left out.
             within: only in these files and below these directories.
             kinds: of code, prose, data, symbol, memory; default all.
@@ -172,7 +173,7 @@ class QuestionVerbs:
         """
         request = Request(
             query=query,
-            k=k,
+            k=limit,
             files=tuple(files or ()),
             within=tuple(within or ()),
             kinds=frozenset(kinds or ()),
@@ -201,5 +202,13 @@ def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> Sy
     if key in view.index_of:
         return view.info(view.index_of[key])
     return SymbolInfo(
-        key, one.kind, one.name, one.qualname, change.path, one.start_line, one.end_line, one.signature, "test" in one.modifiers
+        id=key,
+        kind=cast("SymbolKind", one.kind),
+        name=one.name,
+        qualname=one.qualname,
+        path=change.path,
+        start_line=one.start_line,
+        end_line=one.end_line,
+        signature=one.signature,
+        is_test="test" in one.modifiers,
     )

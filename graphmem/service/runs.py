@@ -9,8 +9,9 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers import DiagnosticInfo
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError, NotIndexedError, RepositoryError
-from graphmem.model import Diagnostic, IndexProgress
+from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.ignore import DiscoveryOptions
@@ -113,7 +114,7 @@ class RunVerbs:
         self._learn_from_commits(root, history)
         self._derive_co_accessed()
         if self._store.notes:
-            summary.diagnostics[:0] = [Diagnostic("", "warning", "damaged", note, 0)._asdict() for note in self._store.notes]
+            summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self._store.notes]
             summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self._store.notes))
         return summary
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.answers import IndexState, Project
+    from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
     from graphmem.observe.history import History
     from graphmem.projection.graph import GraphView
     from graphmem.settings import Settings
@@ -102,7 +103,7 @@ class SemanticVerbs:
         here = self._semantics()
         with here.lock:
             found = here.modules.file_cycles if level == "files" else here.modules.module_cycles
-        return CyclesAnswer(level, found[:limit], len(found), self.state())
+        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Entry points by kind, then path and line.
@@ -129,7 +130,11 @@ class SemanticVerbs:
             names = self._framework_names()
             found = [
                 EntryPoint(
-                    info, entries.kind[node], here.modules.name_of(info.path), here.calls.reach(node, MAX_STEPS), names.get(info.id, [])
+                    info,
+                    cast("EntryKind", entries.kind[node]),
+                    here.modules.name_of(info.path),
+                    here.calls.reach(node, MAX_STEPS),
+                    names.get(info.id, []),
                 )
                 for node, info in zip(rows, view.infos(rows), strict=True)
             ]
@@ -190,7 +195,7 @@ class SemanticVerbs:
                 )
                 for i, info in zip(rows, view.infos([nodes[i] for i in rows]), strict=True)
             ]
-        return HotspotPage(level, found, len(order), churn is not None, list(here.notes), self.state())
+        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self.state())
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
         """The definitions much of the rest leans on, directly or not."""

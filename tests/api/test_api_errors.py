@@ -89,21 +89,21 @@ def test_an_unknown_field_is_answered_with_the_one_that_was_meant(client):
 def test_an_empty_index_is_not_found_and_its_state_is_told(tmp_path, serve):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as empty:
         client = serve(service=empty)
-        assert client.ask("{ indexState { status generation } }")["indexState"] == {"status": "EMPTY", "generation": 0}
+        assert client.ask("{ state { state generation } }")["state"] == {"state": "EMPTY", "generation": 0}
         error = client.refused('{ symbol(ref: "x") { id } }')
         assert error["extensions"]["code"] == "NOT_FOUND"
         assert client.http.get("/export.jsonl").status_code == 404
 
 
 def test_a_repository_other_than_the_project_s_is_forbidden(client, tmp_path):
-    error = client.refused("mutation ($p: String!) { index(path: $p) { runId } }", p=str(tmp_path))
+    error = client.refused("mutation ($p: String!) { index(repo: $p) { runId } }", p=str(tmp_path))
     assert error["extensions"]["code"] == "FORBIDDEN"
-    assert client.refused('mutation { index(path: "..") { runId } }')["extensions"]["code"] == "FORBIDDEN"
+    assert client.refused('mutation { index(repo: "..") { runId } }')["extensions"]["code"] == "FORBIDDEN"
 
 
 def test_a_repository_that_is_not_there_is_bad_input(tmp_path, serve):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as empty:
-        error = serve(service=empty).refused("mutation ($p: String!) { index(path: $p, wait: true) { runId } }", p=str(tmp_path / "no"))
+        error = serve(service=empty).refused("mutation ($p: String!) { index(repo: $p, wait: true) { runId } }", p=str(tmp_path / "no"))
     assert error["extensions"]["code"] == "BAD_INPUT"
 
 
@@ -117,6 +117,6 @@ def test_a_value_the_schema_does_not_know_is_our_error_and_not_the_client_s(serv
         def state(self):
             return dataclasses.replace(service.state(), state="molten")
 
-    error = serve(service=Strange()).refused("{ indexState { status } }")
+    error = serve(service=Strange()).refused("{ state { state } }")
     assert error["extensions"]["code"] == "INTERNAL"
     assert "molten" not in error["message"]

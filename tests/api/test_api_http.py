@@ -9,10 +9,12 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from graphmem.api.operations import load_operations
+from graphmem.api.limits import ServerLimits
+from graphmem.api.persisted import load_operations
+from graphmem.api.schema import build_schema
 from graphmem.errors import SettingsError
 
-QUERY = {"query": "{ indexState { files } }"}
+QUERY = {"query": "{ state { files } }"}
 TOKEN = "correct horse"
 
 
@@ -27,7 +29,7 @@ def code(response):
 def test_both_spellings_of_the_address_answer_without_a_redirect(client, path):
     response = client.http.post(path, json=QUERY)
     assert response.status_code == 200
-    assert response.json()["data"]["indexState"]["files"] > 0
+    assert response.json()["data"]["state"]["files"] > 0
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_a_body_without_a_type_is_not_taken(client):
 
 @pytest.mark.parametrize(
     "body",
-    ["", "{", "[]", '[{"query": "{ indexState { files } }"}]', '"text"', "null", '{"query": 3}', '{"query": "{a}", "variables": []}', "{}"],
+    ["", "{", "[]", '[{"query": "{ state { files } }"}]', '"text"', "null", '{"query": 3}', '{"query": "{a}", "variables": []}', "{}"],
 )
 def test_a_body_that_is_no_operation_is_bad_input(client, body):
     response = client.http.post("/graphql", content=body, headers={"content-type": "application/json"})
@@ -83,7 +85,7 @@ def test_a_client_that_knows_graphql_s_media_type_reads_the_outcome_from_the_sta
     accept = "application/graphql-response+json, application/json;q=0.9"
     answers = [
         client.post({"query": query}, accept=accept)
-        for query in ("{ indexState { files } }", "{ nonsense }", '{ symbol(ref: "nonsense") { id } }')
+        for query in ("{ state { files } }", "{ nonsense }", '{ symbol(ref: "nonsense") { id } }')
     ]
     assert [answer.status_code for answer in answers] == [200, 400, 200]
     assert {answer.headers["content-type"] for answer in answers} == {"application/graphql-response+json"}
@@ -107,7 +109,7 @@ def test_a_name_that_is_no_utf_8_arrives_escaped(service, serve):
 
 
 def test_an_operation_is_run_by_name_by_hash_and_by_a_persisted_query_s_hash(client):
-    project = load_operations().find({"operationName": "Project"})
+    project = load_operations(build_schema(ServerLimits()).graphql).find({"operationName": "Project"})
     bodies = [
         {"operationName": "Project"},
         {"id": "Project"},
@@ -128,7 +130,7 @@ def test_an_operation_that_is_not_there_is_answered_with_those_that_are(client):
 def test_a_server_may_run_its_own_operations_only(serve):
     client = serve(persisted_only=True)
     assert client.post({"operationName": "Project"}).json()["data"]
-    assert client.post({"query": load_operations().find({"id": "Project"}).text}).json()["data"]
+    assert client.post({"query": load_operations(build_schema(ServerLimits()).graphql).find({"id": "Project"}).text}).json()["data"]
     response = client.post(QUERY)
     assert response.status_code == 403
     assert code(response) == "FORBIDDEN"

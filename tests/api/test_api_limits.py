@@ -25,7 +25,7 @@ def refused_for(client, limit, query, **variables):
 
 def test_depth(limited):
     client = limited(depth=3)
-    assert client.ask("{ project { indexState { files } } }")
+    assert client.ask("{ project { state { files } } }")
     facts = refused_for(client, "depth", "{ symbols { edges { node { name } } } }")
     assert (facts["allowed"], facts["found"]) == (3, 4)
 
@@ -53,8 +53,8 @@ def test_endless_introspection_is_refused(client):
 
 def test_aliases(limited):
     client = limited(aliases=2)
-    assert client.ask("{ a: indexState { files } b: indexState { files } }")
-    facts = refused_for(client, "aliases", "{ a: indexState { x: files } b: indexState { files } }")
+    assert client.ask("{ a: state { files } b: state { files } }")
+    facts = refused_for(client, "aliases", "{ a: state { x: files } b: state { files } }")
     assert (facts["allowed"], facts["found"]) == (2, 3)
 
 
@@ -62,14 +62,14 @@ def test_aliases_of_a_fragment_count_at_every_spread(limited):
     refused_for(
         limited(aliases=3),
         "aliases",
-        "{ indexState { ...F } project { indexState { ...F } } } fragment F on IndexState { a: files b: files }",
+        "{ state { ...F } project { state { ...F } } } fragment F on IndexState { a: files b: files }",
     )
 
 
 def test_tokens(limited):
     client = limited(tokens=20)
-    assert client.ask("{ indexState { files } }")
-    refused_for(client, "tokens", "{ indexState { " + "files " * 20 + "} }")
+    assert client.ask("{ state { files } }")
+    refused_for(client, "tokens", "{ state { " + "files " * 20 + "} }")
 
 
 def test_a_document_nested_beyond_reading_is_refused(client):
@@ -94,7 +94,7 @@ def test_complexity_multiplies_page_sizes(limited):
         ("{ symbols { edges { node { name } } } }", {}, 1 + 50 * 2),
         ('{ impact(targets: ["a"], limit: 30) { hits { symbol { name } } } }', {}, 1 + 30 * 2),
         ('{ impactOfDiff(diff: "", limit: 30) { impact { tests { symbol { name } } } } }', {}, 2 + 30 * 2),
-        ('{ search(query: "a", k: 9) { hits { parts { path } } } }', {}, 1 + 9 * (1 + 3)),
+        ('{ search(query: "a", limit: 9) { hits { parts { path } } } }', {}, 1 + 9 * (1 + 3)),
         ('{ nodes(ids: ["a", "b", "c"]) { id } }', {}, 3),
         ("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ["a"] * 12}, 12),
         ("{ symbols(first: 2) { ...P } } fragment P on SymbolConnection { edges { node { name } } }", {}, 1 + 2 * 2),
@@ -111,7 +111,7 @@ def test_objects_are_counted_by_the_sizes_asked_for(query, variables, objects):
 def test_fragments_that_multiply_are_measured_at_once(limited):
     # Each fragment spreads the next one twice: 2^60 fields when written out.
     fragments = "".join(f" fragment F{i} on IndexState {{ ...F{i + 1} ...F{i + 1} }}" for i in range(60))
-    query = "{ indexState { ...F0 } }" + fragments + " fragment F60 on IndexState { a: files }"
+    query = "{ state { ...F0 } }" + fragments + " fragment F60 on IndexState { a: files }"
     began = time.perf_counter()
     facts = refused_for(limited(), "aliases", query)
     assert facts["found"] == 2**60
@@ -120,9 +120,9 @@ def test_fragments_that_multiply_are_measured_at_once(limited):
 
 def test_a_body_over_the_limit_is_refused_by_its_length_and_while_it_comes(limited):
     client = limited(body_bytes=1_000)
-    small = client.post({"query": "{ indexState { files } }"})
+    small = client.post({"query": "{ state { files } }"})
     assert small.status_code == 200
-    large = client.post({"query": "{ indexState { files } }", "variables": {"x": "y" * 2_000}})
+    large = client.post({"query": "{ state { files } }", "variables": {"x": "y" * 2_000}})
 
     def pieces():
         for _ in range(20):
@@ -159,7 +159,7 @@ def test_a_verb_that_takes_long_does_not_hold_up_others(service, serve):
     time.sleep(0.2)
     began = time.perf_counter()
     assert client.http.get("/health").status_code == 200
-    assert client.ask("{ indexState { files } }")
+    assert client.ask("{ state { files } }")
     assert time.perf_counter() - began < 0.7
     thread.join()
     assert done
@@ -172,7 +172,7 @@ def test_a_verb_that_takes_long_does_not_hold_up_others(service, serve):
         ("first", '{ symbol(ref: "compile_path") { callers(first: 11) { totalCount } } }'),
         ("limit", '{ impact(targets: ["Router"], limit: 11) { total } }'),
         ("limit", '{ subgraph(seeds: ["Router"], limit: 11) { truncated } }'),
-        ("k", '{ search(query: "a", k: 11) { query } }'),
+        ("limit", '{ search(query: "a", limit: 11) { query } }'),
         ("targets", "{ impact(targets: [%s]) { total } }" % ('"Router" ' * 11)),
         ("seeds", "{ subgraph(seeds: [%s]) { truncated } }" % ('"Router" ' * 11)),
         ("ids", "{ nodes(ids: [%s]) { id } }" % ('"U3ltYm9sOjA=" ' * 11)),
@@ -192,7 +192,7 @@ def test_sizes_of_arguments(limited, limit, query):
         '{ impact(targets: ["Router"], maxDepth: -1) { total } }',
         '{ impact(targets: ["Router"], minConfidence: 7) { total } }',
         '{ impact(targets: ["Router"], direction: SIDEWAYS) { total } }',
-        '{ search(query: "a", k: 99999999999) { query } }',
+        '{ search(query: "a", limit: 99999999999) { query } }',
         '{ symbol(ref: "") { id } }',
     ],
 )

@@ -50,7 +50,7 @@ def test_the_page_renders_and_runs_a_query_without_asking_anybody_else(client, s
             tab.screenshot(Path(picture))
         elsewhere = [url for url in tab.requested() if not url.startswith((client.address + "/", "data:"))]
         troubles = tab.troubles()
-    assert shown["data"]["project"]["indexState"]["files"] == service.state().files
+    assert shown["data"]["project"]["state"]["files"] == service.state().files
     assert shown["data"]["symbols"]["totalCount"] > 0
     assert elsewhere == []
     assert troubles == []

@@ -14,12 +14,12 @@ def decoded(text):
 
 
 def test_the_project_says_what_it_is_and_how_fresh(client, service, repository):
-    project = client.ask("{ project { name root engine version indexState { status generation files symbols edges } } }")["project"]
+    project = client.ask("{ project { name root engine version state { state generation files symbols edges } } }")["project"]
     state = service.state()
     assert project["root"] == str(repository)
     assert project["engine"].startswith("kuzu")
-    assert project["indexState"] == {
-        "status": "FRESH",
+    assert project["state"] == {
+        "state": "FRESH",
         "generation": state.generation,
         "files": state.files,
         "symbols": state.symbols,
@@ -243,7 +243,7 @@ def test_impact_is_the_service_s_own_answer(client, service):
     assert shown["byDepth"] == report.by_depth
     assert shown["risk"]["level"] == report.risk.level.upper()
     assert shown["epistemic"] == report.epistemic.upper()
-    assert shown["indexState"]["generation"] == report.state.generation
+    assert shown["state"]["generation"] == report.state.generation
     for name, hits in (("hits", report.hits), ("tests", report.tests)):
         assert [
             (decoded(hit["symbol"]["id"]), hit["depth"], hit["confidence"], [step["rule"] for step in hit["path"]]) for hit in shown[name]
@@ -288,10 +288,14 @@ def test_a_diff_and_a_range_are_not_asked_for_at_once(client):
 
 
 def test_a_path_leads_from_one_symbol_to_the_other(client):
-    data = client.post({"operationName": "Path", "variables": {"from": "test_compile_path", "to": "replace_params"}}).json()["data"]["path"]
+    data = client.post({"operationName": "Path", "variables": {"source": "test_compile_path", "target": "replace_params"}}).json()["data"][
+        "path"
+    ]
     if data["steps"]:
         assert data["steps"][0]["src"]["name"] == "test_compile_path"
-    data = client.post({"operationName": "Path", "variables": {"from": "test_compile_path", "to": "compile_path"}}).json()["data"]["path"]
+    data = client.post({"operationName": "Path", "variables": {"source": "test_compile_path", "target": "compile_path"}}).json()["data"][
+        "path"
+    ]
     assert [(step["src"]["name"], step["dst"]["name"]) for step in data["steps"]] == [("test_compile_path", "compile_path")]
     assert 0 < data["confidence"] <= 1
 
@@ -315,12 +319,12 @@ def test_the_columns_of_a_subgraph_hold_what_its_nodes_and_edges_hold(client):
 
 
 def test_search_explains_its_hits_and_says_what_did_not_answer(client):
-    data = client.post({"operationName": "Search", "variables": {"query": "compile path convertors", "k": 5}}).json()["data"]["search"]
+    data = client.post({"operationName": "Search", "variables": {"query": "compile path convertors", "limit": 5}}).json()["data"]["search"]
     assert len(data["hits"]) == 5
     assert data["hits"][0]["parts"]
     assert [hit["score"] for hit in data["hits"]] == sorted((hit["score"] for hit in data["hits"]), reverse=True)
     assert "words" in data["answered"]
-    assert [one["path"] for one in data["missing"]] == ["dense"]
+    assert [one["name"] for one in data["missing"]] == ["dense"]
 
 
 def test_an_answer_is_the_same_every_time(client):
@@ -361,7 +365,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
 
     from graphmem.api.context import Connection, Door
     from graphmem.api.limits import ServerLimits
-    from graphmem.api.operations import load_operations
+    from graphmem.api.persisted import load_operations
     from graphmem.api.schema import build_schema
 
     limits = ServerLimits()
@@ -372,12 +376,12 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
         "Symbol": {"ref": "starlette/routing.py:Router", "source": True},
         "SymbolAt": {"file": ROUTING, "line": 100},
         "Nodes": {"ids": [base64.b64encode(one.encode()).decode() for one in nodes]},
-        "Path": {"from": "test_compile_path", "to": "compile_path"},
+        "Path": {"source": "test_compile_path", "target": "compile_path"},
         "Subgraph": {"seeds": ["Router"]},
         "Search": {"query": "route path"},
         "ImpactOfDiff": {"base": "HEAD"},  # no repository: the refusal is compared
         "Project": {},
-        "IndexState": {},
+        "State": {},
         "Files": {"first": 100},
         "Symbols": {"query": "a", "first": 100},
         "Memory": {"id": "ffff"},  # there is none: the refusal is compared
@@ -396,12 +400,12 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
         "Module": {"ref": ROUTING},
         "Neighbourhood": {"refs": ["Router"]},
         "Prefetch": {"module": "starlette"},
-        "Session": {"id": "ffff"},  # there is none: the refusal is compared
+        "SessionDetail": {"id": "ffff"},  # there is none: the refusal is compared
         "SessionReceipts": {"session": "ffff"},
         "SessionSummary": {"session": "ffff"},
         "StepLimit": {"module": "starlette", "base": 20},
     }
-    operations = load_operations()
+    operations = load_operations(build_schema(ServerLimits()).graphql)
     queries = {name for name in operations.names if "\nquery " in "\n" + operations.find({"id": name}).text}
     # These say how long something took, or how things are at this moment.
     timed = {"Health", "Doctor", "VerifyIndex", "Report", "PlanContext", "Relay"}
@@ -412,7 +416,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
             door = Door(service, limits)
             try:
                 for name, given in variables.items():
-                    text = load_operations().find({"id": name}).text
+                    text = load_operations(build_schema(ServerLimits()).graphql).find({"id": name}).text
                     result = await schema.execute(text, variable_values=given, context_value=Connection(door, True))
                     yield name, orjson.dumps([result.data, [error.formatted for error in result.errors or []]])
             finally:

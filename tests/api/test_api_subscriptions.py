@@ -74,7 +74,7 @@ def test_a_run_is_followed_to_its_end_by_every_subscriber(client, transport):
     for one in ready:
         assert one.wait(10)
     subscribed(client, 2)
-    run = client.ask("mutation { index(full: true) { runId indexState { status } } }")["index"]
+    run = client.ask("mutation { index(full: true) { runId state { state } } }")["index"]
     assert run["runId"]
     for listener in listeners:
         listener.join(60)
@@ -121,11 +121,11 @@ def test_queries_run_over_a_websocket_with_the_same_limits_and_errors(client):
 def test_answers_over_a_websocket_are_not_those_of_an_earlier_operation(client, service):
     """A connection lives long; what it has looked up does not."""
     with Socket(client) as socket:
-        query = {"query": '{ symbol(ref: "compile_path") { doc } indexState { generation } }'}
+        query = {"query": '{ symbol(ref: "compile_path") { doc } state { generation } }'}
         (first,) = socket.run("1", query)
         service.index(full=True)
         (second,) = socket.run("2", query)
-    assert second["data"]["indexState"]["generation"] > first["data"]["indexState"]["generation"]
+    assert second["data"]["state"]["generation"] > first["data"]["state"]["generation"]
     assert second["data"]["symbol"] == first["data"]["symbol"]
 
 

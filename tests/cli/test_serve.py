@@ -64,7 +64,7 @@ def test_the_client_rebuilds_the_very_answers_of_the_service(serve, shop: Path) 
             memory.impact_of_diff(base="HEAD"),
             memory.path("checkout", "rounded"),
             memory.subgraph(seeds, depth=2),
-            memory.search("checkout the cart", k=4, within=["shop"], kinds=["code"]),
+            memory.search("checkout the cart", limit=4, within=["shop"], kinds=["code"]),
             list(memory.export()),
         ]
 

@@ -156,12 +156,12 @@ def test_a_relay_hands_on_the_types_the_next_phase_needs(service):
 
 
 def test_a_search_can_be_packed_into_a_budget(service):
-    answer = service.search("reading the request stream a second time raises RuntimeError", k=10, budget_tokens=1_500)
+    answer = service.search("reading the request stream a second time raises RuntimeError", limit=10, budget_tokens=1_500)
     packed = answer.packed
     assert packed.tokens == count_tokens(packed.text) <= packed.budget == 1_500
     assert "[^ starlette/requests.py:" in packed.text
     assert "[^ Memory: " in packed.text
-    assert service.search("request stream body", k=10).packed is None
+    assert service.search("request stream body", limit=10).packed is None
     with pytest.raises(BadInputError, match="budget_tokens"):
         service.search("request", budget_tokens=0)
 

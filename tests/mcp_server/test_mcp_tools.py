@@ -113,7 +113,7 @@ def test_impact_of_a_diff_names_the_changed_symbols(ask):
     ("tool", "arguments"),
     [
         ("impact", {"targets": ["starlette/requests.py:Request"]}),
-        ("search", {"query": "session middleware cookie", "k": 50}),
+        ("search", {"query": "session middleware cookie", "limit": 50}),
         ("get", {"refs": ["starlette/requests.py:Request", "starlette/routing.py:Router"]}),
     ],
 )
@@ -286,7 +286,7 @@ def test_what_is_known_is_told_once_below_the_code_that_was_found(ask, memory):
     ).memory
     failed, said = ask("search", query="endpoint dispatch handler", kinds=["symbol"], k=10, budget=3000)
     assert not failed, said
-    found = memory.search("endpoint dispatch handler", kinds=["symbol"], k=10)
+    found = memory.search("endpoint dispatch handler", kinds=["symbol"], limit=10)
     assert sum(made.id in [known.id for known in hit.memories] for hit in found.hits) > 1
     assert said.count(f"known: gotcha #{made.short_id}") == 1
 

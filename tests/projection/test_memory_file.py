@@ -106,11 +106,11 @@ def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path,
         monkeypatch.setattr(memory._store, "knowledge", lambda *_: pytest.fail("they are read from the file"))
         assert told(memory._projections.memories()) == before
         memory.cool()
-        assert memory.search("router session cache", k=3).hits
+        assert memory.search("router session cache", limit=3).hits
         memory.cool()
         memory.remember("the lock of the worker is taken before the queue is read", id="late")
         assert memory.memory("late").content.startswith("the lock")
-        assert memory.search("lock of the worker before the queue", k=1).hits[0].id
+        assert memory.search("lock of the worker before the queue", limit=1).hits[0].id
         memory.cool()
         memory.forget("m8")
         assert "m8" not in memory._projections.memories().ids()

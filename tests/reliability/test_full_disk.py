@@ -107,7 +107,7 @@ def every_write(service: RemoteGraphMem, repo: Path, names: Iterator[str], kept:
 def answered(service: RemoteGraphMem, kept: set[str]) -> None:
     """Questions are answered, with all that was acknowledged."""
     assert kept <= {one.id for one in service.memories(limit=500).memories}
-    assert service.search("the ring", k=3).hits
+    assert service.search("the ring", limit=3).hits
     assert service.impact("f1").hits
     assert service.health().ready
 

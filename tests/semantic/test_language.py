@@ -228,7 +228,7 @@ def test_without_a_model_or_with_one_that_fails_the_evidence_is_the_answer(shop,
     asked = len(server.asked)
     with GraphMem.open(tmp_path / "db", settings=Settings(embedder="none")) as plain:
         answer = plain.ask("vat")
-        assert [hit.id for hit in answer.evidence.hits] == [hit.id for hit in plain.search("vat", k=12).hits]
+        assert [hit.id for hit in answer.evidence.hits] == [hit.id for hit in plain.search("vat", limit=12).hits]
         assert "no language model is configured" in answer.notes[0]
     assert len(server.asked) == asked
 

@@ -7,11 +7,11 @@ import random
 
 import networkx as nx
 import pytest
+from graphmem.api.types_semantic import EntryKind as ByGraphQL
 
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
-from graphmem.api.types_semantic import EntryKind as ByGraphQL
 from graphmem.cli.commands.semantic import EntryKind as ByCommand
 from graphmem.errors import BadInputError
 from graphmem.model import ENTRY_RULES

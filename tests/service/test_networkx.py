@@ -77,19 +77,19 @@ def test_symbol_shows_what_stands_around_it(memory):
 
 
 def test_search_finds_a_function_by_what_it_does_and_says_who_answered(memory):
-    answer = memory.search("shortest path dijkstra weighted", k=10)
+    answer = memory.search("shortest path dijkstra weighted", limit=10)
     assert "words" in answer.answered
     assert "dense" in answer.missing
     assert any("dijkstra" in hit.qualname for hit in answer.hits)
     for hit in answer.hits:
         assert hit.parts
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
-    again = memory.search("shortest path dijkstra weighted", k=10)
+    again = memory.search("shortest path dijkstra weighted", limit=10)
     assert again.hits == answer.hits
 
 
 def test_search_keeps_to_its_filters(memory):
-    answer = memory.search("add edge", within=["classes"], kinds=["code"], k=20)
+    answer = memory.search("add edge", within=["classes"], kinds=["code"], limit=20)
     assert answer.hits
     assert all(hit.path.startswith("classes/") and hit.kind in ("code", "symbol") for hit in answer.hits)
 

@@ -39,7 +39,7 @@ def test_memories_are_found_with_their_vectors_right_after_they_were_written(tmp
                 for n, word in enumerate(["caches", "clocks", "queues"])
             ]
         )
-        answer = memory.search("cache", k=2, files=["src/queues.py"], kinds=MEMORY)
+        answer = memory.search("cache", limit=2, files=["src/queues.py"], kinds=MEMORY)
         assert "dense" in answer.answered
         assert answer.missing == {}
         assert {hit.id for hit in answer} <= {"m0", "m1", "m2"}
@@ -98,7 +98,7 @@ def test_nothing_is_answered_from_an_empty_graph_while_the_first_index_is_being_
 
         def ask(step: IndexProgress) -> None:
             try:
-                told[step.stage] = memory.search("add_item", k=1).hits[0].qualname
+                told[step.stage] = memory.search("add_item", limit=1).hits[0].qualname
             except NotIndexedError as error:
                 told[step.stage] = error.message
 

@@ -16,8 +16,8 @@ const EXAMPLE = `# Ask the graph of this repository.
 query Overview {
   project {
     name
-    indexState {
-      status
+    state {
+      state
       files
       symbols
       edges
@@ -136,11 +136,11 @@ query WhereItHurts {
   `# Words, names or a question: code and memories.
 
 query Search($query: String! = "how is a file read") {
-  search(query: $query, k: 5) {
+  search(query: $query, limit: 5) {
     answered
     hits {
       kind
-      ref
+      id
       score
       snippet
       memories {

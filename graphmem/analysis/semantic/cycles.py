@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from graphmem.analysis.semantic.layering import components, feedback
 from graphmem.answers.semantic import Cycle, CycleCut
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from graphmem.analysis.semantic.files import I64, FileGraph
+    from graphmem.answers.vocabulary import CycleLevel
 
 SHOWN: Final = 20  # cuts of a cycle, and sites of a cut; what is more is counted
 
@@ -71,7 +72,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
     back = nx.shortest_path(graph, cheapest[1], cheapest[0])
     return Cycle(
-        level=level,
+        level=cast("CycleLevel", level),
         members=list(group),
         example=[cheapest[0], *back[:-1]],
         deferred=nx.is_directed_acyclic_graph(loading),

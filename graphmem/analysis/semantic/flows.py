@@ -7,7 +7,7 @@ symbol on are one flow with variants.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers import SymbolInfo
+    from graphmem.answers.vocabulary import EntryKind
 
 MAX_STEPS: Final = 8
 LEAST_STEPS: Final = 2  # one call is no flow
@@ -103,7 +104,7 @@ def _flow(modules: Modules, entries: Entries, group: list[_Way]) -> Flow:
     return Flow(
         id=stable_id("flow", entry.id, *(step.dst.id for step in steps)),
         name=f"{_called(entry)} → {_called(steps[-1].dst)}",
-        kind=entries.kind[way.entry],
+        kind=cast("EntryKind", entries.kind[way.entry]),
         entry=entry,
         steps=steps,
         modules=list(dict.fromkeys(passed)),

@@ -39,10 +39,10 @@ def search(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         answer = here.service(whole=True).search(
             " ".join(query),
-            k=k,
+            limit=k,
             files=files,
             within=within,
-            kinds=kinds,
+            kinds=options.word(kinds),
             types=types,
             phase=phase,
             retired=retired,
@@ -78,7 +78,7 @@ def ask(
 ) -> None:
     """Answer a question from what is found, each sentence with the evidence it stands on. Without a language model: the evidence."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service(whole=True).ask(" ".join(question), k=k, files=files)
+        answer = here.service(whole=True).ask(" ".join(question), limit=k, files=files)
         if as_json:
             here.output.json(answer)
         elif quiet:
@@ -120,7 +120,7 @@ def symbol(
 
         ref = " ".join(refs)
         if find or len(refs) > 1:
-            found, total = here.service().symbols(ref, kinds=kinds, limit=top or 1_000, offset=0)
+            found, total = here.service().symbols(ref, kinds=options.word(kinds), limit=top or 1_000, offset=0)
             if as_json:
                 here.output.json({"total": total, "symbols": found})
             elif quiet:
@@ -153,7 +153,7 @@ def path(
 ) -> None:
     """Show the most confident chain by which one symbol depends on another; exit code 1 when there is none."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service().path(source, target, max_depth=max_depth, min_confidence=min_confidence, kinds=kinds)
+        answer = here.service().path(source, target, max_depth=max_depth, min_confidence=min_confidence, kinds=options.word(kinds))
         if as_json:
             here.output.json(answer)
         elif quiet:

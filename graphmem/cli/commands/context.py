@@ -42,7 +42,7 @@ def context(
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         service = here.service(whole=True)
         moment = point or ("prompt" if text else "tool" if files else "start")
-        _show(here, service.context(moment, session, text, files or (), phase, form, remaining, PATIENCE_S))
+        _show(here, service.context(options.word(moment), session, text, files or (), phase, options.word(form), remaining, PATIENCE_S))
 
 
 def plan(
@@ -59,7 +59,7 @@ def plan(
 ) -> None:
     """What past work says about a task: how long such work took, dead ends, what moves together, outcomes, recipes."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        _show(here, here.service(whole=True).plan_context(task, modules or (), form, remaining))
+        _show(here, here.service(whole=True).plan_context(task, modules or (), options.word(form), remaining))
 
 
 def trust(
@@ -74,7 +74,7 @@ def trust(
     """Show, or choose, how sure a memory must be before an agent is shown it unasked."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
         service = here.service()
-        state = service.set_trust_level(level) if level else service.trust()
+        state = service.set_trust_level(options.word(level)) if level else service.trust()
 
         def told() -> None:
             chosen = "by experience" if state.chosen == "auto" else "by choice"

@@ -97,7 +97,7 @@ def export(
         else:
             if form is Format.JSONL:
                 raise BadInputError("jsonl is for the graph; a view can be svg, mermaid, dot, graphml or json", argument="--format")
-            _write(to, [here.service().export_view(what.value, form.value, targets or None).text.encode()])
+            _write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
             if to is not None:
                 here.output.note(f"written to {to}")
 

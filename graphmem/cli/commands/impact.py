@@ -82,7 +82,12 @@ def impact(
             if not targets:
                 raise BadInputError("name a symbol or a file, or ask about your changes with --diff", argument="TARGET")
             report = here.service().impact(
-                targets, direction=direction.value, max_depth=max_depth, min_confidence=min_confidence, kinds=kinds, limit=limit
+                targets,
+                direction=direction.value,
+                max_depth=max_depth,
+                min_confidence=min_confidence,
+                kinds=options.word(kinds),
+                limit=limit,
             )
             _show(here.output, report, report, top)
         if fail_on is not None and _reaches(report, fail_on):

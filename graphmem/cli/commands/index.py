@@ -63,9 +63,9 @@ def index(
     """
     flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
+        from graphmem._remote import RemoteGraphMem
         from graphmem.cli.interrupt import cancelled_by_interrupt
         from graphmem.cli.progress import followed, shown_progress
-        from graphmem.client import RemoteGraphMem
 
         root = here.root_to_index()
         here.expect_files()

@@ -12,7 +12,7 @@ from graphmem.cli.door import door
 from graphmem.errors import OwnerUnreachableError
 
 if TYPE_CHECKING:
-    from graphmem.client import RemoteGraphMem
+    from graphmem._remote import RemoteGraphMem
     from graphmem.settings import Location
 
 

@@ -112,7 +112,7 @@ def recall(
 
         answer = here.service(whole=True).search(
             " ".join(query),
-            k=k,
+            limit=k,
             files=files,
             kinds=["memory"],
             types=types,
@@ -192,7 +192,9 @@ def list_(
         from graphmem.cli.render import memory as render
 
         query = {"types": types, "files": files, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
-        page = here.service().memories({name: value for name, value in query.items() if value}, sort=sort, limit=limit, offset=offset)
+        page = here.service().memories(
+            options.word({name: value for name, value in query.items() if value}), sort=options.word(sort), limit=limit, offset=offset
+        )
         show_answer(here, page, lambda: render.memories(here.output, page, offset), *(f"#{one.short_id}" for one in page.memories))
 
 

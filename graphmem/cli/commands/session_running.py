@@ -115,7 +115,7 @@ def end(
 ) -> None:
     """End a session, learn from it, and show what became of its findings."""
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        ended = here.service(whole=False).end_session(session, outcome, learn)
+        ended = here.service(whole=False).end_session(session, options.word(outcome), learn)
         if as_json:
             here.output.json(ended)
         elif quiet:

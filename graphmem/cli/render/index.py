@@ -69,17 +69,17 @@ def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> 
 def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
     if not run.diagnostic_count:
         return
-    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one["severity"]))  # stable: then as they came, by path
+    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one.severity))  # stable: then as they came, by path
     shown = ordered if every else ordered[:_DIAGNOSTICS_SHOWN]
     output.line()
     output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))
     output.rows(
         [
             (
-                (str(one["severity"]), _SEVERITIES.get(one["severity"], "")),
-                common.place(str(one["path"]), int(one["line"])),
-                str(one["message"]),
-                (str(one["code"]), common.DIM),
+                (one.severity, _SEVERITIES.get(one.severity, "")),
+                common.place(one.path, one.line),
+                one.message,
+                (one.code, common.DIM),
             )
             for one in shown
         ]

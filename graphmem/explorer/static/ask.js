@@ -15,7 +15,7 @@ export async function show(page, parameters, signal) {
     input.focus();
     return;
   }
-  await into(result, ask("Ask", { question, k: 12 }, signal), ({ ask: reply }) => {
+  await into(result, ask("Ask", { question, limit: 12 }, signal), ({ ask: reply }) => {
     const search = reply.evidence;
     if (!search.hits.length) return h("p.lead", null, w.none);
     const said = reply.sentences.length
@@ -29,7 +29,7 @@ export async function show(page, parameters, signal) {
       said,
       h("h2", null, w.evidence),
       h("ol.evidence", null, search.hits.map((hit, i) => evidence(hit, i + 1))),
-      h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.path, one.reason)}.`), search.notes.map((one) => ` ${one}.`)),
+      h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.name, one.value)}.`), search.notes.map((one) => ` ${one}.`)),
     ];
   });
 }
@@ -52,7 +52,7 @@ function evidence(hit, number) {
   return h(
     "li.card",
     { id: `e${number}`, tabindex: -1 },
-    h("h3", null, h("span.cite", null, String(number)), " ", link(target, hit.title || hit.ref)),
+    h("h3", null, h("span.cite", null, String(number)), " ", link(target, hit.title || hit.id)),
     h("p.meta", null, chip(w.kind[hit.kind] ?? hit.kind), h("span.where", null, hit.path ? `${hit.path}:${hit.startLine}` : ""), h("span.where", { title: parts.join(", ") }, w.score(hit.score))),
     hit.memory ? h("blockquote.content", null, hit.memory.content) : h("pre.source", { tabindex: 0 }, hit.snippet),
     hit.memories.length ? details(w.known, hit.memories.length, true, h("ul", null, hit.memories.map((one) => h("li", null, link(to("memories", { id: one.shortId }), one.title))))) : null,

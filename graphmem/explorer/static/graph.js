@@ -121,7 +121,7 @@ function told(name, signal) {
   into(place, ask("Module", { ref: name }, signal), ({ module: { module } }) => [
     module.summary ? h("p.doc", null, module.summary) : null,
     module.paragraph ? h("p.written", { title: words.panel.written }, module.paragraph) : null,
-    module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.count), "entry"))) : null,
+    module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.value), "entry"))) : null,
   ]);
   return place;
 }

@@ -19,7 +19,7 @@ export async function show(page, parameters, signal) {
   const asked = {
     project: ask("Project", {}, signal).then((answer) => answer.project),
     queue: ask("ReviewQueue", { first: 1 }, signal).then((answer) => answer.reviewQueue),
-    trail: ask("Audit", { first: 15 }, signal).then((answer) => answer.audit),
+    trail: ask("Audit", { limit: 15 }, signal).then((answer) => answer.audit),
     service: ask("Health", {}, signal).then((answer) => answer.health),
     memories: ask("Memories", { sort: "NEWEST", first: 1000 }, signal).then((answer) => answer.memories),
   };
@@ -36,7 +36,7 @@ export async function show(page, parameters, signal) {
 /** A number out of 100: the mean of shares that can each be looked up on this page. */
 function overall([project, queue, trail, service, memories]) {
   const w = words.health;
-  const state = project.indexState;
+  const state = project.state;
   const share = (part, whole) => (whole ? Math.max(0, Math.min(1, part / whole)) : 1);
   const shares = [
     [w.shares.fresh, share(state.files - state.staleFiles, state.files)],
@@ -54,7 +54,7 @@ function overall([project, queue, trail, service, memories]) {
 
 function wanting([project, queue, trail, service]) {
   const w = words.health;
-  const state = project.indexState;
+  const state = project.state;
   const wants = [
     state.staleFiles ? h("span", null, w.stale(state.staleFiles), h("div.where", null, state.stale.join(", "))) : null,
     queue.totalCount ? link(to("review"), w.review(queue.totalCount)) : null,
@@ -115,9 +115,9 @@ function share(part, name) {
 
 function facts(project, index) {
   const w = words.health;
-  const state = project.indexState;
+  const state = project.state;
   const all = { ...project, ...state };
-  const said = words.state[state.status];
+  const said = words.state[state.state];
   const value = (key) => {
     if (key === "status") return typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
     if (key === "indexedAt") return state.indexedAt ? day(state.indexedAt) : "";

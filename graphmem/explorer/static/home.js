@@ -30,13 +30,13 @@ export async function show(page, parameters, signal) {
   );
   fill(place, h("p.loading", null, words.loading));
   const projectAsked = ask("Project", {}, signal).then(({ project }) => {
-    const state = project.indexState;
+    const state = project.state;
     heading.textContent = w.title(project.name);
     summary.textContent = w.made_of(state.files, state.symbols, state.edges);
     return project;
   });
   const mapAsked = atlas(signal);
-  into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.indexState, reviewQueue));
+  into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.state, reviewQueue));
   into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
     memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
   try {
@@ -68,7 +68,7 @@ export async function show(page, parameters, signal) {
 }
 
 function brief(state, queue) {
-  const said = words.state[state.status];
+  const said = words.state[state.state];
   const text = typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
   return h(
     "div",

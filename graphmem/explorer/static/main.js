@@ -97,10 +97,10 @@ function top() {
 async function freshness() {
   const place = document.getElementById("state");
   try {
-    const { indexState: state } = await ask("IndexState");
-    const said = words.state[state.status];
+    const { state } = await ask("State");
+    const said = words.state[state.state];
     place.textContent = typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
-    place.dataset.status = state.status;
+    place.dataset.status = state.state;
     place.title = state.note;
   } catch {
     place.textContent = "";

@@ -36,7 +36,7 @@ export function provenance(memory, signal) {
     .concat(Object.entries({ ...memory.workUnit, ...memory.details }).map(([key, one]) => [key.replaceAll("_", " "), told(one)]))
     .filter(([, one]) => one !== "");
   const audit = h("div");
-  into(audit, ask("Audit", { memory: memory.id, first: 20 }, signal), ({ audit: page }) =>
+  into(audit, ask("Audit", { memory: memory.id, limit: 20 }, signal), ({ audit: page }) =>
     details(w.audit, page.total, false, listing(page.entries.map((one) => [day(one.at), ` ${done(one)}`, one.note ? ` (${one.note})` : ""]), 10)));
   return [
     h("dl.facts", null, facts.map(([name, one]) => [h("dt", null, name), h("dd", null, one)])),

@@ -182,7 +182,7 @@ async function proposals(query, kinds, everything, signal) {
 
 /** What search by words and meaning finds for a query, in the same form. */
 async function searched(query, signal) {
-  const { search } = await ask("Search", { query, k: 6, explain: false }, signal);
+  const { search } = await ask("Search", { query, limit: 6, explain: false }, signal);
   return search.hits.map((hit) => ({
     kind: words.ask.kind[hit.kind] ?? hit.kind.toLowerCase(),
     text: hit.qualname || hit.title || hit.path,

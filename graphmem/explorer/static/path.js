@@ -25,7 +25,7 @@ export async function show(page, parameters, signal) {
     fill(result, h("p.hint", null, w.hint));
     return;
   }
-  await into(result, ask("Path", { from, to: target }, signal), ({ path }) => {
+  await into(result, ask("Path", { source: from, target }, signal), ({ path }) => {
     const turn = link(to("path", { from: target, to: from }), w.turn, { class: "button" });
     if (!path.steps.length) {
       const sure = path.epistemic === "EXACT";

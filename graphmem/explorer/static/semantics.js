@@ -28,7 +28,7 @@ export function homeSemantics({ hot, cycles, entries, flows, dead, recent }, sig
   into(cycles, ask("Cycles", { level: "MODULES", limit: 5 }, signal), ({ cycles: found }) =>
     found.cycles.length ? found.cycles.map(cycle) : h("p", null, w.no_cycles));
   into(entries, entryPoints(signal), ({ byKind, some }) => [
-    h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.count)))),
+    h("p.meta", null, byKind.map((one) => chip(w.entry_kind(one.name, one.value)))),
     some.length ? listing(some.map((one) => [symbolLink(one.symbol), " ", chip(one.kind.toLowerCase(), "entry"), h("div.where", null, one.symbol.qualname === "<module>" ? null : [where(one.symbol), " · "], w.reach(one.reach))]), 6) : null,
   ]);
   into(flows, ask("Flows", { limit: 6 }, signal), ({ flows: page }) =>

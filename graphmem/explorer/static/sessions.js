@@ -39,7 +39,7 @@ export async function show(page, parameters, signal) {
 async function showOne(page, id, signal) {
   const w = words.sessions;
   const lessons = h("div");
-  await into(page, ask("Session", { id }, signal), ({ session: record }) => {
+  await into(page, ask("SessionDetail", { id }, signal), ({ sessionDetail: record }) => {
     const { session } = record;
     return [
       h("p", null, link(to("sessions"), `← ${w.title}`)),

@@ -1,0 +1,95 @@
+"""Relay's connections: a page of a list as edges with cursors, and the types made for each kind of row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import strawberry
+
+from graphmem.api.derive import object_type
+from graphmem.api.describe import field, gql_type
+from graphmem.api.ids import cursor
+from graphmem.api.limits import Page
+
+T = TypeVar("T")
+
+
+@gql_type
+class PageInfo:
+    """Where a page lies in its list."""
+
+    has_next_page: bool
+    has_previous_page: bool
+    start_cursor: str | None
+    end_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A page of rows as resolvers hand it on, before it becomes edges."""
+
+    offset: int
+    rows: int
+    more: bool
+
+    @property
+    def has_next_page(self) -> bool:
+        """Whether rows follow."""
+        return self.more
+
+    @property
+    def has_previous_page(self) -> bool:
+        """Whether rows precede."""
+        return self.offset > 0
+
+    @property
+    def start_cursor(self) -> str | None:
+        """Cursor of the first row."""
+        return cursor(self.offset) if self.rows else None
+
+    @property
+    def end_cursor(self) -> str | None:
+        """Cursor of the last row."""
+        return cursor(self.offset + self.rows - 1) if self.rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A row with its cursor."""
+
+    cursor: str
+    node: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A page of a list whose length is known, as resolvers hand it on."""
+
+    edges: list[Item]
+    page_info: Slice
+    total_count: int
+
+
+def rows(found: list[T], total: int, at: Page) -> Rows:
+    """A page of a list as a connection."""
+    edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
+    return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
+
+
+@cache
+def connection_of(answer: type) -> type:
+    """The connection type of rows of an answer: `MemoryConnection` of `MemoryEdge` of `Memory`."""
+    node = object_type(answer)
+    name = getattr(answer, "__shape__").name  # noqa: B009 - only classes made by `answer` have it
+    edge = type(
+        f"{name}ListEdge",
+        (),
+        {"__annotations__": {"cursor": str, "node": node}, "__module__": __name__, "node": field("the row itself")},
+    )
+    edge = strawberry.type(edge, description=f"An entry of a list of type {name}.")
+    annotations = {"edges": list[edge], "page_info": PageInfo, "total_count": int}  # type: ignore[valid-type]
+    described = {"edges": field("the rows, in order"), "total_count": field("rows of the whole list")}
+    made = type(f"{name}Connection", (), {"__annotations__": annotations, "__module__": __name__, **described})
+    return strawberry.type(made, description=f"A page of a list of type {name}.")

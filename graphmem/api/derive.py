@@ -1,0 +1,225 @@
+"""GraphQL types derived from the answers: each dataclass is an object type, each closed set of words an enum, each TypedDict an input.
+
+Resolvers return the dataclasses themselves and plain fields are read from their attributes, so an answer of thousands of symbols is not
+copied. What only this interface knows, such as fields with loaders, stands in `graphmem.api.extras`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graphmem.answers.marks import Big, Doc, GlobalId, Hidden, Size, Vocabulary
+from graphmem.api.complexity import assumed
+from graphmem.api.ids import global_id
+from graphmem.operations.declare import split
+
+_PAIRS: Final[Mapping[type, str]] = types.MappingProxyType({int: "Count", float: "Amount", str: "Remark"})
+_SCALARS: Final = (str, int, float, bool)
+
+
+@strawberry.interface(description="Something with an id that `node` finds again.")
+class Node:
+    """Relay's Node."""
+
+    id: strawberry.ID = strawberry.field(description="Opaque and stable across runs of the index.")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pair:
+    """An entry of a mapping, as a list shows it."""
+
+    name: str
+    value: Any
+
+
+_extras: dict[type, type] = {}
+_objects: dict[type, type] = {}
+
+
+def extends(answer: type) -> Callable[[type], type]:
+    """Class decorator: its fields are added to the GraphQL type of an answer; those of the same name replace the derived ones."""
+
+    def decorate(fields: type) -> type:
+        _extras[answer] = fields
+        return fields
+
+    return decorate
+
+
+def object_type(answer: type) -> type:
+    """The GraphQL object type of an answer."""
+    if answer not in _objects:
+        shape: Any = getattr(answer, "__shape__")  # noqa: B009 - only classes made by `answer` have it
+        extra = _extras.get(answer)
+        by_hand = {name: value for name, value in vars(extra).items() if not name.startswith("__")} if extra else {}
+        attributes: dict[str, Any] = {"__doc__": answer.__doc__, "__module__": extra.__module__ if extra else __name__}
+        annotations: dict[str, Any] = {}
+        for name, (hint, marks) in hints_of(answer).items():
+            if name in by_hand or any(isinstance(mark, Hidden) for mark in marks):
+                continue
+            annotation, resolver = output(hint, marks, name)
+            options: dict[str, Any] = {
+                "description": _text(marks),
+                "directives": [assumed(one.objects) for one in marks if isinstance(one, Size)],
+            }
+            if resolver is None:
+                annotations[name] = annotation
+                attributes[name] = strawberry.field(**options)
+            else:
+                attributes[name] = strawberry.field(resolver=resolver, graphql_type=annotation, **options)
+        attributes.update(by_hand)
+        annotations.update(getattr(extra, "__annotations__", {}))
+        if shape.node:
+            attributes["is_type_of"] = classmethod(lambda _cls, value, _info: isinstance(value, answer))
+        attributes["__annotations__"] = annotations
+        made = type(shape.name, (Node,) if shape.node else (), attributes)
+        _objects[answer] = strawberry.type(made, name=shape.name, description=inspect.getdoc(answer))
+    return _objects[answer]
+
+
+@cache
+def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
+    """Each field of a dataclass or TypedDict: its type and its marks."""
+    hints = typing.get_type_hints(declared, include_extras=True)
+    names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
+    return {name: split(_bare(hints[name])) for name in names}
+
+
+def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[..., Any] | None]:
+    """The GraphQL annotation of a field, and its resolver where the attribute is not shown as it is."""
+    ident = next((one for one in marks if isinstance(one, GlobalId)), None)
+    if ident is not None:
+        return (list[strawberry.ID] if typing.get_origin(hint) is list else strawberry.ID), _identified(name, ident)
+    if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in _PAIRS:
+        return list[_pair(typing.get_args(hint)[1])], _pairs(name)  # type: ignore[misc]
+    return shown(hint, marks), None
+
+
+def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
+    """The GraphQL annotation of a type."""
+    hint, more = split(hint)
+    marks = (*more, *marks)
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return enum_of(hint, marks)
+    if origin in (types.UnionType, typing.Union):
+        return shown(next(one for one in typing.get_args(hint) if one is not type(None)), marks) | None
+    if origin in (list, Sequence) and not _is_json(typing.get_args(hint)[0]):
+        return list[shown(typing.get_args(hint)[0])]  # type: ignore[misc]
+    if dataclasses.is_dataclass(hint):
+        return object_type(typing.cast("type", hint))
+    if hint is int and any(isinstance(one, Big) for one in marks):
+        return float
+    return hint if hint in _SCALARS else JSON
+
+
+def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
+    """The GraphQL annotation of an argument."""
+    hint, more = split(_bare(hint))
+    marks = (*more, *marks)
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        made = enum_of(hint, marks)
+        return made | None if "" in typing.get_args(hint) else made
+    if origin in (types.UnionType, typing.Union):
+        kinds = [one for one in typing.get_args(hint) if one is not type(None)]
+        lists = [one for one in kinds if typing.get_origin(one) in (Sequence, Iterable, list)]
+        chosen = lists[0] if lists else str if str in kinds and {datetime, Path} & set(kinds) else kinds[0]
+        inner = taken(chosen, marks)
+        return inner | None if len(kinds) < len(typing.get_args(hint)) else inner
+    if origin in (Sequence, Iterable, list):
+        return list[taken(typing.get_args(hint)[0])]  # type: ignore[misc]
+    if typing.is_typeddict(hint):
+        return input_type(hint)
+    return hint if hint in _SCALARS else JSON
+
+
+@cache
+def input_type(declared: type) -> type:
+    """The GraphQL input type of a TypedDict; what it does not require may be left out."""
+    attributes: dict[str, Any] = {"__doc__": declared.__doc__, "__module__": __name__}
+    annotations: dict[str, Any] = {}
+    # `__required_keys__` does not know of `Required` in annotations that are not evaluated.
+    hints = typing.get_type_hints(declared, include_extras=True)
+    required = {name for name, hint in hints.items() if typing.get_origin(hint) is typing.Required}
+    for name, (hint, marks) in sorted(hints_of(declared).items(), key=lambda item: item[0] not in required):
+        annotations[name] = taken(hint, marks)
+        options: dict[str, Any] = {} if name in required else {"default": None}
+        attributes[name] = strawberry.field(description=_text(marks), **options)
+    attributes["__annotations__"] = annotations
+    name = declared.__name__
+    return strawberry.input(type(name, (), attributes), name=name, description=inspect.getdoc(declared))
+
+
+def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
+    """The GraphQL enum of a closed set of words.
+
+    Raises:
+        TypeError: the set has no name.
+    """
+    known = next((one for one in marks if isinstance(one, Vocabulary)), None)
+    if known is None:
+        raise TypeError(f"{hint} has no name in GraphQL; give it a Vocabulary")
+    return _enum(known, tuple(one for one in typing.get_args(hint) if one))
+
+
+@cache
+def _enum(known: Vocabulary, words: tuple[str, ...]) -> Any:
+    made = StrEnum(known.name, {word.upper().replace(" ", "_").replace("-", "_"): word for word in words})  # type: ignore[misc]
+    return strawberry.enum(made, name=known.name, description=known.description)
+
+
+@cache
+def _pair(kind: type) -> type:
+    described = {int: "How many there are of something.", float: "A number by name.", str: "A sentence by name."}
+    attributes = {"__annotations__": {"name": str, "value": kind}, "__module__": __name__}
+    return strawberry.type(type(_PAIRS[kind], (), attributes), description=described[kind])
+
+
+def _pairs(attribute: str) -> Callable[..., Any]:
+    def resolve(parent: strawberry.Parent[Any]) -> Any:
+        return [Pair(name, value) for name, value in getattr(parent, attribute).items()]
+
+    return resolve
+
+
+def _identified(attribute: str, ident: GlobalId) -> Callable[..., Any]:
+    if ident.sibling:
+        types_by_value = dict(ident.types)
+
+        def resolve(parent: strawberry.Parent[Any]) -> Any:
+            sibling = getattr(parent, ident.type)
+            return global_id(types_by_value.get(sibling, sibling), getattr(parent, attribute))
+
+        return resolve
+
+    def resolve_fixed(parent: strawberry.Parent[Any]) -> Any:
+        raw = getattr(parent, attribute)
+        return [global_id(ident.type, one) for one in raw] if isinstance(raw, list) else global_id(ident.type, raw) if raw else ""
+
+    return resolve_fixed
+
+
+def _bare(hint: Any) -> Any:
+    """A type without `Required` and `NotRequired`."""
+    return typing.get_args(hint)[0] if typing.get_origin(hint) in (typing.Required, typing.NotRequired) else hint
+
+
+def _is_json(hint: Any) -> bool:
+    return hint is Any or typing.get_origin(hint) in (list, dict)
+
+
+def _text(marks: tuple[Any, ...]) -> str | None:
+    return next((one.text for one in marks if isinstance(one, Doc)), None)

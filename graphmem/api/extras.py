@@ -1,0 +1,272 @@
+"""Nested fields that need more than the answer they belong to: edges of symbols, text, nodes by id. Each level shares one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graphmem import answers
+from graphmem.answers import FileInfo, Site, SymbolInfo
+from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Relation
+from graphmem.api.complexity import sized_by
+from graphmem.api.connections import PageInfo, Slice
+from graphmem.api.context import Info, Operation
+from graphmem.api.derive import extends, object_type, shown
+from graphmem.api.describe import field, gql_type, resolved
+from graphmem.api.ids import SYMBOL, cursor, global_id
+from graphmem.api.limits import page
+from graphmem.api.loaders import SitesOf
+
+DEFAULT_FIRST = 20
+_EVERY = 1_000_000_000  # asked for only to count the edges of one symbol
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeItem:
+    """A site with its cursor."""
+
+    cursor: str
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """A connection of sites; the total is only counted when asked for."""
+
+    edges: list[EdgeItem]
+    page_info: Slice
+    symbol_id: str
+    relation: Relation
+
+
+async def edges(operation: Operation, symbol_id: str, relation: Relation, first: int, after: str | None) -> Edges:
+    """A page of a symbol's edges of one relation; all symbols of a level share one call."""
+    at = page(operation.limits, first, after)
+    end = at.offset + at.first
+    sites = await operation.loaders.sites.load(SitesOf(relation, end + 1, symbol_id))
+    listed = sites[at.offset : end]
+    items = [EdgeItem(cursor(at.offset + i), site) for i, site in enumerate(listed)]
+    return Edges(items, Slice(at.offset, len(listed), len(sites) > end), symbol_id, relation)
+
+
+def _relation(relation: Relation, description: str) -> Any:
+    """A field that pages through one relation of a symbol or file, most certain first."""
+
+    async def resolve(
+        parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = DEFAULT_FIRST, after: str | None = None
+    ) -> Edges:
+        return await edges(info.context, parent.id, relation, first, after)
+
+    return strawberry.field(
+        resolver=resolve, description=description, graphql_type=SymbolEdgeConnection, directives=[sized_by("first", "edges")]
+    )
+
+
+@gql_type
+class SymbolEdge:
+    """An edge of the code graph seen from one end, with the evidence for it."""
+
+    cursor: str
+
+    @resolved("Symbol")
+    @staticmethod
+    def node(parent: strawberry.Parent[EdgeItem]) -> SymbolInfo:
+        """The symbol at the other end."""
+        return parent.site.symbol
+
+    @resolved(shown(EdgeKind))
+    @staticmethod
+    def kind(parent: strawberry.Parent[EdgeItem]) -> str:
+        """What the edge means."""
+        return parent.site.kind
+
+    @resolved()
+    @staticmethod
+    def confidence(parent: strawberry.Parent[EdgeItem]) -> float:
+        """How certain the edge is, in (0, 1]."""
+        return parent.site.confidence
+
+    @resolved(shown(EdgeSource))
+    @staticmethod
+    def source(parent: strawberry.Parent[EdgeItem]) -> str:
+        """Who says so."""
+        return parent.site.source
+
+    @resolved()
+    @staticmethod
+    def rule(parent: strawberry.Parent[EdgeItem]) -> str:
+        """The rule that resolved it."""
+        return parent.site.rule
+
+    @resolved()
+    @staticmethod
+    def lines(parent: strawberry.Parent[EdgeItem]) -> list[int]:
+        """Where it is written, in the file of the edge's source; 1-based, ascending."""
+        return parent.site.lines
+
+
+@gql_type
+class SymbolEdgeConnection:
+    """A page of edges of one relation: most certain first, members in the order they are written."""
+
+    edges: list[SymbolEdge]
+    page_info: PageInfo
+
+    @resolved()
+    @staticmethod
+    async def total_count(parent: strawberry.Parent[Edges], info: Info) -> int:
+        """How many edges there are in all; counted only when asked for."""
+        return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
+
+
+@extends(SymbolInfo)
+class SymbolFields:
+    """What a symbol shows beside the answer's own fields."""
+
+    ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
+
+    callers = _relation("callers", "Who calls it.")
+    callees = _relation("callees", "What it calls.")
+    references = _relation("references", "Who reads, writes, passes on or names it in a type.")
+    bases = _relation("bases", "What it inherits from.")
+    subclasses = _relation("subclasses", "What inherits from it.")
+    overrides = _relation("overrides", "What it overrides.")
+    overridden_by = _relation("overridden_by", "What overrides it.")
+    members = _relation("members", "What is defined directly inside it.")
+    tests = _relation("tests", "Tests that exercise it.")
+
+    @resolved()
+    @staticmethod
+    async def doc(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
+        """First paragraph of the docstring or comment."""
+        return str((await _details(parent, info)).get("doc", ""))
+
+    @resolved()
+    @staticmethod
+    async def modifiers(parent: strawberry.Parent[SymbolInfo], info: Info) -> list[str]:
+        """Such as abstract, async, exported, static; sorted."""
+        return list((await _details(parent, info)).get("modifiers", ()))
+
+    @resolved()
+    @staticmethod
+    async def complexity(parent: strawberry.Parent[SymbolInfo], info: Info) -> int:
+        """One more than its branching points; 0 for what has no body."""
+        return int((await _details(parent, info)).get("complexity", 0))
+
+    @resolved("Symbol | None")
+    @staticmethod
+    async def parent(parent: strawberry.Parent[SymbolInfo], info: Info) -> SymbolInfo | None:
+        """The symbol it is written in."""
+        enclosing = (await _details(parent, info)).get("parent", "")
+        return await info.context.loaders.symbols.load(enclosing) if enclosing else None
+
+    @resolved("File | None")
+    @staticmethod
+    async def file(parent: strawberry.Parent[SymbolInfo], info: Info) -> FileInfo | None:
+        """The file it is in; null for externals."""
+        return await info.context.loaders.files.load(parent.path) if parent.path else None
+
+    @resolved("str | None")
+    @staticmethod
+    async def source(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
+        """Its text as it stands in the file; null with an error when the file changed meanwhile."""
+        return await info.context.loaders.sources.load(parent.id)
+
+
+async def _details(symbol: SymbolInfo, info: Info) -> Mapping[str, Any]:
+    return await info.context.loaders.details.load(symbol.id)
+
+
+@extends(FileInfo)
+class FileFields:
+    """What a file shows beside the answer's own fields."""
+
+    members = _relation("members", "The module symbol it defines; its members are the file's outline.")
+    importers = _relation("references", "Who imports it.")
+
+
+Symbol = object_type(SymbolInfo)
+File = object_type(FileInfo)
+
+
+@extends(answers.MemoryAnchor)
+class AnchorFields:
+    """What an anchor shows beside the answer's own fields."""
+
+    @resolved(Symbol | None)
+    @staticmethod
+    async def symbol(parent: strawberry.Parent[answers.MemoryAnchor], info: Info) -> answers.SymbolInfo | None:
+        """The node as a symbol; null when it is not in the index any more."""
+        return await info.context.loaders.symbols.load(parent.id)
+
+
+@extends(answers.SearchHit)
+class SearchHitFields:
+    """What a hit of a search shows beside the answer's own fields."""
+
+    @resolved(Symbol | None)
+    @staticmethod
+    async def symbol(parent: strawberry.Parent[answers.SearchHit], info: Info) -> answers.SymbolInfo | None:
+        """The definition the hit was cut at; null for prose and data."""
+        return await info.context.loaders.symbols.load(parent.node)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeOfSubgraph:
+    """A row of `answers.Subgraph.edges` with its ends looked up."""
+
+    src: answers.SymbolInfo
+    dst: answers.SymbolInfo
+    kind: str
+    confidence: float
+    rule: str
+
+
+@gql_type
+class SubgraphEdge:
+    """An edge between two nodes of a subgraph: `src` depends on `dst`."""
+
+    src: Symbol  # type: ignore[valid-type]
+    dst: Symbol  # type: ignore[valid-type]
+    kind: shown(EdgeKind)  # type: ignore[valid-type]
+    confidence: float
+    rule: str
+
+
+@extends(answers.Subgraph)
+class SubgraphFields:
+    """What a piece of the graph shows beside the answer's own fields."""
+
+    @resolved(list[SubgraphEdge])
+    @staticmethod
+    def edges(parent: strawberry.Parent[answers.Subgraph]) -> list[EdgeOfSubgraph]:
+        """Edges among the nodes; use `columns` for more than a few hundred."""
+        nodes = parent.nodes
+        return [EdgeOfSubgraph(nodes[src], nodes[dst], kind, sure, rule) for src, dst, kind, sure, rule in parent.edges]
+
+    @resolved(JSON)
+    @staticmethod
+    def columns(parent: strawberry.Parent[answers.Subgraph]) -> Any:
+        """The whole piece in columns, compact enough to draw thousands of nodes.
+
+        `nodes` holds equally long lists id, kind, name, qualname, path, startLine, isTest; `edges`
+        holds src and dst (positions in `nodes`), kind, confidence, rule.
+        """
+        nodes = parent.nodes
+        src, dst, kind, confidence, rule = (list(column) for column in zip(*parent.edges, strict=True)) if parent.edges else ([],) * 5
+        return {
+            "nodes": {
+                "id": [global_id(SYMBOL, node.id) for node in nodes],
+                "kind": [node.kind for node in nodes],
+                "name": [node.name for node in nodes],
+                "qualname": [node.qualname for node in nodes],
+                "path": [node.path for node in nodes],
+                "startLine": [node.start_line for node in nodes],
+                "isTest": [node.is_test for node in nodes],
+            },
+            "edges": {"src": src, "dst": dst, "kind": kind, "confidence": confidence, "rule": rule},
+        }

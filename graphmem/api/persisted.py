@@ -1,0 +1,168 @@
+"""Persisted operations, asked for by name or by hash: one derived from each operation, and `queries/operations/*.graphql`.
+
+A client that sends `{"operationName": "Impact", "variables": {…}}` without a query means the file's;
+so does one that sends the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
+
+Files whose name begins with `_` hold one fragment each. Those an operation spreads and does not define are put after its
+own text, and the whole is what is hashed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, cast
+
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    Visitor,
+    parse,
+    visit,
+)
+
+from graphmem._resources import data_root
+from graphmem.api.selections import derived_names, document
+from graphmem.errors import BadInputError, QueryFileError
+
+SUFFIX = ".graphql"
+FRAGMENT = "_"
+_HASH_LENGTH = 64  # hexadecimal digits of a SHA-256
+
+
+@dataclass(frozen=True, slots=True)
+class PersistedOperation:
+    """One file."""
+
+    name: str
+    text: str
+    sha256: str
+
+
+class PersistedOperations:
+    """Documents by name and by hash. One is read or derived when it is first asked for, all of them when a hash is.
+
+    Args:
+        texts: of the files, by name.
+        schema: to derive the others for; None for the files alone.
+
+    Methods raise QueryFileError when a file is not usable; see `read_operation`.
+    """
+
+    def __init__(self, texts: Mapping[str, str], schema: GraphQLSchema | None = None) -> None:
+        stems = {name.removesuffix(SUFFIX): text for name, text in texts.items()}
+        self._fragments = {name.removeprefix(FRAGMENT): text for name, text in stems.items() if name.startswith(FRAGMENT)}
+        self._texts = {name: text for name, text in stems.items() if not name.startswith(FRAGMENT)}
+        self._schema = schema
+        self._derived = derived_names() if schema is not None else {}
+        self._read: dict[str, PersistedOperation] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Names, ascending."""
+        return sorted(self._texts.keys() | self._derived.keys())
+
+    def has(self, text: str) -> bool:
+        """Whether the text is, byte for byte, one of the operations."""
+        return _sha256(text) in self._by_hash
+
+    def find(self, request: Mapping[str, Any]) -> PersistedOperation:
+        """The operation a request without a query means.
+
+        Raises:
+            BadInputError: it means none, or one that is not here.
+        """
+        for key in _keys(request):
+            if key in self._texts or key in self._derived:
+                return self._operation(key)
+            if len(key) == _HASH_LENGTH and key in self._by_hash:
+                return self._by_hash[key]
+            raise BadInputError(
+                f"There is no operation {key!r}; there are {', '.join(self.names)}, or send a query", argument="operationName", value=key
+            )
+        raise BadInputError("The request has neither a query nor the name or id of an operation", argument="query")
+
+    @cached_property
+    def _by_hash(self) -> dict[str, PersistedOperation]:
+        return {one.sha256: one for one in map(self._operation, self.names)}
+
+    def _operation(self, name: str) -> PersistedOperation:
+        if name not in self._read:
+            if name in self._texts:
+                self._read[name] = read_operation(f"{name}{SUFFIX}", self._texts[name], self._fragments)
+            else:
+                text = document(cast("GraphQLSchema", self._schema), self._derived[name])
+                self._read[name] = PersistedOperation(name, text, _sha256(text))
+        return self._read[name]
+
+
+def _keys(request: Mapping[str, Any]) -> Iterator[str]:
+    extensions = request.get("extensions")
+    persisted = extensions.get("persistedQuery") if isinstance(extensions, dict) else None
+    hashed = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+    for key in (request.get("id"), hashed, request.get("operationName")):
+        if isinstance(key, str) and key:
+            yield key.removeprefix("sha256:")
+
+
+@cache
+def load_operations(schema: GraphQLSchema) -> PersistedOperations:
+    """The operations that a schema is served with."""
+    folder = data_root() / "queries" / "operations"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)}
+    return PersistedOperations(texts, schema)
+
+
+def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
+    """The operation in a file's text.
+
+    Args:
+        file: its name.
+        text: what is in it.
+        fragments: texts by name, to put after it where they are spread.
+
+    Raises:
+        QueryFileError: it does not hold exactly one named operation, is not called like it, or is no GraphQL.
+    """
+    shared = dict(fragments or {})
+    document = _parsed(file, text)
+    while wanted := sorted(_missing(document) & shared.keys()):
+        text = "\n".join([text.rstrip("\n") + "\n", *(shared.pop(name) for name in wanted)])
+        document = _parsed(file, text)
+    names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    if len(names) != 1 or not names[0]:
+        raise QueryFileError(f"{file} must hold one named operation, it holds {len(names)}", path=file, line=1)
+    if f"{names[0]}{SUFFIX}" != file:
+        raise QueryFileError(f"{file} defines {names[0]}; a file is called like its operation", path=file, line=1)
+    return PersistedOperation(names[0], text, _sha256(text))
+
+
+def _parsed(file: str, text: str) -> DocumentNode:
+    try:
+        return parse(text)
+    except GraphQLError as error:
+        line = error.locations[0].line if error.locations else 1
+        raise QueryFileError(f"{file}:{line}: {error.message}", path=file, line=line) from error
+
+
+def _missing(document: DocumentNode) -> set[str]:
+    """Names of the fragments that are spread and not defined."""
+    spread: set[str] = set()
+
+    class Spreads(Visitor):
+        def enter_fragment_spread(self, node: FragmentSpreadNode, *_: Any) -> None:
+            spread.add(node.name.value)
+
+    visit(document, Spreads())
+    return spread - {node.name.value for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,84 @@
+"""Ready-made documents derived from the operations: every variable of the root field, every field of the answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from functools import cache
+from typing import Any
+
+from graphql import GraphQLObjectType, GraphQLSchema, print_ast
+from graphql.utilities import ast_from_value
+
+from graphmem.answers.marks import Hidden
+from graphmem.operations.declare import Operation, camel, pascal, split
+from graphmem.operations.registry import registry
+
+
+@cache
+def derived_names() -> dict[str, Operation]:
+    """The operations that have a document, by the document's name."""
+    return {pascal(one.name): one for one in registry().values() if one.hints.root}
+
+
+def document(schema: GraphQLSchema, operation: Operation) -> str:
+    """The document of an operation, formatted."""
+    root: GraphQLObjectType = schema.query_type if operation.hints.root == "query" else schema.mutation_type  # type: ignore[assignment]
+    name = camel(operation.name)
+    arguments = root.fields[name].args
+    variables, passed = [], []
+    for argument, one in arguments.items():
+        default = ast_from_value(one.default_value, one.type) if one.default_value not in (None,) and _has_default(one) else None
+        variables.append(f"${argument}: {one.type}" + (f" = {print_ast(default)}" if default is not None else ""))
+        passed.append(f"{argument}: ${argument}")
+    head = f"({', '.join(variables)})" if variables else ""
+    call = f"({', '.join(passed)})" if passed else ""
+    described = "".join(f"# {line}".rstrip() + "\n" for line in operation.doc.splitlines())
+    selected = selection(operation.answer, "  ")
+    return f"{described}{operation.hints.root} {pascal(operation.name)}{head} {{\n  {name}{call}{selected}\n}}\n"
+
+
+def _has_default(argument: Any) -> bool:
+    from graphql import Undefined
+
+    return argument.default_value is not Undefined
+
+
+def selection(hint: Any, indent: str = "") -> str:
+    """Every field of a type, in braces; "" for a leaf."""
+    kind = _object_in(hint)
+    if kind is None:
+        return _pairs(hint, indent)
+    shape: Any = kind.__shape__
+    inner = indent + "  "
+    if shape.page:
+        row = split(typing.get_type_hints(kind, include_extras=True)[shape.page])[0]
+        return (
+            f" {{\n{inner}edges {{\n{inner}  cursor\n{inner}  node{selection(row, inner + '  ')}\n{inner}}}\n"
+            f"{inner}pageInfo {{\n{inner}  hasNextPage\n{inner}  endCursor\n{inner}}}\n{inner}totalCount\n{indent}}}"
+        )
+    hints = typing.get_type_hints(kind, include_extras=True)
+    lines = []
+    for one in dataclasses.fields(kind):
+        field, marks = split(hints[one.name])
+        if not any(isinstance(mark, Hidden) for mark in marks):
+            lines.append(f"{inner}{camel(one.name)}{selection(field, inner)}")
+    return " {\n" + "\n".join(lines) + f"\n{indent}}}"
+
+
+def _object_in(hint: Any) -> Any:
+    """The answer class of a type, of its items, or of what it may be besides None."""
+    hint = split(hint)[0]
+    if hasattr(hint, "__shape__"):
+        return hint
+    if typing.get_origin(hint) in (dict,):
+        return None
+    return next((found for one in typing.get_args(hint) if (found := _object_in(one)) is not None), None)
+
+
+def _pairs(hint: Any, indent: str) -> str:
+    """The selection of a mapping that is shown as a list of pairs."""
+    hint = split(hint)[0]
+    if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in (int, float, str):
+        return f" {{\n{indent}  name\n{indent}  value\n{indent}}}"
+    return ""

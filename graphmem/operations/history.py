@@ -1,0 +1,37 @@
+"""Operations on history: which files change together, in commits and in sessions of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
+from graphmem.operations.declare import Sight, operation
+
+
+class HistoryOperations:
+    """What changed together."""
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits",)}, renamed={"k": "limit"})
+    def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
+        """Files that change with these, in commits and in sessions of agents.
+
+        `depth` 2 also follows what changes with those; `minSessions` leaves out what did in fewer sessions and commits.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
+    def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
+        """What history knows of each file: how often, how recently and by how many people it was changed."""
+
+    @operation("mutation", needs="index", shows=Sight.PLAIN)
+    def record_co_access(
+        self, files: Sequence[str], at: datetime | str | None = None, *, session: str = "", offsets: Sequence[float] = ()
+    ) -> Recorded:
+        """Record that files were touched together: in one session, task or commit.
+
+        `offsets` are the seconds from the beginning, one for each file, from which who leads and who follows is told.
+        """
+
+    @operation("mutation", needs="index", shows=Sight.PLAIN)
+    def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
+        """Record that a file goes on under another name: what it did before counts for the new one."""
