@@ -149,7 +149,7 @@ def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_cal
         assert (shop.impact(ref).epistemic == "exact") == complete
         visit(f"{page}/explore/impact?of={ref}", "document.querySelector('.verdict')")
         seen = tab.value("document.querySelector('.verdict').innerText")
-        assert ("Complete within these bounds: every call site that names a target is resolved." in seen) == complete
+        assert ("Complete: every call site that names a target is resolved." in seen) == complete
         assert ("outside the project may call Cart.__len__" in seen) == (ref == "Cart.__len__")
 
 
