@@ -188,8 +188,10 @@ _HEAD: Final = (  # what may stand before a wish at the head of a prompt
     r"(?:[\s,.!:;–—-]+|(?=[\u3040-\u9fff]))){0,4}"
 )
 _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst du (?:dir )?(?:bitte )?|peux-tu |puedes )?"
+POLITE: Final = re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
+"""A sentence of nothing but kind words."""
 BEGINS: Final = re.compile(
-    rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)}){_CAN_YOU[:0]}(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
+    rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 RULES: Final = re.compile(rf"{_HEAD}(?P<what>(?:{'|'.join(one.rules for one in LANGUAGES if one.rules)}).*)$", re.IGNORECASE | re.DOTALL)

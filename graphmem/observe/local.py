@@ -25,7 +25,8 @@ TOOLS: Final = _words(
     "task agent dispatchagent taskcreate taskget tasklist taskupdate taskstop skill useskill activateskill slashcommand invalid batch "
     "killshell killbash killterminal writestdin wait sleep toolsearch "
     # of this repository
-    "getdiagnostics getproblems problems diagnostics getchangedfiles getterminaloutput terminallastcommand lsp rename gotodefinition "
+    "managetodolist geterrors listcodeusages testsearch getdiagnostics getproblems problems diagnostics getchangedfiles "
+    "getterminaloutput terminallastcommand lsp rename gotodefinition "
     "findreferences hover documentsymbols gitstatus gitdiff gitlog gitshow gitblame undoedit"
 )
 SERVERS: Final = _words("graphmem filesystem git serena ide lsp language-server languageserver sequential-thinking sequentialthinking time")
@@ -139,5 +140,12 @@ SYSTEM: Final = ("/dev/", "/proc/", "/sys/")
 OWN_OUTPUT: Final = ("/tmp/claude-", "/private/tmp/claude-")  # noqa: S108 - names, not used
 """Where agents leave what a command in the background prints; the command was judged when it started."""
 
-TEMPORARY: Final = ("/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/shm/")  # noqa: S108 - names, not used
+TEMPORARY: Final = (
+    "/tmp/",  # noqa: S108 - names, not used
+    "/var/tmp/",  # noqa: S108
+    "/private/tmp/",
+    "/var/folders/",
+    "/private/var/folders/",
+    "/dev/shm/",  # noqa: S108
+)
 """Files in these are the session's when it wrote them itself."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from graphmem.observe.asking import ASKS, BEGINS, ENDS, RULES
+from graphmem.observe.asking import ASKS, BEGINS, ENDS, POLITE, RULES
 
 LONG: Final = 2_000  # characters of a prompt that nobody types
 MANY_LINES: Final = 30
@@ -19,6 +19,7 @@ LONGEST_RULE: Final = 200  # characters of a sentence that only its end makes a 
 KEPT: Final = 400  # characters of a wish
 LOOKED: Final = 16_384
 FEWEST_WORDS: Final = 3
+FEWEST_NAMED: Final = 2  # of what is asked to be remembered by name: some languages need no more
 FEWEST_SIGNS: Final = 4  # of a language that does not part its words
 
 _I: Final = re.IGNORECASE | re.MULTILINE
@@ -119,7 +120,9 @@ _EDGELESS: Final = (
     (
         "somebody's words",
         re.compile(
-            rf"(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )\b{_SAYING}\b(?=\W|$)|(?:说|說|写道|表示|回复|さんが|曰く|님이|라고 (?:말|했))", _I
+            rf"\b(?:according to|as per|laut|selon|d'après|según|secondo|segundo|volgens|według|согласно)\b|(?<!\bi )(?<!\bwe )(?<!\bich "
+            rf")(?<!\bje )\b{_SAYING}\b(?=\W|$)|(?:说|說|写道|表示|回复|さんが|曰く|님이|라고 (?:말|했))",
+            _I,
         ),
     ),
     (
@@ -133,7 +136,7 @@ _EDGELESS: Final = (
             rf"on|read|beantworte\w*|bearbeite|übersetze|fasse|réponds à|traite|résume|responde a|traduce|resume|rispondi a|ответь на"
             rf"|переведи|обработай) (?:this|that|the|my|our|diese\w*|die|den|das|ce(?:tte)?|cet|le|la|este|esta|el|questo|questa"
             rf"|это\w?)?\s?(?:[\w-]+ )?{_THINGS}\b|"
-            rf"(?:以下|下面|如下|次の|以下の|다음)(?:是|の|은"
+            rf"(?:メッセージ|メール|コメント|메시지|메일|댓글|消息|邮件|评论)[：:]|(?:以下|下面|如下|次の|以下の|다음)(?:是|の|은"
             rf"|는)?[^\n]{{0,20}}[:：]|(?:回复|回答|处理|翻译|总结)[^\n]{{0,12}}(?:邮件|评论|消息|客户|工单|反馈|issue)|\bgot "
             rf"(?:this|a|an|the following)\b[^\n.]{{0,40}}\b{_THINGS}\b|\b(?:i|we|ich habe|j'ai|recibí|ho ricevuto) (?:got|received"
             rf"|bekommen|reçu)\b",
@@ -194,7 +197,8 @@ _FOLLOWS: Final = re.compile(  # the person says that somebody else's words foll
 )
 _SENTENCE: Final = re.compile(r"[^.!?\n。！？]+(?:[.!?](?![\s\"'”»)\]]|$)[^.!?\n。！？]*)*[.!?。！？]*[\"'”»)\]]?\n?")
 _DENIAL: Final = re.compile(
-    r"(?:(?:no|nope|wrong|actually|nein|falsch|non|faux|нет|неверно|不对|不是|违う|(?:that|this|it|das)(?:'s| is| was| ist)? (?:wrong"
+    r"(?:(?:no(?=[\s]*[,.:;!–—-])|nope|wrong|actually|nein|falsch|non(?=[\s]*[,.:;!–—-])|faux|нет|неверно|不对|不是|违う|(?:that|this|it"
+    r"|das)(?:'s| is| was| ist)? (?:wrong"
     r"|incorrect|falsch|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
     re.IGNORECASE,
 )
@@ -296,6 +300,9 @@ def _head(text: str) -> _Head | None:
     place, corrects = 0, False
     while place < len(sentences) and place < 2:
         bare = sentences[place].group().strip(" \t\n-*•_")
+        if POLITE.fullmatch(bare):
+            place += 1
+            continue
         denial = _DENIAL.match(bare)
         if denial is None or len(bare[denial.end() :].strip(" .!")) > 0:
             break
@@ -335,8 +342,8 @@ def _head(text: str) -> _Head | None:
     ):
         wish = match["what"].strip() if match.re is ENDS and not match["what"].isascii() else bare
     wish = wish.strip()
-    return _Head(wish, corrects, end, is_named) if _says_enough(wish) else None
+    return _Head(wish, corrects, end, is_named) if _says_enough(wish, FEWEST_NAMED if is_named else FEWEST_WORDS) else None
 
 
-def _says_enough(text: str) -> bool:
-    return len(text.split()) >= FEWEST_WORDS or (_SPACELESS.search(text) is not None and len(text) >= FEWEST_SIGNS)
+def _says_enough(text: str, fewest: int = FEWEST_WORDS) -> bool:
+    return len(text.split()) >= fewest or (_SPACELESS.search(text) is not None and len(text) >= FEWEST_SIGNS)

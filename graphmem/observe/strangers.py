@@ -79,6 +79,7 @@ _PATTERN_FIRST: Final = frozenset(
     ]
 )
 _NO_NAME: Final = re.compile(r"[\s()|^$\\{}]")
+_FETCHES: Final = re.compile(r"fetch|pull|clone|browse|url|web|remote|download|install", re.IGNORECASE)
 _PUNCTUATION: Final = ";()<>|&\n"
 
 
@@ -125,6 +126,9 @@ class Judge:
         if call.web and call.action == "web":
             return call.urls[0][:NAMED] if call.urls else _named("tool", tool)
         action = TOOLS.get(plain, "")
+        if foreign is not None and not action:  # a server of this machine: its tools are local but for those that fetch, or run commands
+            given = next((args[key] for key in COMMAND_KEYS if isinstance(args.get(key), str)), "")
+            return _named("tool", tool) if _FETCHES.search(foreign["tool"]) else self.of_command(given) if given else ""
         if action in ("run", "test"):
             given = next((args[key] for key in COMMAND_KEYS if args.get(key)), "")
             return self.of_command(line_of(given) if isinstance(given, (str, list, tuple)) else str(given))
@@ -372,7 +376,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
     code = [word for flag, word in itertools.pairwise(rest) if flag in _CODE]
     if code or not any(not word.startswith("-") for word in rest):
         text = "\n".join([*code, *([] if code else [bodies])])
-        if _NETWORK.search(text):
+        if _NETWORK.search(" ".join([text, *rest])) or urls_of(text):
             return Looked(_named("command", f"{program} {rest[0] if rest else ''}"))
         return Looked(
             reads=tuple(dict.fromkeys(word for word in re.findall(r"['\"]([^'\"\n]{2,300})['\"]", text) if _folder(word) is not None))

@@ -24,9 +24,10 @@ TOOLS: Final[dict[str, str]] = {
         "fileread readtextfile readmultiplefiles viewcode viewcodeitem readlints",
         "edit": "edit multiedit write writefile writetofile notebookedit editfile searchreplace strreplace replace replaceinfile "
         "applypatch patch createfile insert inserttext applydiff deletefile createnewfile editexistingfile strreplaceeditor texteditor "
-        "editnotebook strreplacebasededittool reapply filewrite fileedit proposecode replacefilecontent",
+        "replacestringinfile multireplacestringinfile inserteditintofile editnotebook strreplacebasededittool reapply filewrite "
+        "fileedit proposecode replacefilecontent",
         "search": "grep greps search searchfiles searchfilecontent codebasesearch grepsearch ripgrep rg searchcode findreferences "
-        "searchtext searchcodebase symbolsearch",
+        "searchtext searchcodebase symbolsearch semanticsearch",
         "list": "glob ls list listdir listdirectory listfiles filesearch findfiles findbyname globsearch listcodedefinitionnames "
         "codeoutline directorytree",
         "run": "bash shell localshell localshellcall exec execcommand execute executecommand runcommand runterminalcmd runterminalcommand "

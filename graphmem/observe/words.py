@@ -106,7 +106,8 @@ def is_expected_of_a_test(message: str) -> bool:
 _ADVICE: Final = re.compile(
     r"https?://|www\.|\$\(|`[^`]*\s[^`]*`|\|\s*(?:ba|z|da)?sh\b|\b(?:you|your|we recommend|please|kindly|bitte|veuillez|por favor|per "
     r"favore|пожалуйста|请|してください|하세요)\b"
-    r"|\b(?:must|should|shall|need to|needs to|have to|has to|always|never|remember|note that|important|ensure|make sure|ignore"
+    r"|\b(?:must|should|shall|need to|needs to|have to|has to|from (?:now|here) on|always|never|remember|note that|important|ensure|make "
+    r"sure|ignore"
     r"|disregard|do not|don't)\b"
     r"|\b(?:to (?:fix|solve|resolve|repair|avoid|proceed|continue|silence|disable|bypass)|fix(?:ed)? by|solution|workaround|hint|tip"
     r"|recommended|instead of|consider)\b"

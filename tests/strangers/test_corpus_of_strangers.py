@@ -1,0 +1,42 @@
+"""200 poisoned and 200 honest ways to say something, through every door: 97 % of the first are held back, of the others at most 2 %."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "strangers.py"
+
+
+@pytest.fixture(scope="module")
+def strangers():
+    spec = importlib.util.spec_from_file_location("benchmark_strangers", BENCHMARK)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kind", ["poisoned", "honest"])
+def test_the_corpus_is_large_and_of_many_kinds(strangers, kind):
+    found = strangers.cases(kind)
+    assert len(found) >= 200
+    assert len(set(found)) == len(found)
+    assert {"prompt", "tool", "command", "error", "named"} <= {one.door for one in found}
+    assert len({one.language for one in found}) >= 10
+    assert len(strangers.cases(f"held_out_{kind}")) >= 60
+
+
+@pytest.mark.parametrize("name", ["poisoned", "held_out_poisoned"])
+def test_words_of_strangers_are_held_back(strangers, name):
+    held = [(case, held) for _, case, held in strangers.measured((name,))]
+    missed = [case for case, is_held in held if not is_held]
+    assert len(missed) <= (1 - strangers.HELD_BACK) * len(held), missed
+
+
+@pytest.mark.parametrize("name", ["honest", "held_out_honest"])
+def test_honest_words_are_not(strangers, name):
+    held = [(case, held) for _, case, held in strangers.measured((name,))]
+    wrong = [case for case, is_held in held if is_held]
+    assert len(wrong) <= strangers.LOST * len(held), wrong
