@@ -109,6 +109,7 @@ class Projections:
         self._dir = data_dir
         self._writing = threading.Lock()  # of making a new generation
         self._state = threading.Lock()  # of the fields below
+        self._using = threading.Lock()
         self._graph: GraphView | None = None
         self._words: WordIndex | None = None
         self._vectors: VectorIndex | None = None
@@ -283,6 +284,10 @@ class Projections:
         Returns:
             True when the model is in use.
         """
+        with self._using:  # vectors that come while another thread takes the model into use would be forgotten
+            return self._use_model(model_id, dim)
+
+    def _use_model(self, model_id: str, dim: int | None) -> bool:
         with self._state:
             if self._vectors is not None and self._vectors.model_id == model_id and dim in (None, self._vectors.dim):
                 return True

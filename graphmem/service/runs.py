@@ -200,14 +200,18 @@ class RunVerbs:
         return self._hub.feed()
 
     def fill_vectors(self, background: bool = True) -> None:
-        """Compute missing vectors: from now on in the background, or in this thread until all are there.
+        """Compute missing vectors of memories and code: from now on in the background, or in this thread until all are there.
+
+        Memories come first, because they are few. After a switch of models all of both are missing.
 
         Raises:
             EmbedderError: the model cannot be loaded; in the background the state's note says so.
         """
         if background:
+            self._book.embed_soon()
             self._vectors.start()
         else:
+            self._book.embed_now()
             self._vectors.run()
 
     def _indexer_for(self, repo: str | Path | None) -> Indexer:
