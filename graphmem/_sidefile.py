@@ -15,6 +15,7 @@ from graphmem.errors import GraphMemError
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
+_proven: Final[dict[Path, tuple[int, ...]]] = {}  # files that were read against their checksum, and as which: some are opened often
 PRIVATE: Final = 0o600  # of every file of an index: memories may be nobody else's business
 
 
@@ -55,8 +56,10 @@ class Sidefile:
             GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
         """
         address = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
-        if path.exists() and proof(path) is Proof.DAMAGED:
-            raise self.unreadable(path, "it is damaged: its bytes do not match its checksum")
+        if path.exists() and _proven.get(path) != (stamp := _stamp(path)):
+            if proof(path) is Proof.DAMAGED:
+                raise self.unreadable(path, "it is damaged: its bytes do not match its checksum")
+            _proven[path] = stamp
         if create:
             private_file(path)
         try:
@@ -94,6 +97,12 @@ class Sidefile:
             db.execute(statement)
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("format", self.format), ("id", os.urandom(8).hex()), (self.counter, "0")])
         db.execute("COMMIT")
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Changes when somebody writes to a file."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 def _format(db: sqlite3.Connection) -> str:
