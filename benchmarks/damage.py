@@ -409,7 +409,7 @@ class Attack:
         made = []
         for number in range(count):
             file = self.files[number % len(self.files)]
-            question = QUESTIONS[(number // len(self.files) + number) % len(QUESTIONS)]
+            question = QUESTIONS[sum(divmod(number, len(self.files))) % len(QUESTIONS)]  # every file meets every question
             made.append(Case(number, file, rng.choice(KINDS), question, rng.randrange(1 << 40)))
         return made
 
