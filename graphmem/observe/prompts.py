@@ -252,14 +252,15 @@ def heard_in(text: str) -> Heard:
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """The first mark of something pasted, where it stands, and whether all marks have an edge; "" for none."""
     found: list[tuple[int, str, bool]] = []
+    near = text[:LONG]
     for marks, is_edged in ((_EDGED, True), (_EDGELESS, False)):
         for name, pattern in marks:
             if is_head and name in _NOT_AT_HEAD:
                 continue
-            if (match := pattern.search(text)) is not None:
+            if (match := pattern.search(near)) is not None:
                 found.append((match.start(), name, is_edged))
     if not is_head and (len(text) > LONG or text.count("\n") > MANY_LINES):
-        found.append((0, "a long text", True))
+        found.append((len(near), "a long text", False))
     if not found:
         return "", 0, True
     at, name, _ = min(found)
