@@ -22,6 +22,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from graphmem._named import in_project, raw
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
 
@@ -44,9 +45,9 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
         BadInputError: the reference is empty or longer than 1,000 characters.
         AmbiguousSymbolError: several symbols answer; `candidates` lists up to 20 of them, `total` counts all.
         SymbolNotFoundError: none does; `suggestions` holds what was perhaps meant. With the `root` of the project's files it names
-            those that were read in part and have the name in their text.
+            those that were read in part and have the name in their text, and takes absolute paths and URIs of files below it.
     """
-    ref = ref.strip()
+    ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
             f"a reference has 1 to {MAX_REF_CHARACTERS} characters, this one {len(ref)}; write path:name, Class.method or path:line",

@@ -25,7 +25,7 @@ from graphmem.answers.code import (
     SymbolPage,
 )
 from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
-from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
+from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Missed, Possible, Risk
 from graphmem.answers.memory import (
     Forgotten,
     MemoryAnchor,
@@ -91,6 +91,7 @@ __all__ = [
     "MemoryInfo",
     "MemoryPage",
     "MemoryRelation",
+    "Missed",
     "Noted",
     "PathAnswer",
     "PathScore",

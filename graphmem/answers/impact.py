@@ -64,6 +64,15 @@ class Risk:
 
 
 @answer
+class Missed:
+    """A target that is not one symbol or file, among others that are."""
+
+    ref: str
+    code: str  # NOT_FOUND | AMBIGUOUS | BAD_INPUT
+    message: str
+
+
+@answer
 class ImpactReport:
     """Everything that could behave differently if the targets change."""
 
@@ -84,6 +93,7 @@ class ImpactReport:
     possible: Annotated[list[Possible], Doc("unresolved call sites that may be meant"), Size(20)]
     truncated: Annotated[bool, Doc("`hits` and `tests` hold fewer than `total`, because of `limit`")]
     state: IndexState
+    missed: Annotated[list[Missed], Doc("targets the answer leaves out, when there are others"), Size(10)] = field(default_factory=list)
     also_moves: Annotated[
         list[CoAccessHit], Doc("files no edge joins with the targets' files, which moved with them all the same"), Size(5)
     ] = field(default_factory=list)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import NamedTuple
 
+from graphmem._named import decoded, raw
 from graphmem.errors import BadInputError
 
 SYMBOL = "Symbol"
 FILE = "File"
 MEMORY = "Memory"
 MODULE = "Module"
+
+as_ref = raw
+"""A reference for the service: global ids become raw ids, everything else stays as it came."""
 
 
 class GlobalId(NamedTuple):
@@ -25,15 +28,6 @@ def _encode(prefix: str, value: str) -> str:
     return base64.b64encode(f"{prefix}:{value}".encode()).decode("ascii")
 
 
-def _decode(text: str) -> tuple[str, str] | None:
-    """Prefix and value, or None when `text` is not of that form."""
-    try:
-        prefix, colon, value = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        return None
-    return (prefix, value) if colon and prefix and value else None
-
-
 def global_id(type_name: str, raw: str) -> str:
     """The id a client sees."""
     return _encode(type_name, raw)
@@ -45,16 +39,10 @@ def parse_global_id(text: str) -> GlobalId:
     Raises:
         BadInputError: the text is no global id.
     """
-    parts = _decode(text)
+    parts = decoded(text)
     if parts is None:
         raise BadInputError(f"{text!r} is not an id of this server; use the `id` of an earlier answer", argument="id", value=text)
     return GlobalId(*parts)
-
-
-def as_ref(text: str) -> str:
-    """A reference for the service: global ids become raw ids, everything else stays as it came."""
-    parts = _decode(text)
-    return parts[1] if parts is not None and parts[0] in (SYMBOL, FILE, MEMORY, MODULE) else text
 
 
 def cursor(offset: int) -> str:
@@ -68,7 +56,7 @@ def cursor_offset(text: str) -> int:
     Raises:
         BadInputError: the text is no cursor.
     """
-    parts = _decode(text)
+    parts = decoded(text)
     if parts is None or parts[0] != "offset" or not parts[1].isascii() or not parts[1].isdigit():
         raise BadInputError(f"{text!r} is not a cursor of this server; use `pageInfo.endCursor`", argument="after", value=text)
     return int(parts[1])

@@ -85,6 +85,7 @@ def impact(report: ImpactReport, budget: int) -> str:
     head = [
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
         *([f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}"] if breaks else []),
+        *(f"left out: {one.message}" for one in report.missed),
         _completeness(report),
         *_freshness(report.state),
     ]

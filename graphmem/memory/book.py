@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphmem._named import raw
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
 from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
@@ -263,7 +264,7 @@ class MemoryBook:
             MemoryNotFoundError, AmbiguousMemoryError: what was typed fits none, or several.
         """
         index = self.index()
-        wanted = memory_id.strip() if isinstance(memory_id, str) else ""
+        wanted = raw(memory_id.strip()) if isinstance(memory_id, str) else ""
         row = index.row(wanted)
         if row is None and (known := index.by_short_id(wanted.lower())):
             row = index.row(known)

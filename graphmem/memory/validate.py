@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from graphmem._named import in_project
 from graphmem.embedding.base import F32
 from graphmem.errors import BadInputError
 from graphmem.memory.text import TITLE_CHARACTERS, clipped, title_of
@@ -152,7 +153,7 @@ def path(field: str, value: Any, root: str) -> str:
 
     An absolute path is taken when it lies below the root; one that leads out of the project is refused.
     """
-    given = text(field, value, PATH_CHARACTERS, lines=False)
+    given = in_project(text(field, value, PATH_CHARACTERS, lines=False), root)
     name = given.replace("\\", "/") if _DRIVE.match(given) or ("\\" in given and "/" not in given) else given
     if name.startswith(("/", "~")) or _DRIVE.match(name):
         below = root.rstrip("/") + "/"

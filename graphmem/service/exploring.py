@@ -16,6 +16,7 @@ from graphmem.explorer.atlas import Atlas, columns, draw, symbol_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from graphmem.answers import IndexState
     from graphmem.projection.graph import GraphView
@@ -28,6 +29,7 @@ MAX_SYMBOLS: Final = 5_000  # of one picture
 class ExplorerVerbs:
     """Part of `GraphMem`."""
 
+    _root: Callable[[], Path]
     _view: Callable[[], GraphView]
     _semantics: Callable[[], Semantics]
     state: Callable[[], IndexState]
@@ -91,7 +93,7 @@ class ExplorerVerbs:
             BadInputError: a bound is out of range.
         """
         view = self._view()
-        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref)))
+        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._root())))
         made, left_out = around.neighbourhood(
             view,
             seeds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._named import in_project
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_files, find_symbols, nodes_of, sites
 from graphmem.answers import FilePage, SymbolDetail, SymbolPage
@@ -36,6 +37,7 @@ class LookupVerbs:
         """
         _check_page(limit, offset)
         view = self._view()
+        prefix = in_project(prefix, self._root())
         every = find_files(view, query) if query.strip() else view.paths
         paths = [path for path in every if path.startswith(prefix) and view.file_node(path) is not None]
         page = (view.file_info(path) for path in paths[offset : offset + limit])
@@ -83,7 +85,8 @@ class LookupVerbs:
     def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
         """Files by path, in the order asked; None where there is none."""
         view = self._view()
-        return [view.file_info(path) for path in paths]
+        root = self._root()
+        return [view.file_info(in_project(path, root)) for path in paths]
 
     def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
         """Nodes by id, in the order asked; None where there is none."""

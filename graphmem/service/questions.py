@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final, cast
 
+from graphmem._named import in_project
 from graphmem.analysis import diff as diffing
 from graphmem.analysis.impact import Question, Start, expand, impact, united_impact
 from graphmem.analysis.paths import best_path, subgraph
-from graphmem.analysis.refs import resolve_ref
+from graphmem.analysis.refs import MAX_REF_CHARACTERS, resolve_ref
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
-from graphmem.answers import ChangedSymbol, DiffImpact, SymbolInfo
-from graphmem.errors import BadInputError
+from graphmem.answers import ChangedSymbol, DiffImpact, Missed, SymbolInfo
+from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.memory.validate import moment
 from graphmem.model import symbol_id
 from graphmem.search.request import Request
@@ -62,16 +63,39 @@ class QuestionVerbs:
 
         Raises:
             BadInputError: a bound is out of range, or there is no target.
-            SymbolNotFoundError, AmbiguousSymbolError: for the first target that is not one symbol.
+            SymbolNotFoundError, AmbiguousSymbolError: no target is one symbol or file; for the first. Of several targets those that
+                are none are in `missed`.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
         view = self._view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
-        nodes = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._root())))
-        report = impact(view, nodes, question, self.state(), self._judged(view))
+        nodes, missed = self._targets(view, refs)
+        report = dataclasses.replace(impact(view, nodes, question, self.state(), self._judged(view)), missed=missed)
         return self._with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
+
+    def _paths(self, given: Iterable[str] | None) -> tuple[str, ...]:
+        """Paths from the root, however they were given; what can be none is refused later."""
+        root = self._store.meta().get("root", "")
+        return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
+
+    def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
+        """The nodes some references mean, and the references that mean none.
+
+        Raises:
+            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: none means any; for the first.
+        """
+        nodes: dict[int, None] = {}
+        failures: list[tuple[str, GraphMemError]] = []
+        for ref in refs:
+            try:
+                nodes |= dict.fromkeys(resolve_ref(view, ref, self._root()))
+            except (BadInputError, SymbolNotFoundError, AmbiguousSymbolError) as error:
+                failures.append((ref, error))
+        if failures and not nodes:
+            raise failures[0][1]
+        return list(nodes), [Missed(ref[:MAX_REF_CHARACTERS], error.code, error.message) for ref, error in failures]
 
     def impact_of_diff(
         self,
@@ -174,8 +198,8 @@ class QuestionVerbs:
         request = Request(
             query=query,
             k=limit,
-            files=tuple(files or ()),
-            within=tuple(within or ()),
+            files=self._paths(files),
+            within=self._paths(within),
             kinds=frozenset(kinds or ()),
             types=frozenset(types or ()),
             phase=phase,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from graphmem._named import in_project, raw
 from graphmem.analysis.semantic import central, heat
 from graphmem.analysis.semantic.drift import State
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
@@ -86,6 +87,7 @@ class SemanticVerbs:
             SymbolNotFoundError: no module answers to that.
         """
         here = self._semantics()
+        ref = in_project(raw(ref), self._store.meta().get("root", ""))
         with here.lock:
             at = here.modules.find(ref)
             if at is None:

@@ -72,6 +72,16 @@ def test_impact_says_what_breaks_and_how_sure_it_is(ask, memory):
         assert f"{hit.symbol.path}:{hit.symbol.start_line} {hit.symbol.qualname} {hit.confidence:.2f}" in said
 
 
+def test_one_bad_target_of_several_is_named_and_the_others_are_answered(ask):
+    failed, said = ask("impact", targets=["starlette/routing.py:no_such_thing", "starlette/routing.py:compile_path"])
+    assert not failed
+    assert "dependents of starlette/routing.py:compile_path" in said
+    assert "left out: nothing in the index is called 'starlette/routing.py:no_such_thing'" in said
+    failed, said = ask("impact", targets=["no_such_thing", "nor_this_one"])
+    assert failed
+    assert "no_such_thing" in said
+
+
 def test_impact_says_that_there_is_more_beyond_the_depth_also_when_it_is_complete(ask, memory):
     failed, said = ask("impact", targets=["starlette/_utils.py:get_route_path"], max_depth=1)
     assert not failed, said

@@ -65,6 +65,8 @@ def impact(
 ) -> None:
     """Say what could break if a symbol, a file or a diff changes, and which tests to run.
 
+    Of several targets, those that cannot be found are named and left out, and the exit code is 1.
+
     With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
@@ -90,8 +92,12 @@ def impact(
                 limit=limit,
             )
             _show(here.output, report, report, top)
+            for one in report.missed:
+                here.output.note((f"left out: {one.message}", "yellow"))
         if fail_on is not None and _reaches(report, fail_on):
             here.output.note((f"risk {report.risk.level} fails --fail-on {fail_on}", "bold red"))
+            raise SystemExit(REFUSED)
+        if report.missed:
             raise SystemExit(REFUSED)
 
 

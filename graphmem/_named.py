@@ -1,0 +1,57 @@
+"""How a person or an editor may write what they mean: an id of GraphQL, a file's URI, a path from the root of the disk."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+NODE_TYPES: Final = ("Symbol", "File", "Memory", "Module")
+"""Types of which GraphQL gives out global ids."""
+
+
+def decoded(text: str) -> tuple[str, str] | None:
+    """Prefix and value of a Relay string (`Type:id` in base64), or None when `text` is not of that form."""
+    try:
+        prefix, colon, value = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None
+    return (prefix, value) if colon and prefix and value else None
+
+
+def raw(text: str) -> str:
+    """The id inside a global id; everything else stays as it came."""
+    parts = decoded(text.strip())
+    return parts[1] if parts is not None and parts[0] in NODE_TYPES else text
+
+
+def in_project(text: str, root: Path | str | None) -> str:
+    """A file's URI or absolute path as the path from the project's root; what lies elsewhere, or is neither, stays as it came.
+
+    Args:
+        text: may go on behind a colon, as `path:line` and `path:name` do.
+        root: of the project; None or "" when it is not known.
+    """
+    given = text
+    if text[:5].lower() == "file:":
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            return text
+        if parts.netloc not in ("", "localhost"):
+            return text
+        given = unquote(parts.path)
+    if not root or not given.startswith("/"):
+        return text
+    below = str(root).rstrip("/") + "/"
+    if given.startswith(below) or given == below[:-1]:
+        return given[len(below) :]
+    path, colon, rest = given.partition(":")
+    try:
+        place = Path(path)
+        found = (place.parent.resolve() / place.name).relative_to(Path(root).resolve())  # what is itself a link is meant as such
+    except (OSError, ValueError, RuntimeError):
+        return text
+    return found.as_posix() + colon + rest
