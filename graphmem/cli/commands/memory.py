@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ACTOR = "cli"
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
 """Set by agents for the commands they run."""
-MOST_SESSIONS = 500
+MOST_SESSIONS = 200  # as many as a server gives at once
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id or short id, with or without #.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids, with or without #.")]
