@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated
 
 from graphmem.answers.marks import MEMORY, Doc, GlobalId, Size
@@ -76,12 +77,22 @@ class SecretsFound:
 
 
 @answer
+class FileSecrets:
+    """A file of the index, or one in a backup, in which a scan found secrets; never a secret."""
+
+    file: str
+    kinds: list[str]
+    cleaned: bool
+
+
+@answer
 class ScanAnswer:
     """What a scan of everything stored found, and whether it was taken out."""
 
     scanned: int
     found: Annotated[list[SecretsFound], Doc("by id"), Size(20)]
     dry_run: bool
+    files: Annotated[list[FileSecrets], Doc("of the index and its backups, by name"), Size(20)] = field(default_factory=list)
 
 
 @answer

@@ -168,7 +168,7 @@ def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str,
 
 
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
-    """Aliases as they may be kept, by term in lower case.
+    """Aliases as they may be kept, by term in lower case, without secrets.
 
     Args:
         table: what a search for each term also looks for.
@@ -179,8 +179,9 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
     """
     found: dict[str, list[str]] = {}
     for term, means in table.items():
-        word = text("term", term, 100, lines=False).casefold()
-        found[word] = [one for one in dict.fromkeys(map(str.casefold, texts("means", means, MAX_MEANINGS, 100))) if one != word]
+        word = redact(text("term", term, 100, lines=False))[0].strip().casefold()
+        others = [redact(one)[0].strip().casefold() for one in texts("means", means, MAX_MEANINGS, 100)]
+        found[word] = [one for one in dict.fromkeys(others) if one not in ("", word)]
     total = len({*known, *(word for word, means in found.items() if means)})
     if total > MAX_ALIASES:
         raise refuse("aliases", f"{total:,}", f"at most {MAX_ALIASES:,} are kept", "Remove some.")

@@ -6,10 +6,13 @@ A line is `- [id:a1b2] text`, with what cannot be read from the text in a commen
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from graphmem._inert import inert
+from graphmem._private import private_spans
 from graphmem.answers import MemoryInfo
 
 # Sections of MEMORY.md, in order, and the types that stand in each; the last one takes the others.
@@ -33,6 +36,7 @@ _FENCE: Final = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 _RULE: Final = re.compile(r"^[ \t]{0,3}([-*])(?:[ \t]*\1){2,}[ \t]*$")  # a line across the page, which looks like an empty item of a list
 _ENDS: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _FACT: Final = re.compile(r"(?P<name>type|files|tags|confidence): (?P<value>[^;]*)")
+_PRIVATE_END: Final = re.compile(r"<\s*/\s*private[^<>]*>\Z", re.IGNORECASE)
 _BREAK: Final = " ⏎ "  # a line end inside a memory's text
 
 
@@ -115,15 +119,18 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Numbers of the lines, from 1, that are no text: code between fences, comments of several lines, what stands before the document.
+    """Numbers of the lines, from 1, that are no text, and where one of them begins that never ends.
 
-    The second is the line at which one of these begins that never ends; 0 when all do. What is written behind it is part of it.
+    No text are code between fences, comments and private blocks of several lines, and what stands before the document. The second is a
+    line, 0 when all of them end; what is written behind it is part of it.
     """
     found: set[int] = set()
     begun = 0
     if lines and lines[0].rstrip() == "---":
         found = set(range(1, next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---"), 0) + 1))
     fence, comment = "", False
+    private, private_at = _private_lines(lines)
+    found |= private
     for number, line in enumerate(lines, 1):
         if number in found:
             continue
@@ -139,7 +146,21 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
         elif line.lstrip().startswith("<!--") and "-->" not in line:
             found.add(number)
             comment, begun = True, number
-    return found, begun if fence or comment else 0
+    return found, min((at for at in (begun if fence or comment else 0, private_at) if at), default=0)
+
+
+def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
+    """Numbers of the lines of private blocks that go over several, and the line of one that never ends."""
+    text, found, open_at = "".join(lines), set[int](), 0
+    ends = [*accumulate(map(len, lines))]
+    for start, end in private_spans(text):
+        first, last = bisect_right(ends, start) + 1, bisect_left(ends, end) + 1
+        is_open = _PRIVATE_END.search(text, start, end) is None
+        if is_open or last > first:
+            found.update(range(first, last + 1))
+        if is_open:
+            open_at = first
+    return found, open_at
 
 
 def items(text: str) -> list[Item]:

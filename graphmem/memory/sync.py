@@ -20,6 +20,7 @@ from graphmem.memory.changes import forget_many
 from graphmem.memory.foreign import MAX_BYTES
 from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skeleton, unfolded
 from graphmem.memory.merging import Line, merged, said_by
+from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
@@ -54,7 +55,7 @@ class Conflict(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a sync does to the graph."""
+    """What a sync does to the graph. Texts are without secrets; `raw` has those of the file, for the drafts alone."""
 
     new: list[Item]
     legacy: list[Item]  # new, from `facts.md`
@@ -64,6 +65,7 @@ class Plan(NamedTuple):
     claims: dict[int, str]  # line of an item -> short id of its memory
     own: set[int]  # lines of items whose words the person gave just now
     notes: list[str]
+    raw: dict[int, str]  # text of an item as it stands in the file, by its line
 
 
 class Outcome(NamedTuple):
@@ -99,9 +101,11 @@ def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bo
     base = (everything.get(name) or everything.get(path.name) or _NOTHING) if text.strip() else _NOTHING
     legacy = path.with_name(LEGACY)
     with book.writing():
-        found = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
+        raw = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
+        # What is private as a whole is not there.
+        found = [item._replace(text=said) for item in raw if (said := _without_secrets(item.text)) or not item.text]
         shown = {row.short_id: row for row in _rows(book, personal=personal)}
-        plan = planned(found, base, shown)
+        plan = planned(found, base, shown, {item.line: item.text for item in raw})
         if not everything and legacy.exists():
             plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
             plan.notes.append(f"{legacy.name} was taken in, and is kept as it is")
@@ -116,7 +120,9 @@ def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bo
             placed = said_by(new)
             graph = {row.short_id: one_line(row.content) for row in outcome.rows}
             persons = {fate.id for fate in fates.values() if fate.id} - base.ours
-            everything[name] = Common({one: placed[one].text for one in graph}, graph, frozenset(graph.keys() - persons), left)
+            everything[name] = Common(
+                {one: _without_secrets(placed[one].text) for one in graph}, graph, frozenset(graph.keys() - persons), left
+            )
             everything.pop(path.name if name != path.name else "", None)
             _replace(state / BASE, _json(everything))
         return _answer(path, plan, outcome, dry_run=dry_run)
@@ -147,9 +153,9 @@ def _rows(book: MemoryBook, instead: Iterable[MemoryRow] = (), *, personal: bool
     ]
 
 
-def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow]) -> Plan:
+def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw: Mapping[int, str]) -> Plan:
     """Compare file, graph and what they had in common."""
-    plan = Plan([], [], {}, [], [], {}, set(), [])
+    plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
     lines = _lines_of(found, base.in_file, shown)
     prints = {item.line: fingerprint(unfolded(item.text)) for item in found}
@@ -213,7 +219,7 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
     if said in (known, before, ""):
         return
     if before is None or known == base.in_graph.get(short):
-        plan.changed[here.id] = unfolded(said)
+        plan.changed[here.id] = unfolded(plan.raw[item.line])
         plan.own.add(item.line)
     else:
         del plan.claims[item.line]
@@ -227,8 +233,8 @@ def _drafts(book: MemoryBook, plan: Plan) -> list[dict[str, Any]]:
     for memory_id, content in plan.changed.items():
         line = next(line for line, short in plan.claims.items() if short == book.row(memory_id).short_id)
         _look(book, plan, {"content": content}, f"line {line}")
-    given = [(_remembered(item), f"line {item.line}") for item in plan.new]
-    given += [({"content": unfolded(one.said)}, f"line {one.line}") for one in plan.conflicts if one.said]
+    given = [(_remembered(item._replace(text=plan.raw[item.line])), f"line {item.line}") for item in plan.new]
+    given += [({"content": unfolded(plan.raw[one.line])}, f"line {one.line}") for one in plan.conflicts if one.said]
     given += [(_remembered(item), f"line {item.line} of {LEGACY}") for item in plan.legacy]
     return [_look(book, plan, draft, place) for draft, place in given]
 
@@ -238,6 +244,12 @@ def _remembered(item: Item) -> dict[str, Any]:
     if type_ := item.facts.get("type") or SECTION_TYPES.get(item.heading):
         given["type"] = type_
     return given
+
+
+def _without_secrets(text: str) -> str:
+    """An item's text as a memory of it would have it; as it stands where there is no secret in it."""
+    clean, kinds = redact(unfolded(text))
+    return one_line(clean) if kinds else text
 
 
 def _look(book: MemoryBook, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
@@ -351,13 +363,26 @@ def _state(path: Path) -> dict[str, Common]:
         found = read_sealed_json(path.read_bytes())
         if "files" not in found:
             lines = {str(key): str(value) for key, value in found.items()}
+            lines = {short: _without_secrets(text) for short, text in lines.items()}
             return {"MEMORY.md": Common(lines, lines, frozenset(lines))}
         return {
-            str(name): Common(dict(one["in_file"]), dict(one["in_graph"]), frozenset(one["ours"]), frozenset(one["taken"]))
+            str(name): Common(
+                _all_without_secrets(one["in_file"]), _all_without_secrets(one["in_graph"]), frozenset(one["ours"]), frozenset(one["taken"])
+            )
             for name, one in found["files"].items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
+
+
+def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts by short id; an earlier version wrote them as they stood."""
+    return {short: _without_secrets(text) for short, text in texts.items()}
+
+
+def cleaned_state(path: Path) -> bytes:
+    """The file of what was in common, without the secrets an earlier version wrote into it."""
+    return _json(_state(path))
 
 
 def _json(state: Mapping[str, Common]) -> bytes:

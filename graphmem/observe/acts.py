@@ -243,7 +243,7 @@ class Interpreter:
             event.at.timestamp(),
             "tool",
             call.action,
-            call.label if len(call.label) < 80 else call.label[:80],
+            clean(call.label, 80),
             paths,
             clean(" ".join(call.pattern.split()), PATTERN_CHARACTERS) if call.pattern else "",
             clean(call.command, COMMAND_CHARACTERS) if call.command else "",

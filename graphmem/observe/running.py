@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from graphmem.observe.acts import Act, Interpreter, Paths
+from graphmem.observe.acts import Act, Interpreter, Paths, clean
 from graphmem.observe.detect import Detectors
 from graphmem.observe.detect_files import (
     CoAccessed,
@@ -70,6 +70,7 @@ DETECTORS: Final = (
     DeadEnds,
     Asked,
 )
+_IDS: Final = frozenset({"parent", "group", "commit_sha", "cwd", "kind"})  # no words
 _TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")
 log = logging.getLogger("graphmem.observe")
 
@@ -282,6 +283,7 @@ def _end_of(pad: Scratchpad) -> Act:
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
     """What a session is at its start, from what was told of it; words that are not known give the defaults."""
+    told = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in told.items()}
     texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
     way = methodologies().of(str(told.get("methodology") or ""))
     planned = told.get("planned_steps")

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from graphmem.memory.redact import redact
+
 COMMAND_CHARACTERS: Final = 200  # kept of a command line
 MAX_PARTS: Final = 40
 ALL_FILES: Final = "*"  # among `reverted`: everything not committed
@@ -82,7 +84,8 @@ def urls_of(text: str) -> tuple[str, ...]:
 
 
 def command_of(line: str) -> Command:
-    """What a command line does, by its words alone."""
+    """What a command line does, by its words alone. Secrets are taken out first: what is around them tells them, and is cut up here."""
+    line = redact(line)[0]
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
     bare = HEREDOC.sub(" ", line) if "<<" in line else line
     bare = _NOISE.sub("", bare)

@@ -14,6 +14,7 @@ from graphmem.memory.update import update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
     from typing import Unpack
 
     from graphmem.answers import (
@@ -43,6 +44,7 @@ class MemoryVerbs:
     """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
 
     _book: MemoryBook
+    _data_dir: Path
     _forget_sessions: Callable[[], None]
     _tell_of_memories: Callable[[str, Sequence[str], bool], None]
 
@@ -252,8 +254,14 @@ class MemoryVerbs:
         return house.rebuild(self._book)
 
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
-        """Look for secrets in everything stored; without `dry_run` they are taken out of graph and journal."""
-        return house.scan_secrets(self._book, dry_run=dry_run, actor=actor)
+        """Look for secrets in everything stored, files and backups included.
+
+        Without `dry_run` they are taken out of graph, journal and texts.
+        """
+        from graphmem.service.scanning import scan_files
+
+        found = house.scan_secrets(self._book, dry_run=dry_run, actor=actor)
+        return replace(found, files=scan_files(self._data_dir, clean=not dry_run))
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """Delete every memory, session and journal, for good.

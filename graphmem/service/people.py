@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._inert import inert_json, inert_lines
+from graphmem._private import without_private
 from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
@@ -90,7 +91,7 @@ class PeopleVerbs:
                 path=path,
                 reason=reason,
             )
-        reading = foreign.read(text, name)
+        reading = foreign.read(without_private(text), name)
         origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
         answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]

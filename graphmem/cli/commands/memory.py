@@ -377,7 +377,7 @@ def scan(
 
         answer = here.service().scan_secrets(dry_run=not apply, actor=ACTOR)
         show_answer(here, answer, lambda: render.scanned(here.output, answer), *(f"#{one.short_id}" for one in answer.found))
-        if answer.found and not apply:
+        if (answer.found and not apply) or any(not one.cleaned for one in answer.files):
             raise SystemExit(REFUSED)
 
 

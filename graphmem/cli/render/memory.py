@@ -165,8 +165,14 @@ def audit(output: Output, page: AuditPage) -> None:
 def scanned(output: Output, answer: ScanAnswer) -> None:
     """Where secrets were found."""
     output.rows([((f"#{one.short_id}", common.NAME), ", ".join(one.kinds), (", ".join(one.fields), common.DIM)) for one in answer.found])
-    did = "; --apply takes them out" if answer.dry_run and answer.found else ""
-    output.line(f"{plural(answer.scanned, 'memory', 'memories')} read, secrets in {len(answer.found):,}{did}")
+    output.rows([((one.file, common.PATH), ", ".join(one.kinds), ("cleaned" if one.cleaned else "", common.DIM)) for one in answer.files])
+    did = "; --apply takes them out" if answer.dry_run and (answer.found or answer.files) else ""
+    output.line(
+        f"{plural(answer.scanned, 'memory', 'memories')} read, secrets in {len(answer.found):,}; "
+        f"secrets in {plural(len(answer.files), 'file')} of the index and its backups{did}"
+    )
+    if not answer.dry_run and any(not one.cleaned for one in answer.files):
+        output.line(("what is not cleaned is sealed with checksums: delete those backups and end those sessions", common.UNSURE))
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
