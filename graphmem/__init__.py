@@ -6,6 +6,7 @@ libraries behind it.
 
 from __future__ import annotations
 
+import resource
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -13,6 +14,11 @@ __all__ = ["GraphMem", "__version__"]
 
 if TYPE_CHECKING:
     from graphmem.service.graphmem import GraphMem
+
+if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+    from graphmem._limits import be_frugal
+
+    be_frugal()
 
 
 def __getattr__(name: str) -> Any:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from graphmem._limits import refusal
 from graphmem._seal import Proof, proof
-from graphmem.errors import GraphMemError
+from graphmem.errors import GraphMemError, ResourceError
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
@@ -55,18 +56,21 @@ class Sidefile:
         Raises:
             GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
         """
-        address = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        reading = not os.access(path.parent, os.W_OK) and path.exists()
+        # SQLite makes files beside one with a log even to read it, unless it is told that nobody writes.
+        address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
         if path.exists() and _proven.get(path) != (stamp := _stamp(path)):
             if proof(path) is Proof.DAMAGED:
                 raise self.unreadable(path, "it is damaged: its bytes do not match its checksum")
             _proven[path] = stamp
-        if create:
+        if create and not reading:
             private_file(path)
         try:
             db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
             try:
-                db.execute("PRAGMA journal_mode = WAL")  # readers need not wait
-                db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
+                if not reading:
+                    db.execute("PRAGMA journal_mode = WAL")  # readers need not wait
+                    db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
                 found = _format(db)
                 if found == "" and create:
                     self._make(db)
@@ -88,7 +92,9 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """What is wrong with a file, as a refusal."""
+        """What is wrong with a file, as a refusal; what the system refused is not the file's fault."""
+        if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
+            return refused
         return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
 
     def _make(self, db: sqlite3.Connection) -> None:

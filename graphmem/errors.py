@@ -91,6 +91,12 @@ class DiskFullError(GraphMemError):
     code = "LIMIT"
 
 
+class ResourceError(GraphMemError):
+    """The system refused this process memory, descriptors or a larger file (`limit`, `allowed`, `found`, `path`)."""
+
+    code = "LIMIT"
+
+
 class StoreBusyError(GraphMemError):
     """Another process owns the database, or the writer's queue is full (`path`, `owner`; `retry_after` seconds when waiting helps)."""
 

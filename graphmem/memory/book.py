@@ -18,7 +18,7 @@ import numpy as np
 
 from graphmem._named import raw
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
-from graphmem.errors import AmbiguousMemoryError, BadInputError, MemoryNotFoundError
+from graphmem.errors import AmbiguousMemoryError, BadInputError, DiskFullError, JournalError, MemoryNotFoundError, ResourceError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
@@ -26,7 +26,7 @@ from graphmem.memory.describe import Describer
 from graphmem.memory.intake import dim_of, drafted, listed, model_of
 from graphmem.memory.journal import Journal
 from graphmem.memory.life import Policy
-from graphmem.memory.mending import META, level, mark_of
+from graphmem.memory.mending import META, level, mark_of, show_what_is_missing
 from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
@@ -92,7 +92,12 @@ class MemoryBook:
         self._vectors = MemoryVectors(self, self._reconsider)
         self.journal = Journal(data_dir / JOURNAL)
         self.just_loaded = self.journal.head.number > 0  # and not looked through since
-        self.catch_up()
+        try:
+            self.catch_up()
+        except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written to now
+            self._behind = True
+            self.notes.append(f"the graph is behind the memories' journal ({refused}); it is brought level by the next write")
+            show_what_is_missing(self)
 
     # ---- writing
 

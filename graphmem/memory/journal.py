@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from graphmem._limits import refusal
 from graphmem._sidefile import private
-from graphmem.errors import DiskFullError, JournalError
+from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
 
 SEGMENT_ENTRIES: Final = 1_000
@@ -58,6 +59,7 @@ class Journal:
         self.notes: list[str] = []  # what had to be put aside, one sentence each
         self.damaged = False  # entries of finished batches were lost
         self.head = Head(0, START)
+        self._unmended: OSError | None = None  # why what is damaged could not be put aside: it is tried again before the next write
         self._file: int | None = None
         self._path: Path | None = None
         self._entries_here = 0
@@ -137,11 +139,18 @@ class Journal:
         """
         if not bodies:
             return self.head
+        if self._unmended is not None:
+            self.close()
+            self._begin()
+        if self._unmended is not None:
+            raise _refusal(self._folder, self._unmended)
         data, head = encoded(bodies, self.head)
         try:
-            if self._file is None or self._entries_here >= SEGMENT_ENTRIES:
+            if self._path is None or self._entries_here >= SEGMENT_ENTRIES:
                 self._begin_segment()
-            assert self._file is not None  # noqa: S101 - _begin_segment has opened one
+            if self._file is None:
+                assert self._path is not None  # noqa: S101 - _begin_segment has named one
+                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
             self._write(self._file, data)
         except OSError as error:
             raise _refusal(self._folder, error) from error
@@ -247,11 +256,14 @@ class Journal:
 
     def _open(self, *, every: bool) -> None:
         """Look at the segments that are not compressed, or at all of them; put aside what is damaged; stand at the end."""
-        self._recover_swap()
+        try:
+            self._recover_swap()
+            for scratch in self._folder.glob("*.tmp"):
+                scratch.unlink()
+        except OSError as error:
+            self._unmended = error
         if not self._folder.is_dir():
             return
-        for scratch in self._folder.glob("*.tmp"):
-            scratch.unlink()
         segments = self._segments()
         for path in segments:
             if path.suffix == ".gz" and path is not segments[-1] and not every:
@@ -259,8 +271,12 @@ class Journal:
             data, is_whole = _unpacked(path)
             scan = scanned(data)
             if scan.bad or scan.torn_at is not None or not is_whole:
-                self._put_aside(path, scan, is_whole=is_whole)
-                scan = scanned(_read(path))
+                try:
+                    self._put_aside(path, scan, is_whole=is_whole)
+                    scan = scanned(_read(path))
+                except OSError as error:  # no room, or a disk that can only be read: what is whole is read all the same
+                    self._unmended = error
+                    self.notes.append(f"{path.name} has damaged lines that could not be put aside yet: {error.strerror or error}")
             if scan.entries:
                 if (self.head.number or path is segments[0]) and scan.entries[0].number > self.head.number + 1 and not self.damaged:
                     self.notes.append(
@@ -272,7 +288,6 @@ class Journal:
                 self._entries_here = len(scan.entries)
         if segments and segments[-1].suffix != ".gz":
             self._path = segments[-1]
-            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
             self._size = self._path.stat().st_size
 
     def _recover_swap(self) -> None:
@@ -302,9 +317,9 @@ class Journal:
     def _begin_segment(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.close()
-        self._path = self._folder / f"journal-{self.head.number + 1:010d}.jsonl"
-        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._entries_here, self._size = 0, self._path.stat().st_size
+        path = self._folder / f"journal-{self.head.number + 1:010d}.jsonl"
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path, self._entries_here, self._size = path, 0, path.stat().st_size
         _sync_folder(self._folder)
         self.compress()
 
@@ -373,6 +388,8 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
     try:
         data = path.read_bytes()
     except OSError as error:
+        if isinstance(refused := refusal(error, f"reading {path}", path), ResourceError):
+            raise refused from error
         raise JournalError(
             f"{path} cannot be read ({error}); put a copy in its place, or rename it to go on without it", path=str(path)
         ) from error
@@ -389,9 +406,11 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
     return bytes(lines), inflater.eof and not inflater.unused_data and known_header
 
 
-def _refusal(folder: Path, error: OSError) -> JournalError | DiskFullError:
+def _refusal(folder: Path, error: OSError) -> GraphMemError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFullError("the disk is full: the memory was not kept; make room and try again", path=str(folder))
+    if isinstance(refused := refusal(error, "keeping the memory", folder), ResourceError):
+        return refused
     return JournalError(f"the memories' journal cannot be written ({error.strerror or error}): the memory was not kept", path=str(folder))
 
 

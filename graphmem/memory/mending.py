@@ -39,9 +39,7 @@ def level(book: MemoryBook) -> list[str]:
     number = int(meta.get(META, "").partition(":")[0] or 0)
     head, damaged = book.journal.head, book.journal.damaged
     if number < head.number:
-        replay = Replay(book.store.knowledge() if number else None)
-        replay.aliases = json.loads(meta.get(ALIASES) or "{}")
-        replay.take(book.journal.entries(after=number))
+        replay = _missing(book, number)
         book.replace_knowledge(replay.delta(), {ALIASES: _json(replay.aliases), META: mark_of(head)})
         notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
     if number > head.number:
@@ -53,6 +51,21 @@ def level(book: MemoryBook) -> list[str]:
         make_again(book)
     book.journal.damaged = False
     return notes
+
+
+def show_what_is_missing(book: MemoryBook) -> None:
+    """Let readers see what the journal has and the graph does not, while the graph cannot be written to."""
+    number = int(book.store.meta().get(META, "").partition(":")[0] or 0)
+    if number < book.journal.head.number:
+        index = book.index()
+        index.patch(_missing(book, number).delta(), generation=index.generation)
+
+
+def _missing(book: MemoryBook, number: int) -> Replay:
+    """The graph's memories with all that the journal has after entry `number`."""
+    replay = Replay(book.store.knowledge() if number else None)
+    replay.aliases = json.loads(book.store.meta().get(ALIASES) or "{}")
+    return replay.take(book.journal.entries(after=number))
 
 
 def make_again(book: MemoryBook) -> tuple[int, int, int]:

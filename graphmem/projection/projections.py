@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 import queue
 import sqlite3
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphmem._heap import give_back
+from graphmem._limits import refusal
 from graphmem._seal import SIDES
 from graphmem.errors import DiskFullError, GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
@@ -52,10 +54,9 @@ def _refusal_named(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
-        raise DiskFullError(
-            f"the graph was written, but {folder} took no new word index of it ({error}); questions are answered as before it. "
-            "Make room, or the folder writable, and index again",
-            path=str(folder),
+        said = "writing the word index of the new graph (questions are answered as before it; index again)"
+        raise refusal(error, said, folder) or DiskFullError(
+            f"{said} failed: {error} ({folder}); look after the disk and try again", path=str(folder)
         ) from error
 
 
@@ -122,6 +123,7 @@ class Projections:
         self._memories_away = False  # saved and let go of, until somebody asks
         self._failure: Exception | None = None
         self._unsaved = False
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words that found no room in their folder
         self._closing = threading.Event()
         self._graph_settled = threading.Event()  # there, or failed
         self._settled = threading.Event()  # both
@@ -381,6 +383,8 @@ class Projections:
                 self._save_memories(self._memories)
         if self._words is not None:
             self._words.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     # ---- inside
 
@@ -425,7 +429,7 @@ class Projections:
             graph.warm()
         else:
             with self._writing:
-                self._rebuild()
+                self._rebuild(elsewhere=True)
 
     def _load_memories(self) -> None:
         with self._learning:
@@ -473,8 +477,12 @@ class Projections:
             self._memories_saved = key
         return True
 
-    def _rebuild(self) -> None:
-        """Make graph and words from the store, the graph first; readers keep the old bundle until then."""
+    def _rebuild(self, *, elsewhere: bool = False) -> None:
+        """Make graph and words from the store, the graph first; readers keep the old bundle until then.
+
+        Args:
+            elsewhere: let the words lie in a temporary folder, until this is closed, when theirs takes no file.
+        """
         for _ in range(_RETRIES):
             tables = self._store.tables()
             generation, graph = tables.generation, GraphView.from_tables(tables)
@@ -490,7 +498,13 @@ class Projections:
                 break
         else:
             raise GraphMemError("the database changes faster than it can be read; close the other writers")
-        words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
+        try:
+            words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
+        except (OSError, sqlite3.OperationalError):
+            if not elsewhere:
+                raise
+            self._temporary = tempfile.TemporaryDirectory(prefix="graphmem-")
+            words = WordIndex.build(Path(self._temporary.name), graph.generation, chunks, self._progress)
         del chunks
         give_back()
         self._publish(graph, words)
@@ -508,7 +522,8 @@ class Projections:
         for path in self._dir.glob("words-*.sqlite"):
             if path != words.path:
                 for side in ("", *SIDES):  # readers that have it open keep it
-                    path.with_name(path.name + side).unlink(missing_ok=True)
+                    with suppress(OSError):  # on a disk that can only be read it stays
+                        path.with_name(path.name + side).unlink(missing_ok=True)
 
     def _progress(self, rows: int) -> None:
         if self._closing.is_set():

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from graphmem._deflate import deflated, inflated
 from graphmem._seal import SIDES, Proof, proof, seal, unseal
@@ -190,7 +191,7 @@ class WordIndex:
                 proven = proof(path)
                 if proven is Proof.DAMAGED:
                     raise sqlite3.DatabaseError("its bytes do not match its checksum")
-                db = sqlite3.connect(path)
+                db = _immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
@@ -415,6 +416,10 @@ _SELECT: Final = (
 )
 
 
+def _immutable(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+
+
 def _writer(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000")
@@ -422,7 +427,9 @@ def _writer(path: Path) -> sqlite3.Connection:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    db = _writer(path)
+    # SQLite makes files beside one with a log even to read it, unless it is told that nobody writes.
+    alone = not os.access(path.parent, os.W_OK)
+    db = _immutable(path) if alone else _writer(path)
     # A checkpoint by this connection must not wait for readers of older generations.
     db.execute("PRAGMA busy_timeout = 0")
     db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")

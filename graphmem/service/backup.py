@@ -28,10 +28,11 @@ from urllib.parse import quote
 from isal import isal_zlib
 
 import graphmem
+from graphmem._limits import disk_refusal
 from graphmem._seal import seal, unseal
 from graphmem._sidefile import private
 from graphmem.answers.upkeep import BackupInfo
-from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, SettingsError
+from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 
 if TYPE_CHECKING:
     from graphmem.memory.book import MemoryBook
@@ -185,11 +186,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
         scratch.replace(target)
         _sync(target.parent)
     except OSError as error:
-        raise DiskFullError(
-            f"the backup could not be written to {target.parent} ({error.strerror or error}); make room or name another folder, "
-            "nothing is left of it",
-            path=str(target),
-        ) from error
+        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent) from error
     finally:
         scratch.unlink(missing_ok=True)
     seconds = round(perf_counter() - begun, 3)

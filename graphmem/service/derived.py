@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from graphmem._limits import kept_if_possible
 from graphmem.analysis.semantic import central
 from graphmem.analysis.semantic.cochange import together
 from graphmem.analysis.semantic.dead import Mentions, find, judged
@@ -78,7 +79,8 @@ class Semantics:
             nodes = [view.file_node(path) for path in group.paths]
             files = [view.ids[node] for node in nodes if node is not None]
             rows.append(ModuleRow(group.id, group.name, group.path, infos[group.id].summary, files))
-        self._store.put_modules(self.view.generation, rows, [(one.src, one.dst, one.weight) for one in made.dependencies])
+        with kept_if_possible("modules"):
+            self._store.put_modules(self.view.generation, rows, [(one.src, one.dst, one.weight) for one in made.dependencies])
 
     @cached_property
     def entries(self) -> Entries:
@@ -107,7 +109,8 @@ class Semantics:
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
             if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
-                self._store.put_flows(self.view.generation, [_flow_row(one) for one in self._flows[kinds]])
+                with kept_if_possible("flows"):
+                    self._store.put_flows(self.view.generation, [_flow_row(one) for one in self._flows[kinds]])
         return self._flows[kinds]
 
     @cached_property

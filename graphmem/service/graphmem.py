@@ -6,16 +6,19 @@ dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import threading
 import time
+import weakref
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import graphmem
 from graphmem.answers import IndexState, MemoryChange, Project, to_json
-from graphmem.errors import BadInputError, NotIndexedError
+from graphmem.errors import BadInputError, GraphMemError, NotIndexedError
 from graphmem.language_model import configured
 from graphmem.memory.book import MemoryBook
 from graphmem.model import IndexProgress
@@ -52,7 +55,7 @@ from graphmem.service.stale import StaleFiles
 from graphmem.service.upkeep import UpkeepVerbs
 from graphmem.service.vectors import VectorFiller
 from graphmem.service.watching import Watcher
-from graphmem.settings import Settings, load_settings, models_dir
+from graphmem.settings import DATABASE, Settings, load_settings, models_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +69,8 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
-DATABASE: Final = "graph.db"
+_log = logging.getLogger(__name__)
+
 PATIENCE_S: Final = 60.0
 MAX_FAILURES: Final = 200  # files of which `doctor` has the reason why they were read in part
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
@@ -152,6 +156,7 @@ class GraphMem(
         self._indexer: Indexer | None = None
         self._run: threading.Thread | None = None
         self._sessions_left()
+        _open.add(self)
 
     @classmethod
     def open(
@@ -196,6 +201,7 @@ class GraphMem(
 
     def close(self) -> None:
         """End background work, bring the database file up to date, let it go. Twice is once."""
+        _open.discard(self)
         self._closing.set()
         if self._watcher is not None:
             self._watcher.stop()
@@ -340,3 +346,19 @@ class GraphMem(
                 )
             raise self._empty()
         return view
+
+
+_open: Final[weakref.WeakSet[GraphMem]] = weakref.WeakSet()
+
+
+def _close_at_exit() -> None:
+    """Close what a script left open: a thread inside the engine aborts a process that ends under it."""
+    for memory in list(_open):
+        try:
+            memory.close()
+        except GraphMemError as error:
+            _log.warning("%s", error)
+
+
+atexit.register(_close_at_exit)
+os.register_at_fork(after_in_child=_open.clear)

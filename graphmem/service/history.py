@@ -8,6 +8,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._limits import kept_if_possible
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
 from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.injection.planning import Wanted
@@ -265,7 +266,8 @@ class HistoryVerbs:
             CoAccessRow(ids[one.path], ids[one.other], one.support, one.confidence, datetime.fromtimestamp(one.last_at, UTC))
             for one in found
         ]
-        self._store.put_co_accessed(mark, rows)
+        with kept_if_possible("edges between files that change together"):
+            self._store.put_co_accessed(mark, rows)
 
     def _forget_sessions(self) -> None:
         """Take what agents did out of the history, for good; commits stay."""

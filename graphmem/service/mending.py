@@ -8,6 +8,7 @@ of the index comes first: it has code, vectors and modules at once, and the jour
 from __future__ import annotations
 
 import logging
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from graphmem.service.place import close_to_others
 from graphmem.settings import JOURNAL
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
-from graphmem.store.opening import resolve
+from graphmem.store.opening import proven_damage, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     try:
         return _open(path, settings)
     except DatabaseDamagedError as error:
-        said = put_aside(path, settings.engine, str(error.facts.get("reason", error.message)))
+        said = put_aside(path, settings.engine, _proof(error, path, settings))
     except MigrationError as error:
         if error.facts.get("found", 0) >= error.facts.get("known", 0):
             raise  # newer, or not the storage format
@@ -59,6 +60,22 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
             raise  # the memories are in this file and nowhere else
         said = put_aside(path, settings.engine, why)
     return _emptied(_open(path, settings), said)
+
+
+def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
+    """Why a database is to be put aside; what the engine complains of in this process alone is not enough.
+
+    Raises:
+        DatabaseDamagedError: `error`, when a process of its own could open it, or its folder cannot be changed.
+        ResourceError, DiskFullError, BadInputError, StoreBusyError: it could not be tried.
+    """
+    if not os.access(path.parent, os.W_OK):
+        raise error
+    if error.facts.get("proven"):
+        return str(error.facts["reason"])
+    if why := proven_damage(path, settings.engine, settings.buffer_pool_mb << 20, settings.max_db_gb << 30):
+        return why
+    raise error
 
 
 def lost_code(store: GraphStore) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from graphmem._sidefile import PRIVATE
 from graphmem.errors import BadInputError, GitError
+from graphmem.settings import DATABASE
 
 NAME: Final = ".graphmem"  # of an index beside its project
 PRIVATE_FOLDER: Final = 0o700
@@ -26,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the directory of an index, hidden from git and closed to other accounts.
+    """Make the directory of an index, hidden from git and closed to other accounts. One that may only be read stays as it is.
 
     Raises:
         BadInputError: the system refused.
@@ -37,6 +38,8 @@ def prepare_data_dir(data_dir: Path) -> None:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
+        if not os.access(data_dir, os.W_OK) and os.access(data_dir / DATABASE, os.R_OK):
+            return  # it answers questions all the same
         there = os.path.isdir(data_dir)  # noqa: PTH112 -- says no where Path.is_dir raises
         said = f"{data_dir} cannot be written to ({error.strerror})" if there else f"cannot make {data_dir}: {error.strerror or error}"
         raise BadInputError(f"{said}; name a directory you may write to with --db", argument="db", path=str(data_dir)) from error

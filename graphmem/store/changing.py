@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from graphmem.errors import DiskFullError, LimitError
+from graphmem._limits import disk_refusal
+from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
 from graphmem.store import embeddings, files, times
 from graphmem.store.delta import apply_delta, weight
@@ -141,7 +142,7 @@ class StoreChanges(LiveFile):
             files.sync(target)
         except OSError as error:
             target.unlink(missing_ok=True)
-            raise DiskFullError(f"there is no room for a copy at {target} ({error}); make room and try again", path=str(target)) from error
+            raise disk_refusal(error, f"copying {self._file.name}", target) from error
 
     def _exchange(self, new: Path) -> int:
         files.check_header(new, self._options.engine.spec, self._options.engine.name)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.errors import BadInputError, DeadlineError, DiskFullError, GraphMemError, LimitError, StoreBusyError
+from graphmem._limits import disk_refusal
+from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
 from graphmem.store.base import AskedRows
 from graphmem.store.cypher_child import MOST_BYTES
 from graphmem.store.cypher_guard import checked
@@ -98,10 +99,7 @@ class CypherAside:
             try:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
-                raise DiskFullError(
-                    f"{self._folder} cannot be made ({error}), where queries are answered on a copy; make room or make it writable",
-                    path=str(self._folder),
-                ) from error
+                raise disk_refusal(error, "making a folder for the copy that queries run on", self._folder) from error
             self._copy_to(path)
             self._copied = state
         return path

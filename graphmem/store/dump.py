@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from graphmem._heap import give_back
-from graphmem.errors import DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, SchemaTooNewError
+from graphmem._limits import disk_refusal
+from graphmem.errors import DatabaseDamagedError, GraphMemError, SchemaTooNewError
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.arrow_rows import SLICE
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Engine
+from graphmem.store.engine_errors import BREAKING
 from graphmem.store.files import beside
 from graphmem.store.migrate import load_migrations, newest_of, table_names
 from graphmem.store.opening import NEXT, OpenOptions, build
@@ -75,7 +77,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
         for file in sorted(folder.iterdir()):
             files.sync(file)
     except OSError as error:
-        raise DiskFullError(f"there is no room for a dump in {folder} ({error}); make room and try again", path=str(folder)) from error
+        raise disk_refusal(error, "writing a dump", folder) from error
     return rows
 
 
@@ -107,7 +109,7 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
     size = sum(rows.values()) * ROW_BYTES + INFLATES_TO * sum(file.stat().st_size for file in folder.iterdir())
     try:
         build(path, options.for_a_new_file(size), load_catalog(), content, meta, {})
-    except (DiskFullError, LimitError, DatabaseDamagedError):
+    except BREAKING:
         raise
     except GraphMemError as error:  # its columns are others than the schema's, or an edge has no ends
         raise _not_whole(folder, str(error.facts.get("reason", error.message))) from error

@@ -19,16 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.errors import (
-    BadInputError,
-    DatabaseDamagedError,
-    DeadlineError,
-    DiskFullError,
-    GraphMemError,
-    LimitError,
-    SettingsError,
-    StoreBusyError,
-)
+from graphmem._limits import free_address_space, out_of_memory
+from graphmem.errors import BadInputError, GraphMemError, ResourceError, SettingsError
+from graphmem.store.engine_errors import translated
 from graphmem.store.times import to_naive_utc
 
 if TYPE_CHECKING:
@@ -56,6 +49,36 @@ ENGINES: Final = {
         "ladybug", b"LBUG", 49, "pip install ladybug==0.22.0", {"backend": "pybind"}, {"throw_on_wal_replay_failure": False}
     ),
 }
+
+
+ENGINE_ERRORS: Final = (RuntimeError, MemoryError)  # the bindings raise nothing else when the engine fails
+PIECE_ROWS: Final = 250_000  # of an Arrow table
+LEAST_DB_BYTES: Final = 64 << 20  # of address space, for a file that is nearly empty
+OWN_BYTES: Final = 512 << 20  # of address space that an engine and one query take beside it, measured: 490 MB with one thread
+ROOMY_BYTES: Final = 2 << 30  # with less address space left than this, an engine makes do with one thread
+
+
+def _least(path: Path) -> int:
+    """Address space that a file and its log need at least, a power of two."""
+    least = LEAST_DB_BYTES
+    held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
+    while least < 2 * held:
+        least <<= 1
+    return least
+
+
+def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
+    """Address space to reserve for a file, largest first: what was asked for, or what this process may have and the file fits into.
+
+    Half of what is left is for everything else that the process does.
+    """
+    least, size = _least(path), wanted
+    while room is not None and size > max(least, room // 2):
+        size >>= 1
+    yield size
+    while size > least:
+        size >>= 1
+        yield size
 
 
 class Rows(NamedTuple):
@@ -90,6 +113,7 @@ class Engine:
                 )
         self.name = name
         self.spec = ENGINES[name]
+        self.reserved_bytes = 0  # of address space, for the file that was opened last
         try:
             self._module: ModuleType = importlib.import_module(self.spec.module)
         except ImportError as error:
@@ -113,21 +137,38 @@ class Engine:
         that caused it along. The store checkpoints when nobody reads.
 
         Raises:
-            DatabaseDamagedError, StoreBusyError, DiskFullError, LimitError: what the engine says.
+            DatabaseDamagedError, StoreBusyError, DiskFullError, ResourceError: what the engine says.
         """
-        options = dict(
-            buffer_pool_size=buffer_pool_bytes, max_db_size=max_db_bytes, auto_checkpoint=False, read_only=read_only, **self.spec.options
-        )
-        try:
-            raw = self._module.Database(str(path), **options)
-        except RuntimeError as error:
-            if not self.spec.lenient or "WAL" not in str(error):
-                raise self.translate(error, path) from error
+        room = free_address_space()
+        if room is not None and room < _least(path) + OWN_BYTES:  # what the engine does when it runs out of it can end the process
+            raise out_of_memory(f"opening {path}", path)
+        for size in _sizes(path, max_db_bytes, room):
+            options = {
+                "buffer_pool_size": min(buffer_pool_bytes, size),
+                "max_db_size": size,
+                "auto_checkpoint": False,
+                "read_only": read_only,
+                "max_num_threads": 0 if room is None or room > ROOMY_BYTES else 1,  # 0: as many as there are processors
+                **self.spec.options,
+            }
+            self.reserved_bytes = size
             try:
-                raw = self._module.Database(str(path), **options, **self.spec.lenient)
-            except RuntimeError as again:
-                raise self.translate(again, path) from again
-        return RawDatabase(self, raw, path)
+                return RawDatabase(self, self._raw(path, options), path)
+            except ResourceError as error:
+                if "Mmap for size" not in error.facts.get("reason", "") or size <= _least(path):
+                    raise
+        raise AssertionError  # the smallest size was opened or refused
+
+    def _raw(self, path: Path, options: dict[str, Any]) -> Any:
+        try:
+            return self._module.Database(str(path), **options)
+        except ENGINE_ERRORS as error:
+            if not self.spec.lenient or self.translate(error, path).code != "CONFLICT" or "WAL" not in str(error):
+                raise self.translate(error, path) from error
+        try:
+            return self._module.Database(str(path), **options, **self.spec.lenient)
+        except ENGINE_ERRORS as again:
+            raise self.translate(again, path) from again
 
     def connect(self, raw: Any) -> Any:
         """A connection object of the engine to a database object of the engine."""
@@ -139,53 +180,8 @@ class Engine:
         return self._module.PreparedStatement(connection, text, {})
 
     def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
-        """The engine's words as one of ours. What it says is all RuntimeErrors and prose."""
-        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if said.startswith("Interrupted"):
-            return DeadlineError("the query did not finish in its time; ask for less, or allow more", seconds=0.0)
-        if "Could not set lock on file" in said:
-            return StoreBusyError(f"{path} is open in another process that is no graphmem; close it there", path=str(path), owner=None)
-        if "Permission denied" in said:
-            return BadInputError(
-                f"{path} may not be written to; give yourself the right to, or keep the index elsewhere with --db",
-                argument="path",
-                path=str(path),
-                reason=said,
-            )
-        if "Cannot write to file" in said or "Cannot truncate file" in said or "No space left" in said:
-            return DiskFullError(
-                f"the disk refused a write to {path}; make room and try again, the previous index is intact", path=str(path), reason=said
-            )
-        if said.startswith("Unable to cast Python instance"):
-            return BadInputError(
-                "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
-            )
-        if "Buffer manager exception" in said or "No more frame groups" in said or "Mmap for size" in said:
-            return LimitError(
-                f"the engine ran out of the memory it may use ({said}); raise buffer_pool_mb or max_db_gb",
-                limit="buffer_pool_bytes",
-                allowed=0,
-                found=0,
-            )
-        if any(
-            sign in said
-            for sign in (
-                "Reading past the end",
-                "Cannot read from file",
-                "not a valid",
-                "Cannot read checkpoint",
-                "Checksum",
-                "corrupted",
-                "WAL",
-            )
-        ):
-            return DatabaseDamagedError(
-                f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
-                path=str(path),
-                reason=said,
-            )
-        where = f" in: {' '.join(text.split())[:300]}" if text else ""
-        return GraphMemError(f"{self.name} refused a statement ({said}){where}; please report this", path=str(path), reason=said)
+        """The engine's words as one of ours; see `engine_errors`."""
+        return translated(self.name, error, path, self.reserved_bytes, text)
 
 
 _open: Final[weakref.WeakSet[RawDatabase]] = weakref.WeakSet()
@@ -205,7 +201,10 @@ class RawDatabase:
 
     def connect(self) -> Connection:
         """A connection; one thread uses it at a time."""
-        connection = Connection(self.engine, self.engine.connect(self._raw), self.path)
+        try:
+            connection = Connection(self.engine, self.engine.connect(self._raw), self.path)
+        except ENGINE_ERRORS as error:
+            raise self.engine.translate(error, self.path) from error
         self._connections.append(connection)
         return connection
 
@@ -226,7 +225,7 @@ class RawDatabase:
                 self._connections.pop().close()
             self._raw.close()
             _open.discard(self)
-        except RuntimeError as error:
+        except ENGINE_ERRORS as error:
             self.abandon()
             raise self.engine.translate(error, self.path) from error
 
@@ -285,9 +284,13 @@ class Connection:
             return Rows(result.get_column_names(), result.get_column_data_types(), found)
 
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Run one statement and take its rows as Arrow."""
+        """Run one statement and take its rows as Arrow.
+
+        The engine allocates a whole piece before it fills it, ten million rows unless told otherwise: 15 GB for vectors of 384 numbers.
+        Where the system refuses so much, the process ends.
+        """
         with self._run(text, params) as result:
-            return result.get_as_arrow()
+            return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))
 
     def each_rows(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
         """Run one statement for each set of plain parameters, planned once; all rows of each."""
@@ -346,7 +349,7 @@ class Connection:
     def _translated(self, text: str) -> Iterator[None]:
         try:
             yield
-        except RuntimeError as error:
+        except ENGINE_ERRORS as error:
             raise self.engine.translate(error, self._path, text) from error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import shutil
 import struct
 import time
@@ -15,8 +16,17 @@ import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from graphmem._limits import limit_of
 from graphmem._sidefile import PRIVATE, private_file
-from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError, SettingsError
+from graphmem.errors import (
+    BadInputError,
+    DatabaseDamagedError,
+    DiskFullError,
+    MigrationError,
+    ResourceError,
+    SchemaTooNewError,
+    SettingsError,
+)
 from graphmem.store.engine import ENGINES, EngineSpec
 
 _log = logging.getLogger(__name__)
@@ -109,9 +119,12 @@ def _parse(head: bytes) -> Header:
 
 
 def damaged(path: Path, reason: str) -> DatabaseDamagedError:
-    """The one sentence about a file that is no usable database."""
+    """The refusal of a file whose bytes were looked at and found wrong; an engine's complaint alone does not set `proven`."""
     return DatabaseDamagedError(
-        f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy", path=str(path), reason=reason
+        f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy",
+        path=str(path),
+        reason=reason,
+        proven=True,
     )
 
 
@@ -214,8 +227,18 @@ def check_room(path: Path, needed: int) -> None:
     The engines survive most refused writes, not all: ladybug throws from a destructor when a shadow file cannot be written.
 
     Raises:
-        DiskFullError: there is less room than `needed` bytes and `RESERVE`.
+        DiskFullError, ResourceError: there is less room than `needed` bytes and `RESERVE`, on the disk or below the limit of a file.
     """
+    most = limit_of(resource.RLIMIT_FSIZE)
+    if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
+        raise ResourceError(
+            f"a file of this process may have {most >> 20:,} MiB, {path.name} may grow larger by this; raise the limit (`ulimit -f`, "
+            "LimitFSIZE=) and try again, nothing was changed",
+            limit="file_size",
+            allowed=most,
+            found=size_of(path) + needed + RESERVE,
+            path=str(path),
+        )
     free = shutil.disk_usage(path.parent).free
     if free < needed + RESERVE:
         raise DiskFullError(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem._limits import refusal
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
 from graphmem.store import derived, embeddings, files, times
@@ -53,7 +54,8 @@ def open_store(
         engine: kuzu or ladybug; a process can only use one of them.
         buffer_pool_bytes: memory for pages.
         max_db_bytes: address space for the file, a power of two.
-        read_only: share the database with other readers; nothing is created or migrated.
+        read_only: share the database with other readers; nothing is created or migrated. So it is opened, too, when its folder cannot be
+            written to.
         query_timeout_s: time one read may take unless its call says otherwise.
         at_rest: leave a file that was closed properly closed until somebody needs the engine; see `store.resting`.
         keep: called before the schema of a database changes, with what writes a dump of it; what it raises leaves the database as it is.
@@ -71,10 +73,19 @@ def open_store(
             argument="buffer_pool_bytes",
         )
     resolved = resolve(Path(path))
+    read_only = read_only or (not os.access(resolved.parent, os.W_OK) and os.access(resolved, os.R_OK))
     options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only, keep, at_rest)
     try:
         lock = DatabaseLock(resolved, engine, shared=read_only)
+    except IsADirectoryError as error:
+        raise BadInputError(
+            f"{error.filename} is a folder where the lock of the index should be; rename or delete it",
+            argument="path",
+            path=str(error.filename),
+        ) from error
     except OSError as error:
+        if (refused := refusal(error, f"opening {resolved}", resolved.parent)) is not None and not isinstance(refused, BadInputError):
+            raise refused from error
         raise BadInputError(
             f"{resolved.parent} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
             argument="path",

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graphmem._limits import disk_refusal
 from graphmem.errors import DatabaseDamagedError, DiskFullError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.store import embeddings, files
@@ -114,7 +115,9 @@ def write_copy(
         _transact(target, options, catalog, lambda transaction: transaction.each("meta_put", {}, named))
     except BaseException as error:
         files.remove(target)
-        if isinstance(error, (OSError, DatabaseDamagedError)):
+        if isinstance(error, OSError):
+            raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
+        if isinstance(error, DatabaseDamagedError):  # not every refused write is noticed; a failed read of the new file means one was lost
             raise DiskFullError(
                 f"there is no room for a copy of {path} ({error}); make room and try again, nothing was changed", path=str(path)
             ) from error

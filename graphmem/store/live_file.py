@@ -6,6 +6,7 @@ writes: any thread → queue → writer thread → one transaction
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +15,23 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from graphmem._heap import give_back
-from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, LimitError, StoreBusyError, StoreClosedError
+from graphmem._limits import disk_refusal
+from graphmem.errors import (
+    BadInputError,
+    DiskFullError,
+    GraphMemError,
+    ResourceError,
+    StoreBusyError,
+    StoreClosedError,
+)
 from graphmem.store import files, resting
 from graphmem.store.base import EngineInfo
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Connection, RawDatabase
+from graphmem.store.engine_errors import BREAKING
 from graphmem.store.files import beside, damaged
 from graphmem.store.gate import Gate
-from graphmem.store.lock import DatabaseLock, read_record
+from graphmem.store.lock import DatabaseLock, Record, read_record
 from graphmem.store.migrate import table_names
 from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, NEXT, OpenOptions, open_current, prepare
 from graphmem.store.readers import Readers
@@ -29,6 +39,8 @@ from graphmem.store.rebuild import HELD_BYTES
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import CommitError, Transaction
 from graphmem.store.writer import Writer
+
+_log = logging.getLogger(__name__)
 
 _Answer = TypeVar("_Answer")
 
@@ -40,8 +52,7 @@ WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the lo
 HELD_CHANGES: Final = 32  # after so many the writer brings the file up to date, behind the answer
 ASIDE_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
 
-# After these the open database object is not to be trusted, not even to be closed.
-_BREAKING: Final = (DiskFullError, LimitError, DatabaseDamagedError, CommitError)
+_BREAKING: Final = (*BREAKING, CommitError)
 
 
 class LiveFile:
@@ -63,7 +74,8 @@ class LiveFile:
         self._catalog = load_catalog()
         self._gate = Gate()
         self._pid = os.getpid()
-        self._failure: BaseException | None = None
+        self._lost = False  # an open that failed has left no database object; the next request tries again
+        self._refused: GraphMemError | None = None  # why a file that was to be written to is open for reading only
         self._closed = False
         self._used = time.monotonic()  # when somebody last needed the engine
         self._held = 0  # changes of the code since the file was opened
@@ -73,9 +85,9 @@ class LiveFile:
         if known is not None:
             self._meta, self._vector_tables = known
         else:
-            self.notes = [*filter(None, [lock.note]), *prepare(path, options, self._catalog, lock.previous)]
+            self.notes = [*filter(None, [lock.note])]
             try:
-                self._attach(open_current(path, options, self._catalog))
+                self._open(lock.previous)
             except BaseException:
                 self._doubt(lock)
                 raise
@@ -94,6 +106,27 @@ class LiveFile:
             self._say_open()
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
+    def _open(self, previous: Record | None) -> None:
+        """Open the file; for reading only when there is no room for what opening it for writing takes."""
+        try:
+            notes = prepare(self._file, self._options, self._catalog, previous)
+            self._attach(open_current(self._file, self._options, self._catalog))
+            self._refused = None
+        except DiskFullError as refused:
+            if self._options.read_only or not self._file.exists():
+                raise
+            reading = self._options._replace(read_only=True)
+            # The attempt may have changed the file: its bytes are tried, not held against their checksum.
+            prepare(self._file, reading, self._catalog, previous._replace(clean=False) if previous is not None else None)
+            self._attach(open_current(self._file, reading, self._catalog))
+            self._refused = refused
+            notes = [f"the index is open for reading only: {refused}"]
+        self.notes = [*self.notes, *(note for note in notes if note not in self.notes)]
+
+    @property
+    def _reads_only(self) -> bool:
+        return self._options.read_only or self._refused is not None
+
     def _doubt(self, lock: DatabaseLock) -> None:
         """After an attempt to open it that failed, and may have brought the file up to date: its checksum says nothing any more."""
         left = lock.previous
@@ -101,13 +134,17 @@ class LiveFile:
             lock.write(clean=False, database=left.database, checkpoint=left.checkpoint, log=0, compact=left.compact)
 
     def _attach(self, database: RawDatabase) -> None:
-        self._database = database
+        try:
+            connection = database.connect()
+            names = table_names(connection)
+            meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)
+        except BaseException:
+            database.abandon()
+            raise
+        self._database, self._connection, self._meta = database, connection, meta
         self._held = 0
         self._readers = Readers(database, MAX_READERS)
-        self._connection = database.connect()
-        names = table_names(self._connection)
         self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
-        self._meta = dict(self._connection.rows(*self._catalog["meta_all"].bind({})).rows)
 
     def checkpoint(self) -> None:
         """Bring the file up to date, when no read is running."""
@@ -129,7 +166,7 @@ class LiveFile:
         Raises:
             DiskFullError, StoreBusyError: the file could not be brought up to date; it is open as before.
         """
-        if self._options.read_only or self._at_rest or time.monotonic() - self._used < unused_s:
+        if self._reads_only or self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
             return False
         self._check_open()
         return self._writer.run(lambda: self._rest(unused_s))
@@ -141,9 +178,9 @@ class LiveFile:
         self._closed = True
         self._writer.stop()
         try:
-            if self._failure is None and not self._at_rest:
+            if not self._lost and not self._at_rest:
                 with self._gate.exclusive(BUSY_S):
-                    if self._options.read_only:
+                    if self._reads_only:
                         self._database.close()
                     else:
                         if beside(self._file, ".wal").exists():
@@ -151,15 +188,11 @@ class LiveFile:
                             self._put_meta({CHECKPOINT: str(self._checkpointed)})
                         self._connection.rows("CHECKPOINT")
                         self._database.close()
-                if not self._options.read_only:
+                if not self._reads_only:
                     self._say_closed(files.checksum(self._file))
-        except DiskFullError as error:
+        except (DiskFullError, ResourceError) as error:
             self._database.abandon()
-            raise DiskFullError(
-                f"the disk is full: what was written stays in the log beside {self.path} and is merged when there is room; "
-                "nothing is lost, make room",
-                path=self.path,
-            ) from error
+            _log.warning("%s; nothing is lost: what was written stays in the log beside %s and is merged later", error, self.path)
         except (*_BREAKING, StoreBusyError):
             self._database.abandon()  # a write failed, or reads are still running
             raise
@@ -171,8 +204,6 @@ class LiveFile:
     def _check_open(self) -> None:
         if os.getpid() != self._pid:
             raise StoreClosedError("this store was opened before a fork and cannot be used in the child; open it there, or use spawn")
-        if self._failure is not None:
-            raise StoreClosedError(f"the database could not be opened again after a failed write ({self._failure}); open it anew")
         if self._closed:
             raise StoreClosedError("the store is closed; open it again")
 
@@ -181,11 +212,11 @@ class LiveFile:
         self._check_open()
         while True:
             self._used = time.monotonic()
-            if self._at_rest:
-                self._write(lambda: None)  # the writer opens it, like whoever comes with a write
+            if self._at_rest or self._lost:
+                self._by_writer(lambda: None)  # the writer opens it, like whoever comes with a write
             with self._gate.shared(BUSY_S):
                 self._check_open()
-                if self._at_rest:
+                if self._at_rest or self._lost:
                     continue
                 try:
                     with self._readers.one(BUSY_S) as connection:
@@ -197,11 +228,22 @@ class LiveFile:
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()
         if self._options.read_only:
-            raise BadInputError(f"{self.path} was opened for reading only; open it for writing", argument="read_only")
+            remedy = "open it for writing" if os.access(self._file.parent, os.W_OK) else "make its folder writable"
+            raise BadInputError(f"{self.path} is open for reading only; {remedy}", argument="read_only", path=self.path)
+
+        def writing() -> _Answer:
+            if self._refused is not None:
+                self._open_for_writing()
+            return job()
+
+        return self._by_writer(writing)
+
+    def _by_writer(self, job: Callable[[], _Answer]) -> _Answer:
+        """Run a job in the writer's thread, with the file open."""
 
         def guarded() -> _Answer:
             self._check_open()
-            if self._at_rest:
+            if self._at_rest or self._lost:
                 self._wake()
             try:
                 return job()
@@ -224,7 +266,7 @@ class LiveFile:
         if files.size_of(log) > WAL_BYTES:
             try:
                 self._checkpoint()
-            except (DiskFullError, StoreBusyError) as error:  # the change is committed; the next one tries again
+            except (DiskFullError, ResourceError, StoreBusyError) as error:  # the change is committed; the next one tries again
                 self._note(f"the log grows, it could not be merged: {error}")
         elif GENERATION in meta:
             self._held += 1
@@ -236,9 +278,9 @@ class LiveFile:
 
     def _let_go_of_changes(self) -> None:
         """Give back the memory that changes hold; nobody waits for it, and what hinders it now will not after another change."""
-        if self._closed or self._failure is not None or self._at_rest or self._held < HELD_CHANGES:
+        if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES:
             return
-        with suppress(DiskFullError, StoreBusyError):
+        with suppress(DiskFullError, ResourceError, StoreBusyError):
             self._checkpoint(ASIDE_S)
 
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
@@ -258,7 +300,7 @@ class LiveFile:
         give_back()
 
     def _rest(self, unused_s: float) -> bool:
-        if self._at_rest or time.monotonic() - self._used < unused_s:
+        if self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
             return False  # somebody came first
         with self._gate.exclusive(BUSY_S):
             with self._on_the_live_file(gated=True):
@@ -279,10 +321,27 @@ class LiveFile:
             if not self._file.exists():
                 raise damaged(self._file, "it was moved or deleted while it was closed because nobody needed it")
             previous = read_record(self._file)
-            self._say_open()  # first: when it cannot be opened, whoever opens it next has to examine it, not to let it rest again
-            self.notes = [*self.notes, *prepare(self._file, self._options, self._catalog, previous)]
-            self._open_again()
+            if self._at_rest:
+                self._say_open()  # first: when it cannot be opened, whoever opens it next has to examine it, not to let it rest again
+            self._open(previous)
+            self._opened()
             self._at_rest = False
+
+    def _open_for_writing(self) -> None:
+        """Leave reading only, when there is room again.
+
+        Raises:
+            DiskFullError: there is none; the file is open for reading as before.
+        """
+        files.check_room(self._file, 0)
+        with self._gate.exclusive(BUSY_S):
+            self._database.close()
+            self._lost = True
+            self._open(read_record(self._file))
+            self._opened()
+        if self._refused is not None:
+            raise self._refused
+        self._say_open()
 
     @contextmanager
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
@@ -298,11 +357,12 @@ class LiveFile:
             self._open_again()
 
     def _open_again(self) -> None:
-        try:
-            self._attach(open_current(self._file, self._options, self._catalog))
-        except BaseException as error:
-            self._failure = error
-            raise
+        self._lost = True
+        self._attach(open_current(self._file, self._options, self._catalog))
+        self._opened()
+
+    def _opened(self) -> None:
+        self._lost = False
         if not files.size_of(beside(self._file, ".wal")):
             self._checkpointed = int(self._meta[CHECKPOINT])
 
@@ -322,8 +382,12 @@ class LiveFile:
         except _BREAKING:
             with nullcontext() if gated else self._gate.exclusive(BUSY_S):
                 self._database.abandon()
+                self._lost = True
                 if whole is not None:
-                    files.cut(beside(self._file, ".wal"), whole)
+                    try:
+                        files.cut(beside(self._file, ".wal"), whole)
+                    except OSError as error:
+                        raise disk_refusal(error, "undoing a write that failed", self._file) from error
                 self._open_again()
             raise
 
@@ -339,6 +403,8 @@ class LiveFile:
             self.notes = [*self.notes, sentence]
 
     def _say_open(self) -> None:
+        if self._reads_only:
+            return  # the lock file says what the last owner left
         log = beside(self._file, ".wal")
         files.restrict(log)
         self._say(clean=False, log=files.size_of(log))

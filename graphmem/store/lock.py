@@ -121,10 +121,13 @@ class DatabaseLock:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
             descriptor = os.open(file, flags, PRIVATE)
-        except (PermissionError, OSError):
+        except OSError:
             if not self._shared:
                 raise
-            return  # a folder that cannot be written to has no writer either
+            try:  # a folder that cannot be written to
+                descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return  # has no writer either
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:

@@ -1,12 +1,15 @@
 """From a path to an open, current, trustworthy database; or one clear sentence.
 
 lock → what did the last owner leave? → header → (after a crash) try it in a child process → open → migrate
+
+For reading only, nothing is written, renamed or brought up to date on the way.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import signal
 import subprocess
 import sys
 import uuid
@@ -15,13 +18,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem._heap import give_back
-from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, MigrationError, NotIndexedError, StoreBusyError
+from graphmem._limits import disk_refusal, limited_memory, out_of_memory
+from graphmem.errors import (
+    BadInputError,
+    DatabaseDamagedError,
+    DiskFullError,
+    MigrationError,
+    NotIndexedError,
+    ResourceError,
+    StoreBusyError,
+)
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.catalog import Catalog
 from graphmem.store.files import beside, damaged
 from graphmem.store.migrate import check_tables, migrate, pending, table_names
-from graphmem.store.probe import CANNOT_SAY
+from graphmem.store.probe import BUSY, DAMAGED, FULL
 from graphmem.store.rebuild import Content, fill
 
 if TYPE_CHECKING:
@@ -31,7 +43,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 120.0
+_OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}  # what an engine dies of on a torn file
 PROBE: Final = ".probe"  # begins what a copy that is tried adds to the database's name
+_COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 NEXT: Final = ".next"  # the file that is being built
 GENERATION: Final = "store.generation"
 DATABASE: Final = "store.database"
@@ -110,17 +124,34 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
         previous: what the last owner wrote into the lock file.
 
     Returns:
-        What had to be put aside, one sentence each.
+        What had to be put aside, one sentence each; always empty for reading only.
 
     Raises:
-        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is no database of ours, or not whole.
+        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is not a database of ours, or not whole.
+        ResourceError, DiskFullError, BadInputError: the system refused what looking at it takes; nothing is known of it.
         NotIndexedError: nothing is there, and reading only was asked for.
     """
-    if options.read_only:
-        if not path.exists():
-            raise NotIndexedError(f"there is no database at {path}; index first", path=str(path))
-        files.check_header(path, options.engine.spec, options.engine.name)
+    try:
+        return (_look_at if options.read_only else _prepare)(path, options, catalog, previous)
+    except OSError as error:
+        raise disk_refusal(error, f"examining {path}", path) from error
+
+
+def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
+    if not path.exists():
+        raise NotIndexedError(f"there is no database at {path}; index first", path=str(path))
+    files.check_header(path, options.engine.spec, options.engine.name)
+    if previous is not None and previous.clean and not files.side_files(path):
+        if previous.checksum not in (0, files.checksum(path)):
+            raise damaged(path, "its bytes are not those that were there when it was closed")
         return []
+    probed = _probe(path, *options.sizes, read_only=True)  # the log is replayed in memory
+    if not probed.works:
+        raise damaged(path, probed.says)
+    return []
+
+
+def _prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
     files.remove(beside(path, NEXT))
     if not path.exists():
         notes = files.quarantine(files.side_files(path), "there was no database it belongs to")
@@ -194,9 +225,7 @@ def _copy(path: Path, target: Path) -> None:
         files.copy(path, target)
     except OSError as error:
         files.remove(target)
-        raise DiskFullError(
-            f"there is no room beside {path} ({error}); make room and try again, the previous index is intact", path=str(path)
-        ) from error
+        raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
 
 
 def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
@@ -244,10 +273,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
         files.copy(path, scratch)
     except OSError as error:
         scratch.unlink(missing_ok=True)
-        raise DiskFullError(
-            f"there is no room to keep {path} as it is before its schema changes ({error}); make room and try again, nothing was changed",
-            path=str(path),
-        ) from error
+        raise disk_refusal(error, f"keeping a copy of {path} before its schema changes (nothing was changed)", path) from error
     files.sync(scratch)
     scratch.replace(kept)
     files.sync(path.parent)
@@ -292,10 +318,23 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
                 return files.quarantine(left, "it is of a change that was not finished")
             return files.quarantine(left, f"the engine cannot read it ({together.says}); the newest changes were in it, index again")
         raise damaged(path, together.says)
+    finally:
+        files.remove(copy)
+
+
+def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
+    """What a process of its own says of a database that this one could not open; "" when it opens there.
+
+    Raises:
+        ResourceError, DiskFullError, BadInputError, StoreBusyError: it could not be tried.
+    """
+    copy = _probe_copy(path)
+    try:
+        for file in (path, *files.side_files(path)):
+            files.copy(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
+        return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
     except OSError as error:
-        raise DiskFullError(
-            f"there is no room to examine {path} after a crash ({error}); make room and try again", path=str(path)
-        ) from error
+        raise disk_refusal(error, f"examining {path}", path) from error
     finally:
         files.remove(copy)
 
@@ -332,27 +371,42 @@ class _Probe(NamedTuple):
     checkpoint: int
 
 
-def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> _Probe:
-    command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), str(buffer_pool_bytes), str(max_db_bytes)]
+def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> _Probe:
+    """Try a file in a process of its own.
+
+    Raises:
+        StoreBusyError, ResourceError: it could not be found out whether the file opens; that proves nothing about it.
+    """
+    sizes = (str(buffer_pool_bytes), str(max_db_bytes))
+    command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), *sizes, *(["read-only"] if read_only else [])]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise StoreBusyError(
-            f"opening a copy of {copy.name} did not end in {PROBE_SECONDS:g} s; the machine is too busy: try again",
-            path=str(copy),
-            owner=None,
+            f"opening {copy.name} did not end in {PROBE_SECONDS:g} s; the machine is too busy: try again", path=str(copy), owner=None
         ) from error
-    if done.returncode == CANNOT_SAY:
-        raise StoreBusyError(
-            f"whether {copy.name} can be opened could not be found out ({done.stdout.strip()}); try again", path=str(copy), owner=None
-        )
+    said, died = _COPY.sub("", done.stdout.strip()), -done.returncode
     words = done.stdout.split("\t")
     if done.returncode == 0 and len(words) == 3:
         return _Probe(True, "", words[1], int(words[2]))
-    if done.returncode < 0:
-        return _Probe(False, f"the engine dies on it (signal {-done.returncode})", "", 0)
-    return _Probe(
-        False, (done.stdout + done.stderr).strip().splitlines()[-1] if (done.stdout + done.stderr).strip() else "no answer", "", 0
+    if done.returncode == DAMAGED and said:
+        return _Probe(False, said, "", 0)
+    if died in _OF_A_FAULT and not limited_memory():
+        return _Probe(False, f"the engine dies on it (signal {died})", "", 0)
+    if done.returncode == BUSY:
+        raise StoreBusyError(f"{said}; try again", path=str(copy), owner=None)
+    if done.returncode == FULL:
+        raise DiskFullError(said, path=str(copy))
+    if died in _OF_A_FAULT:
+        raise out_of_memory(f"examining {_COPY.sub('', copy.name)} in a process of its own", copy)
+    last = done.stderr.strip().splitlines() or ["its process said nothing"]
+    why = f"its process was ended by signal {died}" if died > 0 else last[-1]
+    raise ResourceError(
+        said or f"{_COPY.sub('', copy.name)} could not be examined ({why}); nothing was changed, try again",
+        limit="examination",
+        allowed=0,
+        found=0,
+        path=str(copy),
     )
 
 

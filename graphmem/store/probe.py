@@ -1,7 +1,7 @@
-"""Open a copy of a database in a process of its own and say whether that worked: `python -m graphmem.store.probe`.
+"""Open a database in a process of its own and say whether that worked: `python -m graphmem.store.probe`.
 
-Prints `ok`, the database's identity and its checkpoint, separated by tabs. Exit code 75 says that it could not be tried; any
-other end, a signal included, means that the file must not be opened by a process that has something to lose.
+Prints `ok`, the database's identity and its checkpoint, separated by tabs, or one sentence. The exit code is the verdict: only `DAMAGED`
+says that the file's bytes are wrong. What this machine refused says nothing about the file.
 """
 
 from __future__ import annotations
@@ -11,34 +11,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from graphmem.errors import DiskFullError, GraphMemError, SettingsError, StoreBusyError
+from graphmem._limits import limited_memory
+from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, ResourceError, StoreBusyError
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Engine
 from graphmem.store.migrate import table_names
 from graphmem.store.tables import EmbeddingTable, NodeTable, RelTable
 
-CANNOT_SAY: Final = 75  # sysexits.h: try again later
+# Exit codes, as sysexits.h has them.
+DAMAGED: Final = 65
+CANNOT_SAY: Final = 69  # this process was refused something
+FULL: Final = 74
+BUSY: Final = 75
 
 
-def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str) -> int:
+def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
     """Open, count every table, read Meta, close; 0 when all of that worked."""
-    queries = load_catalog()
     try:
-        database = Engine(engine).open(Path(path), buffer_pool_bytes=int(buffer_pool_bytes), max_db_bytes=int(max_db_bytes))
-        connection = database.connect()
-        names = table_names(connection)
-        for query, fills in _counts(names):
-            connection.rows(*queries[query].bind(fills))
-        meta = dict(connection.rows(*queries["meta_all"].bind({})).rows) if NodeTable.META in names else {}
-        database.close()
-    except (StoreBusyError, DiskFullError, SettingsError) as error:  # about this machine, not about the file
-        sys.stdout.write(error.message + "\n")
-        return CANNOT_SAY
-    except GraphMemError as error:
-        sys.stdout.write(error.message + "\n")
-        return 1
-    sys.stdout.write(f"ok\t{meta.get('store.database', '')}\t{meta.get('store.checkpoint', '0')}")
+        sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
+    except StoreBusyError as error:
+        return _say(error.message, BUSY)
+    except ResourceError as error:  # without a limit, only a length that is garbage is refused
+        return _say(error.message, DAMAGED if error.limit == "memory" and not limited_memory() else CANNOT_SAY)
+    except DiskFullError as error:
+        return _say(error.message, FULL)
+    except (BadInputError, LimitError) as error:
+        return _say(error.message, CANNOT_SAY)
+    except DatabaseDamagedError as error:
+        return _say(str(error.facts.get("reason", error.message)), DAMAGED)
+    except (GraphMemError, LookupError, ValueError, OverflowError) as error:  # the engine could not make sense of it
+        return _say(str(error), DAMAGED)
+    except OSError as error:
+        return _say(str(error), CANNOT_SAY)
     return 0
+
+
+def _read(engine: Engine, path: Path, buffer_pool_bytes: int, max_db_bytes: int, read_only: bool) -> str:
+    queries = load_catalog()
+    database = engine.open(path, buffer_pool_bytes=buffer_pool_bytes, max_db_bytes=max_db_bytes, read_only=read_only)
+    connection = database.connect()
+    names = table_names(connection)
+    for query, fills in _counts(names):
+        connection.rows(*queries[query].bind(fills))
+    meta = dict(connection.rows(*queries["meta_all"].bind({})).rows) if NodeTable.META in names else {}
+    database.close()
+    return f"ok\t{meta.get('store.database', '')}\t{meta.get('store.checkpoint', '0')}"
+
+
+def _say(sentence: str, code: int) -> int:
+    sys.stdout.write(" ".join(sentence.split()))
+    return code
 
 
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:

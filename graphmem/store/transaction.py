@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphmem.errors import DatabaseDamagedError, DiskFullError, GraphMemError, LimitError
+from graphmem.errors import GraphMemError
+from graphmem.store.engine_errors import BREAKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,14 +50,14 @@ class Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         state, self._state = self._state, "done"
-        if state == "dead" and isinstance(error, (DiskFullError, LimitError, DatabaseDamagedError)):
+        if state == "dead" and isinstance(error, BREAKING):
             return  # whoever sees this opens the file anew; the engine is not to be asked for anything
         if state == "dead" or error is not None:
             self._connection.roll_back()
             return
         try:
             self._connection.rows("COMMIT")
-        except (DiskFullError, LimitError, DatabaseDamagedError):
+        except BREAKING:
             raise
         except GraphMemError as failure:
             raise CommitError(f"the change could not be committed: {failure}", **failure.facts) from failure

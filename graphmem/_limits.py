@@ -1,0 +1,201 @@
+"""What the system lets this process use, and which refusal of the system a failed call was."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import logging
+import os
+import re
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError, DiskFullError, GraphMemError, ResourceError
+
+_log = logging.getLogger(__name__)
+
+TIGHT_BYTES: Final = 16 << 30  # with less address space than this, graphmem is frugal with it
+_ARENA_MAX: Final = -8  # malloc.h: M_ARENA_MAX
+_FRUGAL: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+_MEMORY_LIMITS: Final = (
+    (resource.RLIMIT_AS, "address space", "`ulimit -v`, LimitAS="),
+    (resource.RLIMIT_DATA, "data", "`ulimit -d`, LimitDATA="),
+)
+
+
+class _Kind(NamedTuple):
+    """A resource that the system refuses."""
+
+    name: str
+    errnos: tuple[int, ...]
+    signs: str  # pattern of what libraries say that only hand on words
+
+
+_KINDS: Final = (
+    _Kind("descriptors", (errno.EMFILE, errno.ENFILE), r"Too many open files"),
+    _Kind(
+        "memory",
+        (errno.ENOMEM,),
+        r"Cannot allocate memory|Mmap for size|bad_alloc|bad allocation|malloc of size|realloc of size|out of memory|start new thread"
+        r"|Resource temporarily unavailable|failed to map segment|cannot allocate",
+    ),
+    _Kind("file_size", (errno.EFBIG,), r"File too large"),
+    _Kind("read_only", (errno.EROFS,), r"Read-only file system|attempt to write a readonly database"),
+    _Kind("rights", (errno.EACCES, errno.EPERM), r"Permission denied|Operation not permitted"),
+    _Kind("room", (errno.ENOSPC, errno.EDQUOT), r"No space left|Disk quota exceeded|database or disk is full"),
+)
+
+
+def limit_of(which: int) -> int | None:
+    """The soft limit of this process, in the unit of `resource`; None when there is none."""
+    soft = resource.getrlimit(which)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def limited_memory() -> bool:
+    """Whether this process may be refused memory while the machine has some: then a process that dies of it proves nothing."""
+    if limit_of(resource.RLIMIT_AS) is not None or limit_of(resource.RLIMIT_DATA) is not None:
+        return True
+    try:
+        return Path("/proc/sys/vm/overcommit_memory").read_text(encoding="ascii").strip() == "2"
+    except OSError:
+        return False
+
+
+def free_address_space() -> int | None:
+    """Bytes of address space that this process may still reserve; None when it is not limited, or not known."""
+    limit = limit_of(resource.RLIMIT_AS)
+    if limit is None:
+        return None
+    try:
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return None
+    return max(0, limit - used)
+
+
+def be_frugal() -> None:
+    """With little address space, let threads share heaps and libraries start fewer; call it before they are loaded.
+
+    Each further heap reserves 64 MiB, each further thread 8 MiB.
+    """
+    limit = limit_of(resource.RLIMIT_AS)
+    if limit is None or limit >= TIGHT_BYTES:
+        return
+    for name, value in _FRUGAL.items():
+        os.environ.setdefault(name, value)
+    with contextlib.suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
+def kind_of(error: BaseException, path: str = "") -> str:
+    """Which resource the system refused: descriptors, memory, file_size, read_only, rights or room; "" for any other failure.
+
+    Args:
+        error: what was raised.
+        path: a file that its words may name; the name itself says nothing.
+    """
+    if isinstance(error, MemoryError):
+        return "memory"
+    if isinstance(error, OSError) and error.errno is not None:
+        return next((kind.name for kind in _KINDS if error.errno in kind.errnos), "")
+    if "unable to open database file" in str(error) and not _descriptor_left():
+        return "descriptors"
+    said = str(error).replace(path, "") if path else str(error)
+    return next((kind.name for kind in _KINDS if re.search(kind.signs, said)), "")
+
+
+def refusal(error: BaseException, doing: str, path: Path | str = "") -> GraphMemError | None:
+    """The true words for a failure that the system caused; None when it was caused by something else.
+
+    Args:
+        error: what was raised.
+        doing: what failed, the subject of the sentence, such as "reading graph.db".
+        path: the file or folder.
+    """
+    kind = kind_of(error, str(path))
+    if kind == "descriptors":
+        allowed = limit_of(resource.RLIMIT_NOFILE) or 0
+        return ResourceError(
+            f"{doing} failed: all {allowed:,} file descriptors of this process are in use; raise the limit (`ulimit -n`, LimitNOFILE=) "
+            "or try again when fewer are open",
+            limit="descriptors",
+            allowed=allowed,
+            found=allowed,
+            path=str(path),
+        )
+    if kind == "memory":
+        return out_of_memory(doing, path)
+    if kind == "file_size":
+        allowed = limit_of(resource.RLIMIT_FSIZE) or 0
+        most = f"a file of this process may have {allowed:,} bytes" if allowed else "the file system allows no larger file"
+        return ResourceError(
+            f"{doing} failed: {most}; raise the limit (`ulimit -f`, LimitFSIZE=) and try again",
+            limit="file_size",
+            allowed=allowed,
+            found=0,
+            path=str(path),
+        )
+    if kind == "room":
+        return DiskFullError(f"{doing} failed: the disk of {path} is full; make room and try again", path=str(path))
+    if kind in ("read_only", "rights"):
+        why = "the disk can only be read" if kind == "read_only" else "Permission denied"
+        return BadInputError(
+            f"{doing} failed: {path} cannot be written to ({why}); make it writable or keep the index elsewhere with --db",
+            argument="path",
+            path=str(path),
+        )
+    return None
+
+
+def disk_refusal(error: OSError, doing: str, path: Path | str) -> GraphMemError:
+    """The true words for a file operation that failed, whatever the system's reason was."""
+    return refusal(error, doing, path) or DiskFullError(
+        f"{doing} failed: {error.strerror or error} ({path}); look after the disk and try again", path=str(path), reason=str(error)
+    )
+
+
+def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
+    """A refusal for want of memory or address space, with the limit that is the cause when there is one."""
+    for which, name, unit in _MEMORY_LIMITS:
+        if (allowed := limit_of(which)) is not None:
+            return ResourceError(
+                f"{doing} failed: this process may use {allowed >> 20:,} MiB of {name}, which is too little; raise the limit ({unit})",
+                limit="address_space",
+                allowed=allowed,
+                found=0,
+                path=str(path),
+            )
+    return ResourceError(
+        f"{doing} failed: the machine has no memory left for it; end other programs, or lower buffer_pool_mb or max_db_gb",
+        limit="memory",
+        allowed=0,
+        found=0,
+        path=str(path),
+    )
+
+
+@contextmanager
+def kept_if_possible(what: str) -> Iterator[None]:
+    """Keep what an answer was made of, for the next one; a disk that is full or can only be read does not cost the answer."""
+    try:
+        yield
+    except (DiskFullError, ResourceError) as error:
+        _log.info("%s were not kept: %s", what, error)
+    except BadInputError as error:
+        if error.facts.get("argument") not in ("read_only", "path"):
+            raise
+        _log.info("%s were not kept: %s", what, error)
+
+
+def _descriptor_left() -> bool:
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True

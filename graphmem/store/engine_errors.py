@@ -1,0 +1,86 @@
+"""The engine's words as errors of ours: all it raises is RuntimeErrors and prose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from graphmem._limits import limit_of, refusal
+from graphmem.errors import (
+    BadInputError,
+    DatabaseDamagedError,
+    DeadlineError,
+    DiskFullError,
+    GraphMemError,
+    LimitError,
+    ResourceError,
+    StoreBusyError,
+)
+
+# What an engine says of a file whose bytes are not what it wrote. Only a process of its own that says so proves damage: see `opening`.
+_DAMAGE: Final = (
+    "Reading past the end",
+    "Cannot read from file",
+    "not a valid",
+    "Cannot read checkpoint",
+    "Checksum",
+    "corrupted",
+    "WAL",
+)
+# After these an open database object is not to be trusted, not even to be closed.
+BREAKING: Final = (DiskFullError, LimitError, ResourceError, DatabaseDamagedError)
+_WRITES: Final = ("Cannot write to file", "Cannot truncate file")
+
+
+def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "") -> GraphMemError:
+    """What an engine raised, as one of ours; what the system refused comes before what the engine makes of it.
+
+    Args:
+        engine: its name.
+        error: RuntimeError, MemoryError.
+        path: of the database; its name says nothing about the cause.
+        max_db_bytes: address space that was reserved for the file.
+        text: the statement that was run.
+    """
+    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    plain = said.replace(str(path), "")
+    if said.startswith("Interrupted"):
+        return DeadlineError("the query did not finish in its time; ask for less, or allow more", seconds=0.0)
+    if "Could not set lock on file" in plain:
+        return StoreBusyError(f"{path} is open in another process, not one of graphmem; close it there", path=str(path), owner=None)
+    if said.startswith("Unable to cast Python instance"):
+        return BadInputError(
+            "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
+        )
+    if "No more frame groups" in plain:
+        return _outgrown(path, max_db_bytes)
+    if "Buffer manager exception" in plain and "Mmap for size" not in plain:
+        return LimitError(f"the change does not fit into the engine's memory ({said}); raise buffer_pool_mb", limit="buffer_pool_bytes")
+    if (refused := refusal(error, f"{'a statement on' if text else 'opening'} {path}", path)) is not None:
+        refused.facts.setdefault("reason", said)
+        return refused
+    if any(sign in plain for sign in _WRITES):
+        return DiskFullError(
+            f"the disk refused a write to {path}; make room and try again, the previous index is intact", path=str(path), reason=said
+        )
+    if any(sign in plain for sign in _DAMAGE):
+        return DatabaseDamagedError(
+            f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
+            path=str(path),
+            reason=said,
+        )
+    where = f" in: {' '.join(text.split())[:300]}" if text else ""
+    return GraphMemError(f"{engine} refused a statement ({said}){where}; please report this", path=str(path), reason=said)
+
+
+def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
+    """The file would be larger than the address space that was reserved for it."""
+    import resource
+
+    has = f"{path} would be larger than the {max_db_bytes >> 20:,} MiB of address space reserved for it"
+    allowed = limit_of(resource.RLIMIT_AS)
+    if allowed is not None:
+        remedy = f"raise the limit of this process (`ulimit -v`, LimitAS=), which is {allowed >> 20:,} MiB"
+    else:
+        remedy = "raise max_db_gb"
+    return LimitError(f"{has}; {remedy}", limit="max_db_bytes", allowed=max_db_bytes, found=0)

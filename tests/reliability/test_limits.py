@@ -1,0 +1,100 @@
+"""What the system refuses a process: said with its true cause, nothing moved, and over as soon as the limit is."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+MB = 1 << 20
+NAMES = {"ulimit -v": resource.RLIMIT_AS, "ulimit -n": resource.RLIMIT_NOFILE, "ulimit -f": resource.RLIMIT_FSIZE}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, environ: Mapping[str, str]) -> Path:
+    """A project with an index, made once; tests copy it."""
+    root = tmp_path_factory.mktemp("made") / "repo"
+    root.mkdir()
+    for number in range(6):
+        (root / f"m{number}.py").write_text(
+            f"from m{(number + 1) % 6} import f{(number + 1) % 6}\n\n\ndef f{number}(value):\n    return 1\n"
+        )
+    for command in (["index"], ["remember", "the ring begins at f0"]):
+        subprocess.run(
+            [sys.executable, "-P", "-m", "graphmem", *command], cwd=root, env=dict(environ), check=True, capture_output=True, timeout=100
+        )
+    return root
+
+
+@pytest.fixture
+def db(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made / ".graphmem", tmp_path / "index"))
+
+
+@pytest.fixture
+def run(made: Path, db: Path, environ: Mapping[str, str]) -> Run:
+    """Run `graphmem ARGS` on a copy of the index, with the settings there are by default, under soft limits."""
+
+    def runner(*args: str, limits: Mapping[str, int] | None = None) -> subprocess.CompletedProcess[str]:
+        def limited() -> None:
+            for name, most in (limits or {}).items():
+                resource.setrlimit(NAMES[name], (most, resource.getrlimit(NAMES[name])[1]))
+
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "graphmem", *args, "--db", str(db)],
+            cwd=made,
+            env=dict(environ),
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+            preexec_fn=limited,
+        )
+
+    return runner
+
+
+def moved(db: Path) -> list[str]:
+    return sorted(path.name for path in db.rglob("*.quarantine"))
+
+
+def told(done: subprocess.CompletedProcess[str], remedy: str) -> None:
+    """Refused in a sentence that names the limit, not in a traceback, nor with the wrong advice."""
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert remedy in done.stderr
+    for word in ("Traceback", "internal error", "max_db_gb", "index again", "was gone"):
+        assert word not in done.stderr, done.stderr
+
+
+def leave_unclean(db: Path) -> None:
+    """A database of which nobody knows whether it was closed: it is examined before it is opened."""
+    (db / "graph.db.lock").unlink()
+
+
+@pytest.mark.parametrize("unclean", [False, True])
+@pytest.mark.parametrize("megabytes", [300, 1_000, 2_500, 8_000])
+def test_no_limit_of_address_space_costs_an_index(run, db, megabytes, unclean):
+    if unclean:
+        leave_unclean(db)
+    limits = {"ulimit -v": megabytes * MB}
+    for command in (["search", "ring"], ["symbol", "f0"], ["remember", "a limited process remembers"]):
+        done = run(*command, limits=limits)
+        if megabytes < 1_000:
+            told(done, "ulimit -v")
+        else:
+            assert done.returncode == 0, (command, done.stderr)
+        assert not moved(db)
+    assert "f0" in run("symbol", "f0").stdout
+    assert "the ring begins" in run("search", "where the ring begins").stdout
+    assert not moved(db)
+
+
+def test_an_index_run_that_does_not_fit_below_the_limit_is_told_so(run, db):
+    told(run("index", "--full", limits={"ulimit -v": 700 * MB}), "ulimit -v")
+    assert run("index", "--full").returncode == 0

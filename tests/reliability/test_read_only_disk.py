@@ -1,0 +1,106 @@
+"""An index on a disk that can only be read, or whose disk was full when its server was killed, answers questions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+READS = (
+    ["search", "the ring"],
+    ["symbol", "f0"],
+    ["impact", "f1"],
+    ["memory", "list"],
+    ["hotspots"],
+    ["export"],
+    ["verify"],
+)
+
+
+def in_a_namespace(script: str, environ, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a shell script that may mount, where only it sees what it mounts."""
+    command = ["unshare", "-m", "sh", "-ec", script]
+    return subprocess.run(command, cwd=cwd, env=dict(environ), capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(autouse=True)
+def mounting(environ, tmp_path):
+    if os.geteuid() != 0 or shutil.which("unshare") is None or in_a_namespace("mount -t tmpfs t .", environ, tmp_path).returncode:
+        pytest.skip("only whoever may mount has a disk that can only be read")
+
+
+@pytest.mark.parametrize("unclean", [False, True])
+def test_a_disk_that_can_only_be_read_answers_reads_and_is_not_touched(index, repo, tmp_path, environ, unclean):
+    index.close()
+    db = tmp_path / "index"
+    if unclean:
+        (db / "graph.db.lock").unlink()
+    before = {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()}
+    graphmem = f"{sys.executable} -P -m graphmem"
+    read_only = f"mount --bind {db} {db}; mount -o remount,bind,ro {db}; "
+    asked = "".join(f"{graphmem} {' '.join(map(repr, command))} --db {db} >/dev/null; " for command in READS)
+    done = in_a_namespace(read_only + asked, environ, repo)
+    assert done.returncode == 0, done.stderr
+    refused = in_a_namespace(read_only + f"{graphmem} remember 'not to be kept' --db {db}", environ, repo)
+    assert refused.returncode in (1, 2)
+    assert "Read-only file system" in refused.stderr
+    assert {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()} == before
+
+
+FULL = """
+mount -t tmpfs -o size=96m,mode=0755 tmpfs {place}
+exec {python} {script} {place}
+"""
+
+SCRIPT = """
+import os, signal, subprocess, sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from graphmem import GraphMem
+from graphmem.errors import DiskFullError
+from graphmem.service import owner
+from graphmem.settings import Settings
+from test_full_disk import fill, served, tried
+
+place, repo = Path(sys.argv[1]), Path({repo!r})
+db, kept = place / "index", []
+with served(repo, db, os.environ) as (service, pid):
+    service.index(full=True)
+    service.remember("the ring begins here", id="first")
+    filler = fill(place)
+    for number in range(20):
+        if not tried(lambda: service.remember(f"note {{number}} of the last bytes", id=f"note{{number}}")):
+            kept.append(f"note{{number}}")
+    os.kill(pid, signal.SIGKILL)
+size = filler.stat().st_size
+for again in range(2):  # the first may have found room where the killed one had some
+    with served(repo, db, os.environ) as (service, _):
+        assert {{"first", *kept}} <= {{one.id for one in service.memories(limit=500).memories}}
+        assert service.search("the ring", k=3).hits
+        assert service.impact("f1").hits
+        refused = tried(lambda: service.index(full=True))
+        assert refused.startswith("LIMIT: "), refused
+        assert "make room" in refused
+        if again:
+            filler.unlink()
+            assert tried(lambda: service.index(full=True)) == ""
+            assert tried(lambda: service.remember("there is room again", id="later")) == ""
+with GraphMem.open(db, settings=Settings(embedder="none", workers=1, max_db_gb=1)) as memory:
+    assert {{"first", "later", *kept}} <= {{one.id for one in memory.memories(limit=500).memories}}
+    assert memory.verify_index().sound
+assert not list(db.rglob("*.quarantine"))
+print("whole")
+"""
+
+
+def test_a_server_killed_on_a_full_disk_comes_back_for_reading(repo, tmp_path, environ):
+    place = tmp_path / "disk"
+    place.mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(here=str(Path(__file__).parent), repo=str(repo)))
+    done = in_a_namespace(FULL.format(place=place, python=sys.executable, script=script), environ, repo)
+    assert done.stdout.split()[-1:] == ["whole"], done.stderr[-3000:]
