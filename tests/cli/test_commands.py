@@ -226,7 +226,7 @@ def test_doctor_does_not_call_all_well_what_was_read_in_part(graphmem, tmp_path:
     ran = graphmem("doctor", cwd=tmp_path)
     assert "1 of 21 could not be read in full: broken.py" in ran.out
     assert "all is well" not in ran.out
-    assert "5% of the files were read in part" in ran.out
+    assert "5% of the files were only partly parsed" in ran.out
     assert ran.code == 0
 
 
