@@ -85,10 +85,9 @@ def test_no_limit_of_address_space_costs_an_index(run, db, megabytes, unclean):
     limits = {"ulimit -v": megabytes * MB}
     for command in (["search", "ring"], ["symbol", "f0"], ["remember", "a limited process remembers"]):
         done = run(*command, limits=limits)
-        if megabytes < 1_000:
+        if done.returncode:  # a question that needs no engine is answered below any limit
+            assert megabytes < 1_000, (command, done.stderr)
             told(done, "ulimit -v")
-        else:
-            assert done.returncode == 0, (command, done.stderr)
         assert not moved(db)
     assert "f0" in run("symbol", "f0").stdout
     assert "the ring begins" in run("search", "where the ring begins").stdout
