@@ -55,15 +55,16 @@ class RemoteGraphMem(Operations):
     Args:
         address: of the server, `http://127.0.0.1:8420`.
         token: what it asks for; "" when it asks for nothing.
+        index: the one that is meant, as its `owner.json` names it; "" for that of the first answer. An answer of another is refused.
 
     Example:
         >>> with RemoteGraphMem("http://127.0.0.1:8420") as memory:
         ...     memory.impact("Flask.dispatch_request", max_depth=3)
     """
 
-    def __init__(self, address: str, token: str = "") -> None:
+    def __init__(self, address: str, token: str = "", index: str = "") -> None:
         self.address = address
-        self._wire = Wire(address, token, TIMEOUT_S)
+        self._wire = Wire(address, token, TIMEOUT_S, index)
 
     def __enter__(self) -> RemoteGraphMem:
         return self

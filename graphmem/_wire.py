@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from graphmem import answers, errors
 from graphmem._decode import decoder
+from graphmem._identity import INDEX_HEADER
 
 GRAPHQL_PATH = "/graphql"
 
@@ -28,10 +29,19 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
 
 
 class Wire:
-    """Requests to one server. Thread-safe: every request has a connection of its own, and no proxy is asked."""
+    """Requests to one server. Thread-safe: every request has a connection of its own, and no proxy is asked.
 
-    def __init__(self, address: str, token: str, timeout_s: float) -> None:
+    Args:
+        address: of the server.
+        token: what it asks for; "" when it asks for nothing.
+        timeout_s: how long to wait for the next bytes of an answer.
+        index: the one that is meant (see `graphmem._identity`); "" for that of the first answer. A server that serves
+            another does nothing and is not believed.
+    """
+
+    def __init__(self, address: str, token: str, timeout_s: float, index: str = "") -> None:
         self.address = address
+        self._index = index
         self._parts = urlsplit(address)
         if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
             raise errors.BadInputError(f"{address!r} is no address of a server; write http://host:port", argument="address", value=address)
@@ -103,23 +113,47 @@ class Wire:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         patience = self._timeout_s if timeout_s is None else timeout_s or None
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=patience)
-        headers = {"Content-Type": "application/json", "Accept": accept, **self._headers}
+        headers = {"Accept": accept, **self._headers}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if self._index:
+            headers[INDEX_HEADER] = self._index
         with contextlib.closing(connection):
             try:
-                connection.request(
-                    method, self._parts.path.rstrip("/") + path, body, headers if body is not None else {**self._headers, "Accept": accept}
-                )
+                connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
                 response = connection.getresponse()
+            except TimeoutError as reason:
+                raise self._unreachable(f"no answer within {patience:g} s") from reason
             except (OSError, HTTPException) as reason:
                 raise self._unreachable(str(reason) or type(reason).__name__) from reason
+            self._expect_index(response)
             try:
                 yield response
             except (OSError, HTTPException) as reason:
                 raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})") from reason
 
+    def _expect_index(self, response: HTTPResponse) -> None:
+        """See that an answer comes from the index that is meant.
+
+        Raises:
+            WrongIndexError: it comes from another, or from a program that has none.
+        """
+        found = response.getheader(INDEX_HEADER, "")
+        if not self._index:
+            self._index = found
+        elif found != self._index and (found or response.status < 400):  # what stands in front of a server fails without naming one
+            what = "and refused this request" if response.status == 421 else "so its answer was not taken"
+            raise errors.WrongIndexError(
+                f"the server at {self.address} does not serve this index, {what}; ask again, which looks up who does",
+                address=self.address,
+                expected=self._index,
+                found=found,
+            )
+
     def _unreachable(self, what: str) -> errors.OwnerUnreachableError:
         return errors.OwnerUnreachableError(
-            f"the server at {self.address}: {what}; start it again with `graphmem serve`", address=self.address
+            f"the server at {self.address}: {what}; `graphmem serve` starts it again, or says which process to end first",
+            address=self.address,
         )
 
 

@@ -32,7 +32,7 @@ def connect_or_start(location: Location) -> RemoteGraphMem:
         OwnerUnreachableError: it does not answer, or could not be started.
     """
     serving = find_or_start(location)
-    return RemoteGraphMem(serving.address, serving.token)
+    return RemoteGraphMem(serving.address, serving.token, serving.index_id)
 
 
 def connect(location: Location, settings: Settings, *, create: bool = False, patience_s: float = BUSY_PATIENCE_S) -> Service:
@@ -55,7 +55,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
     while True:
         serving = owner.find(location.owner_file)
         if serving is not None:
-            return RemoteGraphMem(serving.address, serving.token)
+            return RemoteGraphMem(serving.address, serving.token, serving.index_id)
         expect_index(location, create=create)
         from graphmem.service.graphmem import GraphMem
 

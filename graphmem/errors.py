@@ -229,6 +229,12 @@ class ForbiddenError(GraphMemError):
     code = "FORBIDDEN"
 
 
+class WrongIndexError(GraphMemError):
+    """The server at an address serves another index than the one that was meant (`address`, `expected`, `found`)."""
+
+    code = "CONFLICT"
+
+
 class OwnerUnreachableError(GraphMemError):
     """A server owns the database but does not answer (`address`, `pid`)."""
 

@@ -33,6 +33,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "reranker": "would let a repository choose what is loaded into the server",
         "host": "would let a repository open your machine to the network",
         "hosts": "would let a repository choose by which names your server may be called",
+        "sites": "would let a repository choose which pages may use your server",
         "insecure_behind_proxy": "would let a repository open your machine to the network",
         "tls_cert": "would let a repository choose what your server shows for itself",
         "tls_key": "would let a repository choose what your server shows for itself",
@@ -59,6 +60,13 @@ class Limits:
     seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
     cypher_rows: int = _setting(1_000, "rows of the answer to a Cypher query", low=1, high=1_000_000)
     cypher_seconds: int = _setting(5, "time for one Cypher query, seconds", low=1, high=600)
+    connections: int = _setting(512, "connections at a time; fewer where the process may open few files", low=16, high=100_000)
+    connections_per_address: int = _setting(256, "connections at a time from one address", low=4, high=100_000)
+    header_kb: int = _setting(32, "size of a request's headers, KiB", low=4, high=1_024)
+    header_seconds: int = _setting(10, "time for TLS and for a request's headers, seconds", low=1, high=600)
+    body_seconds: int = _setting(30, "time for a request's body, seconds; one more for each 16 KiB", low=1, high=3_600)
+    write_seconds: int = _setting(30, "time for a client to take 64 KiB of what is ready for it, seconds", low=1, high=3_600)
+    idle_seconds: int = _setting(30, "time between two requests on one connection, seconds", low=1, high=3_600)
     per_minute: int = _setting(0, "requests a minute from one address, /health and /ready aside; 0: any number", low=0, high=10_000_000)
 
 
@@ -94,6 +102,7 @@ class Settings:
     host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token, and TLS or insecure_behind_proxy")
     port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
     hosts: str = _setting("", "names the server is called by, with commas; localhost and bare addresses are always its names")
+    sites: str = _setting("", "sites whose pages may use the server, with commas: https://ide.example.com or vscode-webview://*")
     token: str = _setting("", "what clients of the server may present for everything; empty: nothing, on loopback only")
     tls_cert: str = _setting("", "file with the server's certificate (PEM) and those that vouch for it; empty: no TLS")
     tls_key: str = _setting("", "file with the certificate's private key (PEM)")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import orjson
 from graphql import GraphQLError
@@ -19,18 +20,21 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
+from graphmem._identity import INDEX_HEADER
 from graphmem.api import explorer, page
 from graphmem.api.activity import NoteActivity
 from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
 from graphmem.api.context import Door
-from graphmem.api.export import export
+from graphmem.api.export import Export
 from graphmem.api.failures import payload, shape
 from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
+from graphmem.api.holding import room
 from graphmem.api.limits import ServerLimits
 from graphmem.api.persisted import load_operations
 from graphmem.api.rate import RateLimit
 from graphmem.api.schema import build_schema
-from graphmem.api.security import BodyLimit, HostCheck, OriginCheck, SecurityHeaders, TokenCheck
+from graphmem.api.security import BodyLimit, HostCheck, IndexCheck, OriginCheck, Placed, SecurityHeaders, TokenCheck
+from graphmem.api.streams import StreamLimit
 from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
@@ -66,13 +70,19 @@ class ServerOptions:
 
     def __post_init__(self) -> None:
         for origin in self.allowed_origins:
-            if normalize_origin(origin) != origin:
+            if normalize_origin(origin) != origin or origin in ("http://*", "https://*"):
                 raise SettingsError(
-                    f"{origin!r} is no origin; write scheme, host and port as browsers send them, https://ide.example.com",
+                    f"{origin!r} is no origin; write scheme, host and port as browsers send them, https://ide.example.com, or "
+                    "vscode-webview://* for all of a scheme that is not the web's",
                     setting="allowed_origins",
                     value=origin,
                     origin="",
                 )
+
+    @property
+    def socket_origins(self) -> tuple[str, ...]:
+        """For what looks at the handshakes of WebSockets once more, and knows no schemes: `OriginCheck` has looked before."""
+        return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
 
 def build_app(service: Service, options: ServerOptions | None = None, mcp: Mounted | None = None) -> Starlette:
@@ -90,7 +100,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     tokens = TokenFile(options.tokens) if options.tokens is not None else None
     keys = Keys(options.token, options.own_token, tokens, required=options.token_required)
     schema = build_schema(options.limits)
-    view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.allowed_origins, persisted_only=options.persisted_only)
+    view = GraphQLView(schema, door, load_operations(schema.graphql), keys, options.socket_origins, persisted_only=options.persisted_only)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -106,7 +116,7 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
             Route(READY_PATH, ready),
             Route(METRICS_PATH, exposed),
             Route(IMPORT_PATH, import_memories, methods=["POST"]),
-            Route(EXPORT_PATH, export),
+            Route(EXPORT_PATH, Export(), methods=["GET"]),
             *(Route(path, GraphQLOrPage(view)) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             *(WebSocketRoute(path, view) for path in (GRAPHQL_PATH, GRAPHQL_PATH + "/")),
             Route(page.ASSETS_PATH + "{name}", page.asset),
@@ -117,14 +127,18 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
         middleware=[
             Middleware(NoteActivity, door.activity, UNCOUNTED),
             Middleware(SecurityHeaders),
+            Middleware(IndexCheck, cast("Placed", service)),
             Middleware(HostCheck, options.allowed_hosts),
-            Middleware(OriginCheck, options.allowed_origins),
+            Middleware(OriginCheck, options.allowed_origins, is_page),
+            Middleware(StreamLimit, room(options.limits) // 4),
             Middleware(RateLimit, options.limits.per_minute, OPEN),
             Middleware(
                 CORSMiddleware,
                 allow_origins=options.allowed_origins,
+                allow_origin_regex="|".join(f"{re.escape(one[:-1])}.*" for one in options.allowed_origins if one.endswith("://*")) or None,
                 allow_methods=["GET", "POST"],
-                allow_headers=["authorization", "content-type", "accept"],
+                allow_headers=["authorization", "content-type", "accept", INDEX_HEADER],
+                expose_headers=[INDEX_HEADER],
             ),
             Middleware(
                 TokenCheck, keys, (*OPEN, explorer.EXPLORER_PATH, ""), (page.ASSETS_PATH, explorer.EXPLORER_PATH + "/"), GRAPHQL_PATH
@@ -137,6 +151,13 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
     app.router.redirect_slashes = False
     app.state.door = door
     return app
+
+
+def is_page(path: str) -> bool:
+    """Whether a path leads to a page that people open, which is the same for everybody and says nothing of the project."""
+    path = path.rstrip("/")
+    inside = path.startswith(explorer.EXPLORER_PATH + "/") and not path.startswith(explorer.ASSETS_PATH)
+    return inside or path in ("", explorer.EXPLORER_PATH, GRAPHQL_PATH)
 
 
 class GraphQLOrPage:

@@ -3,29 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
-from graphmem.errors import GraphMemError
+from graphmem.errors import GraphMemError, LimitError
 from graphmem.service.access import ACCESS, guarded
 
-ROWS = 1_000
+T = TypeVar("T")
+
+ROWS: Final = 1_000
 """Rows written in one trip to a thread."""
+AT_ONCE: Final = 4
+"""Exports at a time: each holds the tables of the whole graph until its client has read the last line."""
+RETRY_S: Final = 5.0
 
 
-async def export(request: Request) -> Response:
-    """Nodes, then edges; see `graphmem.service.exporting` for their form."""
+class Export:
+    """The route, as an ASGI application: it knows when the last line of an answer is out."""
+
+    def __init__(self) -> None:
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Nodes, then edges; see `graphmem.service.exporting` for their form."""
+        if self._open >= AT_ONCE:
+            error = LimitError(
+                f"{AT_ONCE} exports are being read; try again in {RETRY_S:g} s", limit="exports", allowed=AT_ONCE, retry_after=RETRY_S
+            )
+            await refusal(error)(scope, receive, send)
+            return
+        self._open += 1
+        try:
+            response = await _export(Request(scope, receive))
+            await response(scope, receive, send)
+        finally:
+            self._open -= 1
+
+
+async def _export(request: Request) -> Response:
     door: Door = request.app.state.door
-    try:
+
+    def begin() -> tuple[Iterator[dict[str, Any]], bytes]:
         rows = guarded(door.service, request.scope[ACCESS]).export()
-        first = await _lines(door, rows)  # what can fail fails here, while there is still a status to say it with
+        return rows, _lines(rows)
+
+    try:
+        rows, first = await _in_thread(door, begin)  # what can fail fails here, while there is still a status to say it with
     except GraphMemError as error:
         return refusal(error)
 
@@ -33,13 +64,14 @@ async def export(request: Request) -> Response:
         lines = first
         while lines:
             yield lines
-            lines = await _lines(door, rows)
+            lines = await _in_thread(door, lambda: _lines(rows))
 
     return StreamingResponse(body(), media_type="application/jsonl")
 
 
-async def _lines(door: Door, rows: Iterator[dict[str, Any]]) -> bytes:
-    def read() -> bytes:
-        return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in islice(rows, ROWS))
-
+async def _in_thread(door: Door, read: Callable[[], T]) -> T:
     return await door.runner.run(asyncio.get_running_loop().time() + door.limits.seconds, read)
+
+
+def _lines(rows: Iterator[dict[str, Any]]) -> bytes:
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in islice(rows, ROWS))

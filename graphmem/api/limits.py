@@ -32,6 +32,13 @@ class ServerLimits:
     pending: int = 256  # verbs that wait or run; more are refused at once
     subscriptions: int = 32  # on one WebSocket connection
     per_minute: int = 0  # requests from one address; 0: any number
+    connections: int = 512  # at a time; fewer where few files may be open, see graphmem.api.holding
+    connections_per_address: int = 256
+    header_bytes: int = 32 * 1024  # of a request, its first line included
+    header_seconds: float = 10.0  # for TLS, for headers, and for the first message of a WebSocket
+    body_seconds: float = 30.0  # and a second more for each 16 KiB that came
+    write_seconds: float = 30.0  # for a client to take 64 KiB of what is ready for it, or all of less
+    idle_seconds: int = 30  # between two requests on one connection
 
 
 @dataclass(frozen=True, slots=True)

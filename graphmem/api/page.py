@@ -49,7 +49,13 @@ async def asset(request: Request) -> Response:
     if found is None:
         return _not_found()
     kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
-    return Response(found.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+    return Response(_content(found.name), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+@cache
+def _content(name: str) -> bytes:
+    # Once for all who are sent it: megabytes that a slow client does not take stay in memory until it is cut off.
+    return _names()[name].read_bytes()
 
 
 @cache

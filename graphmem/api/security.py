@@ -6,17 +6,20 @@ Each check is a small ASGI middleware; `graphmem.api.app` puts them in order.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, Protocol
 
 import orjson
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry.http.websocket_origin import is_same_origin, normalize_origin
 
+from graphmem._identity import INDEX_HEADER
 from graphmem.api.failures import STATUS, facts_of, said
-from graphmem.errors import ForbiddenError, GraphMemError, LimitError, UnauthenticatedError
+from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, LimitError, UnauthenticatedError, WrongIndexError
 from graphmem.service.access import ACCESS
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ PAGE_POLICY: Final = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
     "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+_OWN_SITES: Final = ("same-origin", "none")  # values of Sec-Fetch-Site: our own pages, and people who type an address
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -38,13 +42,17 @@ HEADERS: Final = {
 """Sent with every response that does not set them itself."""
 
 
+_OTHER_STATUS: Final[dict[type[GraphMemError], int]] = {WrongIndexError: 421}  # Misdirected Request
+_LIMIT_STATUS: Final = {"per_minute": 429, "streams": 503, "exports": 503}
+
+
 def refusal(error: GraphMemError) -> Response:
     """A refusal as an HTTP response, in the form of a GraphQL answer."""
     body = {"errors": [{"message": said(error.message), "extensions": facts_of(error)}]}
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
         headers["retry-after"] = str(max(1, round(float(error.facts["retry_after"]))))
-    status = 429 if error.facts.get("limit") == "per_minute" else STATUS[error.code]
+    status = _OTHER_STATUS.get(type(error)) or _LIMIT_STATUS.get(error.facts.get("limit", "")) or STATUS[error.code]
     return Response(orjson.dumps(body), status, headers, "application/json")
 
 
@@ -56,10 +64,14 @@ async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Sen
         await refusal(error)(scope, receive, send)
 
 
+# `uri-host [":" port]` of RFC 9110: an address in brackets, or a name or IPv4 address; nobody's name and password.
+_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._~!$&'()*+,;=%-]+))(?::[0-9]{0,5})?", re.ASCII)
+
+
 class HostCheck:
     """Refuses names that are not ours in `Host`: what is left of a DNS rebinding attack.
 
-    Rebinding needs a name an attacker owns, so `localhost` and bare addresses are always fine.
+    Rebinding needs a name an attacker owns, so `localhost` and bare addresses are always fine. A request has one `Host` (RFC 9112, 3.2).
     """
 
     def __init__(self, app: ASGIApp, allowed_hosts: Iterable[str] = ()) -> None:
@@ -69,45 +81,112 @@ class HostCheck:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check HTTP requests and WebSocket handshakes."""
         if scope["type"] in ("http", "websocket"):
-            host = Headers(scope=scope).get("host", "")
-            if not self._ours(host):
-                error = ForbiddenError(f"This server is not called {host[:100]!r}; allow the name in its settings if it is")
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) != 1:
+                error: GraphMemError = BadInputError(f"The request has {len(hosts)} Host headers; send one", argument="host")
+                await refuse(error, scope, receive, send)
+                return
+            if not self._ours(hosts[0]):
+                error = ForbiddenError(f"This server is not called {hosts[0][:100]!r}; name it in GRAPHMEM_HOSTS if it is")
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
     def _ours(self, header: str) -> bool:
-        name = header.strip().lower()
-        if name.startswith("["):
-            name = name[1:].partition("]")[0]
-        elif name.count(":") == 1:
-            name = name.partition(":")[0]
-        if name in self._allowed:
-            return True
+        found = _HOST.fullmatch(header.strip().lower())
+        if found is None:
+            return False
         try:
-            ipaddress.ip_address(name)
+            if found[1]:
+                ipaddress.IPv6Address(found[1])
+            elif found[2] not in self._allowed:
+                ipaddress.IPv4Address(found[2])
         except ValueError:
             return False
         return True
 
 
 class OriginCheck:
-    """Refuses requests that a page of another site makes, reads included."""
+    """Refuses requests that a page of another site makes, reads included.
 
-    def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = ()) -> None:
+    Args:
+        app: what is behind it.
+        allowed_origins: sites whose pages may ask.
+        is_page: whether a path leads to a page, to which every site may lead.
+    """
+
+    def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = (), is_page: Callable[[str], bool] = lambda path: False) -> None:
         self._app = app
         self._allowed = {normalize_origin(origin) or origin for origin in allowed_origins}
+        self._is_page = is_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check HTTP requests and WebSocket handshakes; clients that are no browsers send no origin."""
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
             origin = headers.get("origin")
-            if origin is not None and not is_same_origin(origin, headers.get("host")) and normalize_origin(origin) not in self._allowed:
-                error = ForbiddenError(f"Pages of {origin[:200]} may not use this server; allow the origin in its settings if they may")
+            if origin is not None and not is_same_origin(origin, headers.get("host")) and not self._may(origin):
+                error = ForbiddenError(f"Pages of {origin[:200]} may not use this server; name it in GRAPHMEM_SITES if they may")
+                await refuse(error, scope, receive, send)
+                return
+            # A browser sends no origin with what a page embeds, but says that the page is another's.
+            if origin is None and headers.get("sec-fetch-site", "none") not in _OWN_SITES and not self._leads_to_page(scope):
+                error = ForbiddenError("Pages of other sites may lead to the pages of this server and to nothing else of it")
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    def _may(self, origin: str) -> bool:
+        known = normalize_origin(origin)
+        return known is not None and (known in self._allowed or known.partition("://")[0] + "://*" in self._allowed)
+
+    def _leads_to_page(self, scope: Scope) -> bool:
+        return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and self._is_page(scope["path"])
+
+
+class Placed(Protocol):
+    """An index as a folder; see `graphmem._identity`."""
+
+    index_id: str
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the folder of the index is where it was opened."""
+
+
+class IndexCheck:
+    """Says with every answer which index it comes from, and refuses requests that are meant for another.
+
+    A server that has ended leaves its address to whoever takes it next, and a file that names it may have been copied.
+    """
+
+    def __init__(self, app: ASGIApp, service: Placed) -> None:
+        self._app = app
+        self._service = service
+        self._index = service.index_id
+        self._header = (INDEX_HEADER.lower().encode(), self._index.encode())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check HTTP requests and WebSocket handshakes; who does not say what is meant takes what is there."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+
+        async def named(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.accept"):
+                message = {**message, "headers": [*message.get("headers", ()), self._header]}
+            await send(message)
+
+        meant = Headers(scope=scope).get(INDEX_HEADER, "")
+        said = ""
+        if meant and meant != self._index:
+            said = "This server serves another index than the request is for; look up who serves yours, and ask there"
+        elif not self._service.in_place:
+            said = "The folder of this index was moved or deleted, so its server ends; ask again, where the folder is now"
+        if said:
+            await refuse(WrongIndexError(said, expected=meant[:100], found=self._index), scope, receive, named)
+            return
+        await self._app(scope, receive, named)
 
 
 class TokenCheck:
@@ -170,7 +249,10 @@ class BodyLimit:
                     raise _too_large(came, limit)  # to whoever reads the body; the view answers with it
             return message
 
-        await self._app(scope, counted, send)
+        try:
+            await self._app(scope, counted, send)
+        except ClientDisconnect:
+            return  # it went away in the middle of its body: there is nobody to answer
 
 
 def _too_large(found: int, limit: int) -> LimitError:

@@ -11,6 +11,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
@@ -19,10 +20,14 @@ import uvicorn
 from starlette.applications import Starlette
 
 from graphmem.api.context import Door
+from graphmem.api.holding import Acceptor, Connections, Slot
+from graphmem.api.protocol import BoundedHttp
 from graphmem.errors import SettingsError
 
 GRACE_SECONDS: Final = 3
 """How long answers under way may take after the server was told to stop; then they are cut off."""
+
+LOOK_TICKS: Final = 5  # of uvicorn's tenths of a second, between looks at which connections are late
 
 Ready = Callable[[str, int], None]
 
@@ -96,10 +101,11 @@ class Server:
         # A name is known by the address it had when it was listened on: that is what other processes can hold against this machine's own.
         self.host: str = host if host == "localhost" else self._socket.getsockname()[0]
         self.port: int = self._socket.getsockname()[1]
+        self._connections = Connections(door.limits)
         config = uvicorn.Config(
             app,
             loop="uvloop" if importlib.util.find_spec("uvloop") else "asyncio",
-            http="httptools",
+            http=partial(BoundedHttp, door.limits.header_bytes, self._connections),  # type: ignore[arg-type]
             ws="websockets-sansio",
             ws_max_size=door.limits.body_bytes,
             ws_per_message_deflate=False,  # loopback: compressing costs more than it saves
@@ -107,12 +113,12 @@ class Server:
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_keep_alive=30,
+            timeout_keep_alive=door.limits.idle_seconds,
             timeout_graceful_shutdown=GRACE_SECONDS,
             ssl_certfile=tls.cert if tls is not None else None,
             ssl_keyfile=tls.key if tls is not None else None,
         )
-        self._server = _Uvicorn(config, door, self._own)
+        self._server = _Uvicorn(config, door, self._connections, self._own)
         self._door = door
 
     def run(self, on_ready: Ready | None = None) -> None:
@@ -142,25 +148,35 @@ class Server:
 class _Uvicorn(uvicorn.Server):
     """Uvicorn, with a word when it listens, an end to subscriptions, and signals that end `run` and nothing else."""
 
-    def __init__(self, config: uvicorn.Config, door: Door, own: socket.socket | None) -> None:
+    def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None) -> None:
         super().__init__(config)
         self.on_started: Callable[[], None] | None = None
         self._door = door
+        self._connections = connections
         self._own = own
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started and self._own is not None:
-            self.servers.append(await asyncio.get_running_loop().create_server(self._protocol, sock=self._own))
-        if self.started and self.on_started is not None:
-            self.on_started()
+        await super().startup([])  # who may connect is decided here, and not by uvicorn
+        if self.started:
+            listeners = [(one, self.config.ssl) for one in sockets or ()] + ([(self._own, None)] if self._own is not None else [])
+            self.servers += [self._acceptor(listener, tls) for listener, tls in listeners]  # type: ignore[misc]
+            if self.on_started is not None:
+                self.on_started()
 
-    def _protocol(self) -> asyncio.Protocol:
-        """What uvicorn makes of a connection, without its TLS."""
-        made: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-        )
-        return made
+    def _acceptor(self, listener: socket.socket, tls: ssl.SSLContext | None) -> Acceptor:
+        def protocol(slot: Slot) -> asyncio.Protocol:
+            made: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+                slot, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+            return made
+
+        return Acceptor(listener, self._connections, protocol, tls, self._door.limits.header_seconds)
+
+    async def on_tick(self, counter: int) -> bool:
+        """End those who are late, a few times a second."""
+        if counter % LOOK_TICKS == 0:
+            self._connections.end_late()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._door.memory_news.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Mapping
+from datetime import timedelta
 from typing import Any, Final, cast
 
 import orjson
@@ -122,6 +123,7 @@ class GraphQLView(GraphQL[Connection, None]):
             subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL, GRAPHQL_SSE_PROTOCOL),
             max_subscriptions_per_connection=door.limits.subscriptions,
             allowed_origins=allowed_origins,
+            connection_init_wait_timeout=timedelta(seconds=door.limits.header_seconds),
         )
         self._door = door
         self._operations = operations

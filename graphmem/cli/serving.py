@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import graphmem
 from graphmem._heap import few_arenas
 from graphmem.cli.door import Door
+from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
 from graphmem.client import Turns, expect_index
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from graphmem.service.graphmem import GraphMem
 
 SETTLE_S = 0.5  # after the start, before files are looked at: whoever caused it is asking right now
+PLACE_S = 0.25  # between looks at whether the folder of the index is still where it was opened
 SWITCH_S = 0.0005  # between looks at whether another thread wants to run
 
 
@@ -76,6 +78,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
         tokens=tokens,
         token_required=not loopback,
         allowed_hosts=tuple(filter(None, map(str.strip, settings.hosts.split(",")))),
+        allowed_origins=tuple(filter(None, map(str.strip, settings.sites.split(",")))),
         limits=ServerLimits(
             depth=limits.depth,
             complexity=limits.complexity,
@@ -84,6 +87,13 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
             body_bytes=limits.body_kb * 1024,
             seconds=float(limits.seconds),
             per_minute=limits.per_minute,
+            connections=limits.connections,
+            connections_per_address=limits.connections_per_address,
+            header_bytes=limits.header_kb * 1024,
+            header_seconds=float(limits.header_seconds),
+            body_seconds=float(limits.body_seconds),
+            write_seconds=float(limits.write_seconds),
+            idle_seconds=limits.idle_seconds,
         ),
     )
     # A thread that answers waits so long for one that indexes to let it in, several times a question; Python's own 5 ms are 30 ms then.
@@ -161,6 +171,7 @@ class _Run:
             mine.append(owner.publish(location.owner_file, owner.local_address(host, port), self._token, graphmem.__version__))
             worker.start()
             keeper.start()
+            threading.Thread(target=self._end_when_moved, name="graphmem-place", daemon=True).start()
             if self._idle_s:
                 threading.Thread(target=self._end_when_idle, name="graphmem-idle", daemon=True).start()
 
@@ -168,6 +179,7 @@ class _Run:
             self._server.run(on_ready)
         finally:
             self._stopping.set()
+            self._expect_in_place()
             keeper.stop()
             self._vectors.__exit__(None, None, None)  # ends the worker's waiting for news
             if worker.ident is not None:
@@ -177,6 +189,21 @@ class _Run:
         if self._failure is not None:
             raise self._failure
         self._here.output.note("stopped")
+
+    def _end_when_moved(self) -> None:
+        """End the process soon after the folder of its index was moved or deleted."""
+        while not self._stopping.wait(PLACE_S):
+            self._expect_in_place()
+
+    def _expect_in_place(self) -> None:
+        """End the process at once when its files are not where it opened them.
+
+        Closing the index would write to paths at which another may be by now. Without that it is left as after a kill.
+        """
+        if not self._service.in_place:
+            said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; nothing that was acknowledged is lost"
+            self._here.output.stderr.line(("graphmem: ", "bold red"), said)
+            os._exit(REFUSED)
 
     def _end_when_idle(self) -> None:
         """Stop the server when nobody has asked for long enough and no index run is under way."""

@@ -85,7 +85,7 @@ def _folder(payload: dict[str, Any]) -> str:
 
 
 def _owner(folder: str) -> dict[str, Any] | None:
-    """Who serves the index of a project: the content of owner.json, or None."""
+    """Who serves the index of a project: the content of owner.json, or None. One that came with a copy names another folder."""
     import json
 
     for directory in _data_dirs(folder):
@@ -93,7 +93,11 @@ def _owner(folder: str) -> dict[str, Any] | None:
             with open(os.path.join(directory, "owner.json"), encoding="utf-8") as file:
                 found = json.load(file)
             if isinstance(found, dict) and isinstance(found.get("address"), str):
-                return found
+                from graphmem._identity import index_id
+                from graphmem.hooks.here import is_stopped
+
+                if found.get("index_id") == index_id(directory) and not is_stopped(found.get("pid", 0), str(found.get("started"))):
+                    return found
         except (OSError, ValueError):
             continue
     return None
@@ -196,19 +200,20 @@ def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
 def _exchange(owner: dict[str, Any], body: bytes, patience: float, answers: list[bytes]) -> None:
     from http.client import HTTPConnection, HTTPException
 
+    from graphmem._identity import INDEX_HEADER
     from graphmem.hooks.here import is_here
 
     if not is_here(owner["address"]):
         return
     host, _, port = owner["address"].removeprefix("http://").rpartition(":")
     connection = HTTPConnection(host.strip("[]"), int(port), timeout=patience)
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close", INDEX_HEADER: owner["index_id"]}
     if owner.get("token"):
         headers["Authorization"] = f"Bearer {owner['token']}"
     try:
         connection.request("POST", "/graphql", body, headers)
         answer = connection.getresponse()
-        if answer.status == 200:
+        if answer.status == 200 and answer.getheader(INDEX_HEADER) == owner["index_id"]:
             answers.append(answer.read(1 << 20))
     except (OSError, HTTPException, ValueError):
         return  # nobody there, or not one of ours: nothing to say

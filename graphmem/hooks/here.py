@@ -1,7 +1,7 @@
-"""Whether an address is this machine's own. The file that names a server lies in the project, and a project may be a stranger's.
+"""Whether the file that names a server may be followed: it lies in the project, and may have come with it.
 
 A repository can bring an `owner.json` of its own. Followed blindly, it would send what a person says to whoever wrote it, and put that
-one's words in front of the agent.
+one's words in front of the agent. A copy of a project brings the file of the original, whose server would answer for the copy.
 """
 
 from __future__ import annotations
@@ -11,6 +11,21 @@ import socket
 
 # As graphmem writes it: an address or `localhost`. A name could mean another machine at the next look-up.
 _ADDRESS = re.compile(r"http://(?:\[([0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|([0-9.]+)|(localhost)):([0-9]{1,5})")
+
+
+def is_stopped(pid: int, started: str) -> bool:
+    """Whether a process is halted (Ctrl-Z, SIGSTOP) and answers nobody until it is continued.
+
+    Args:
+        pid: its number.
+        started: boot id and start time, which a reused number does not share; see `graphmem.service.owner`.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 -- hooks do without pathlib
+            fields = file.read().rpartition(")")[2].split()  # the name in parentheses may hold anything
+    except OSError:
+        return False
+    return fields[0] == "T" and fields[19] == started.rpartition(":")[2]
 
 
 def is_here(address: str) -> bool:

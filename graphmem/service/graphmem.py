@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import graphmem
+from graphmem._identity import index_id
 from graphmem.answers import IndexState, MemoryChange, Project, to_json
 from graphmem.errors import BadInputError, GraphMemError, NotIndexedError
 from graphmem.language_model import configured
@@ -44,7 +45,7 @@ from graphmem.service.mending import lost_code, open_or_mend
 from graphmem.service.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.service.people import PeopleVerbs
 from graphmem.service.phases import PhaseVerbs
-from graphmem.service.place import close_to_others, prepare_data_dir, refuse_a_strangers
+from graphmem.service.place import close_to_others, prepare_data_dir, refuse_a_strangers, root_of_copy
 from graphmem.service.progress import Feed, Hub
 from graphmem.service.proving import put_aside_damaged
 from graphmem.service.questions import QuestionVerbs
@@ -108,6 +109,7 @@ class GraphMem(
     ) -> None:
         self._store = store
         self._data_dir = data_dir
+        self.index_id = index_id(data_dir)  # what clients know it by, wherever it is moved to
         self._settings = settings
         self._keep_warm = keep_warm
         self._put_aside = put_aside_damaged(data_dir)
@@ -191,6 +193,8 @@ class GraphMem(
         refuse_a_strangers(data_dir)
         prepare_data_dir(data_dir)
         store = open_or_mend(data_dir / DATABASE, settings)
+        if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
+            store.set_meta({"root": root})  # or the copy would read, compare and write the files of the original
         return cls(store, data_dir, settings, keep_warm, patience_s)
 
     def __enter__(self) -> GraphMem:
@@ -278,6 +282,11 @@ class GraphMem(
         """Every node and edge as a JSON object; see `service.exporting`."""
         self._view()
         return export(self._store.tables(), self._store.read("framework_keys"))
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the folder is where it was opened. One that was moved is written to by its old path, where another may be now."""
+        return index_id(self._data_dir) == self.index_id
 
     def doctor(self) -> dict[str, Any]:
         """What this index is made of and what is missing from it, for `graphmem doctor`."""

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from graphmem._identity import INDEX_HEADER, index_id
 from graphmem.errors import OwnerUnreachableError
-from graphmem.hooks.here import is_here
+from graphmem.hooks.here import is_here, is_stopped
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
@@ -37,11 +38,12 @@ class Owner(NamedTuple):
     started: str  # boot id and the process's start time in clock ticks since then; "" where /proc is missing
     token: str  # "" when the server asks for none
     version: str  # of graphmem
+    index_id: str = ""  # the folder it serves, see `graphmem._identity.index_id`; "" in files of an earlier graphmem
 
 
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
     """Say that this process serves the index; the file is complete at every moment and readable by its user only."""
-    owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version)
+    owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     descriptor, name = tempfile.mkstemp(prefix=".owner-", dir=path.parent)  # created 0600
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -70,7 +72,8 @@ def read(path: Path) -> Owner | None:
     """What the file says, alive or not; None when there is none or it is not one."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return Owner(str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
+        texts = (str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
+        return Owner(*texts, str(found.get("index_id", "")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -82,23 +85,35 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     another container is not in our table and answers all the same; a process number that was given
     to somebody else after a crash has another start time.
 
-    A file that names another machine came with the project: nobody is asked there, and nothing is sent.
+    A file that names another machine came with the project: nobody is asked there, and nothing is sent. One that names another folder
+    came with a copy of the project, whose server is not this one's.
 
     Raises:
-        OwnerUnreachableError: its process is there and does not answer within `patience_s`.
+        OwnerUnreachableError: its process is there and does not answer within `patience_s`, or is stopped.
     """
     deadline = time.monotonic() + patience_s
     while (owner := read(path)) is not None:
         if not is_here(owner.address):
             _log.warning("%s names %r, which is not on this machine; it is passed over", path, owner.address[:200])
             return None
+        if owner.index_id != index_id(path.parent):
+            _log.info("%s was written for another folder; its server is not this one's", path)
+            return None
+        if is_stopped(owner.pid, owner.started):
+            raise OwnerUnreachableError(
+                f"process {owner.pid} serves this index and is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
+                f"or end it with `kill -KILL {owner.pid}`, which loses nothing that was acknowledged",
+                address=owner.address,
+                pid=owner.pid,
+            )
         if _answers(owner):
             return owner
         if not is_running(owner):
             return None
         if time.monotonic() >= deadline:
             raise OwnerUnreachableError(
-                f"process {owner.pid} serves this index at {owner.address} but does not answer; wait for it, or end it and ask again",
+                f"process {owner.pid} serves this index at {owner.address} but does not answer; ask again later, or end it with "
+                f"`kill {owner.pid}`, or `kill -KILL {owner.pid}` when it stays, which loses nothing that was acknowledged",
                 address=owner.address,
                 pid=owner.pid,
             )
@@ -154,4 +169,5 @@ def _answers(owner: Owner) -> bool:
             body = json.loads(answer.read(65_536))
         except (OSError, HTTPException, ValueError):
             return False
-    return answer.status == 200 and isinstance(body, dict) and body.get("pid") == owner.pid
+    ours = answer.status == 200 and isinstance(body, dict) and body.get("pid") == owner.pid
+    return ours and answer.getheader(INDEX_HEADER, "") == owner.index_id

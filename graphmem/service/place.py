@@ -81,6 +81,22 @@ def _restrict(path: Path) -> None:
         return  # it was there for a moment
 
 
+def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
+    """The root of a project whose index came along when it was copied or moved; "" when the index is of another or of none.
+
+    Args:
+        data_dir: the index.
+        before: the root it was made of.
+        project: the one it was opened for.
+    """
+    here = project.resolve()
+    if not before or data_dir.resolve() != here / NAME or Path(before) == here:
+        return ""
+    original = Path(before) / NAME
+    copied = original.is_dir() and not original.samefile(data_dir)
+    return str(here) if copied or not Path(before).is_dir() else ""
+
+
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository: its memories would be taken for one's own, its files for graphmem's.
 

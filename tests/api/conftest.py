@@ -145,6 +145,8 @@ class Counting:
 
     def __getattr__(self, verb: str) -> Any:
         attribute = getattr(self._service, verb)
+        if not callable(attribute):
+            return attribute
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             self.calls.append(Call(verb, len(args[0]) if args and isinstance(args[0], list) else 1))

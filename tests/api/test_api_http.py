@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import httpx
 import pytest
@@ -326,3 +327,66 @@ def test_a_websocket_that_may_not_is_refused_before_it_opens(guarded, headers):
     with pytest.raises(InvalidStatus) as refused, websocket(guarded, additional_headers=headers):
         pass
     assert refused.value.response.status_code == 403
+
+
+def raw(port: int, head: bytes) -> int:
+    """The status of a request that no library would send."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(head + b"\r\nConnection: close\r\n\r\n")
+        return int(connection.recv(4_096).split(b" ", 2)[1])
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /health HTTP/1.1\r\nHost: localhost", 200),
+        (b"GET /health HTTP/1.1\r\nHost: localhost:99", 200),
+        (b"GET /health HTTP/1.1\r\nHost: LOCALHOST:", 200),
+        (b"GET /health HTTP/1.1\r\nHost: [::1]:8420", 200),
+        (b"GET /health HTTP/1.1\r\nHost: 192.168.0.7:8420", 200),
+        (b"GET http://localhost:1/health HTTP/1.1\r\nHost: localhost:1", 200),
+        (b"GET /health HTTP/1.1\r\nHost: [127.0.0.1].evil.example", 403),
+        (b"GET /health HTTP/1.1\r\nHost: [::1]evil", 403),
+        (b"GET /health HTTP/1.1\r\nHost: [::1].evil.example:80", 403),
+        (b"GET /health HTTP/1.1\r\nHost: [127.0.0.1]", 403),
+        (b"GET /health HTTP/1.1\r\nHost: ::1", 403),
+        (b"GET /health HTTP/1.1\r\nHost: me@localhost", 403),
+        (b"GET /health HTTP/1.1\r\nHost: localhost, evil.example", 403),
+        (b"GET /health HTTP/1.1\r\nHost: localhost:80:80", 403),
+        (b"GET /health HTTP/1.1\r\nHost: localhost/", 403),
+        (b"GET /health HTTP/1.1\r\nHost: evil.example", 403),
+        (b"GET /health HTTP/1.1\r\nHost:", 403),
+        (b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost", 403),
+        (b"GET http://evil.example HTTP/1.1\r\nHost: localhost", 403),
+        (b"GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost", 403),
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost", 400),
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", 400),
+        (b"GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\nHost: localhost", 400),
+        (b"GET /health HTTP/1.1\r\nAccept: */*", 400),
+    ],
+)
+def test_a_host_is_read_as_the_standard_has_it(client, head, status):
+    assert raw(client.port, head) == status
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
+def test_what_pages_of_other_sites_embed_is_refused_but_for_pages(client, site):
+    for path in ("/", "/explore", "/explore/impact/x", "/graphql"):
+        assert client.http.get(path, headers={"sec-fetch-site": site}).status_code == 200, path
+    for path in ("/export.jsonl", "/health", "/ready", "/metrics", "/explore/assets/app.css", "/mcp", "/import"):
+        assert client.http.get(path, headers={"sec-fetch-site": site}).status_code == 403, path
+    assert client.post({"operationName": "Project"}, **{"sec-fetch-site": site}).status_code == 403
+    for own in ("same-origin", "none"):
+        assert client.http.get("/export.jsonl", headers={"sec-fetch-site": own}).status_code == 200
+
+
+def test_a_site_that_is_allowed_may_be_another(serve):
+    client = serve(allowed_origins=("https://ide.example.com", "vscode-webview://*"))
+    for origin in ("https://ide.example.com", "vscode-webview://0f3a-11", "vscode-webview://other"):
+        answer = client.post({"operationName": "Project"}, origin=origin, **{"sec-fetch-site": "cross-site"})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["access-control-allow-origin"] == origin
+    for origin in ("https://evil.example", "vscode-webview-evil://x", "null", "https://vscode-webview"):
+        assert client.post({"operationName": "Project"}, origin=origin).status_code == 403
+    with pytest.raises(SettingsError):
+        serve(allowed_origins=("https://*",))

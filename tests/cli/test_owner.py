@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -12,22 +14,27 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from graphmem._identity import INDEX_HEADER, index_id
 from graphmem.api.serve import listen
 from graphmem.errors import OwnerUnreachableError
-from graphmem.hooks.here import is_here
+from graphmem.hooks.here import is_here, is_stopped
 from graphmem.service import owner
 
 
 class _Health(BaseHTTPRequestHandler):
     pid = os.getpid()
+    asked: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
+        self.asked.append(self.path)
         body = json.dumps({"status": "ok", "pid": self.pid}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header(INDEX_HEADER, self.server.index)  # type: ignore[attr-defined]
         self.end_headers()
         self.wfile.write(body)
 
@@ -36,9 +43,11 @@ class _Health(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def health() -> Iterator[str]:
-    """An HTTP server that answers like a graphmem of this process."""
+def health(tmp_path: Path) -> Iterator[str]:
+    """An HTTP server that answers like a graphmem of this process that serves the index of the test."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Health)
+    server.index = index_id(tmp_path)  # type: ignore[attr-defined]
+    _Health.asked.clear()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -60,7 +69,7 @@ def test_an_owner_whose_process_ended_is_nobody(tmp_path: Path) -> None:
     path = tmp_path / "owner.json"
     ended = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     started = owner.process_start(ended.pid)
-    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", ended.pid, started, "", "1.0")._asdict()))
+    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", ended.pid, started, "", "1.0", index_id(tmp_path))._asdict()))
     ended.communicate(b"\n")
     assert started
     assert owner.find(path) is None
@@ -68,13 +77,13 @@ def test_an_owner_whose_process_ended_is_nobody(tmp_path: Path) -> None:
 
 def test_a_process_number_given_to_somebody_else_is_not_the_owner(tmp_path: Path) -> None:
     path = tmp_path / "owner.json"
-    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", os.getpid(), "another-boot:1", "", "1.0")._asdict()))
+    path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", os.getpid(), "another-boot:1", "", "1.0", index_id(tmp_path))._asdict()))
     assert owner.find(path) is None
 
 
 def test_another_program_on_the_port_is_not_the_owner(tmp_path: Path, health: str) -> None:
     path = tmp_path / "owner.json"
-    path.write_text(json.dumps(owner.Owner(health, 2**22 - 1, "", "", "1.0")._asdict()))
+    path.write_text(json.dumps(owner.Owner(health, 2**22 - 1, "", "", "1.0", index_id(tmp_path))._asdict()))
     assert owner.find(path) is None
 
 
@@ -84,6 +93,48 @@ def test_an_owner_that_lives_and_does_not_answer_is_said_so(tmp_path: Path) -> N
     with pytest.raises(OwnerUnreachableError) as failure:
         owner.find(path, patience_s=0.3)
     assert failure.value.pid == os.getpid()
+
+
+def test_the_file_of_a_copy_is_passed_over_and_nobody_is_asked(tmp_path: Path, health: str) -> None:
+    (tmp_path / "copy").mkdir()
+    owner.publish(tmp_path / "owner.json", health, "secret", "1.0")
+    shutil.copy2(tmp_path / "owner.json", tmp_path / "copy" / "owner.json")
+    assert owner.find(tmp_path / "copy" / "owner.json") is None
+    assert _Health.asked == []
+
+
+def test_the_file_of_a_folder_that_was_moved_holds(tmp_path: Path, health: str) -> None:
+    (tmp_path / "before").mkdir()
+    published = owner.publish(tmp_path / "before" / "owner.json", "http://127.0.0.1:1", "", "1.0")
+    (tmp_path / "before").rename(tmp_path / "after")
+    assert published.index_id == index_id(tmp_path / "after")
+    with pytest.raises(OwnerUnreachableError):  # it is looked for, and does not answer
+        owner.find(tmp_path / "after" / "owner.json", patience_s=0)
+
+
+def test_a_server_of_the_same_number_that_serves_another_index_is_not_the_owner(tmp_path: Path, health: str) -> None:
+    (tmp_path / "index").mkdir()  # process numbers are not unique: each container counts its own
+    path = tmp_path / "index" / "owner.json"
+    path.write_text(json.dumps(owner.Owner(health, os.getpid(), "another-boot:1", "", "1.0", index_id(path.parent))._asdict()))
+    assert owner.find(path) is None
+    assert _Health.asked == [owner.HEALTH_PATH]
+
+
+def test_an_owner_that_is_stopped_is_said_at_once_with_the_way_on(tmp_path: Path) -> None:
+    path = tmp_path / "owner.json"
+    stopped = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        started = owner.process_start(stopped.pid)
+        path.write_text(json.dumps(owner.Owner("http://127.0.0.1:1", stopped.pid, started, "", "1.0", index_id(tmp_path))._asdict()))
+        stopped.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, stopped.pid, os.WSTOPPED)
+        assert is_stopped(stopped.pid, started)
+        assert not is_stopped(stopped.pid, "another-boot:1")
+        with pytest.raises(OwnerUnreachableError, match=rf"kill -CONT {stopped.pid}.*kill -KILL {stopped.pid}"):
+            owner.find(path, patience_s=1e9)
+    finally:
+        stopped.kill()
+        stopped.communicate()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x"}', "null"])

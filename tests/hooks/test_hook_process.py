@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem._identity import index_id
 from graphmem.hooks import entry
 from graphmem.injection.deadlines import DEADLINES_S
 
@@ -35,7 +36,8 @@ def answering(tmp_path):
     listener = socket.create_server(("127.0.0.1", 0))
     (tmp_path / ".graphmem").mkdir()
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    record = {"address": address, "pid": os.getpid(), "started": "", "token": "", "version": "0"}
+    index = index_id(tmp_path / ".graphmem")
+    record = {"address": address, "pid": os.getpid(), "started": "", "token": "", "version": "0", "index_id": index}
     (tmp_path / ".graphmem" / "owner.json").write_text(json.dumps(record), encoding="utf-8")
     closing = threading.Event()
     threads = []
@@ -167,12 +169,13 @@ def test_an_owner_that_is_gone_is_no_owner(tmp_path, payload):
         port = gone.getsockname()[1]
     (tmp_path / ".graphmem").mkdir()
     file = tmp_path / ".graphmem" / "owner.json"
+    here = index_id(tmp_path / ".graphmem")
     for content in (
-        json.dumps({"address": f"http://127.0.0.1:{port}", "token": ""}),
+        json.dumps({"address": f"http://127.0.0.1:{port}", "token": "", "index_id": here}),
         "{",
         "[]",
-        '{"address": "ftp://x"}',
-        '{"address": "http://x:y"}',
+        json.dumps({"address": "ftp://x", "index_id": here}),
+        json.dumps({"address": "http://x:y", "index_id": here}),
     ):
         file.write_text(content, encoding="utf-8")
         ran = run("gemini", given=as_bytes(payload("gemini", "AfterTool", tmp_path)), cwd=tmp_path)

@@ -8,6 +8,7 @@
 
 const ENDPOINT = new URL("/graphql", window.location.href).href;
 const TOKEN_KEY = "graphmem-token";
+const INDEX = "graphmem-index"; // header that names the index an answer comes from, and the one a request is meant for
 
 const EXAMPLE = `# Ask the graph of this repository.
 # Ctrl-Space completes, Ctrl-Enter runs,
@@ -171,14 +172,18 @@ function askForToken(answer) {
   document.getElementById("token-error").textContent = sessionStorage.getItem(TOKEN_KEY) ? answer.errors[0].message : "";
 }
 
+let index = ""; // of the first answer; the server refuses what is meant for another
+
 async function post(params, options, accept) {
   const headers = { "content-type": "application/json", accept, ...(options?.headers ?? {}) };
+  if (index) headers[INDEX] = index;
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token && !("Authorization" in headers)) {
     headers.authorization = `Bearer ${token}`;
   }
   const response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify(params) });
   response.tokenSent = token;
+  index ||= response.headers.get(INDEX) ?? "";
   return response;
 }
 

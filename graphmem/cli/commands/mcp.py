@@ -9,7 +9,7 @@ import typer
 
 from graphmem.cli import options
 from graphmem.cli.door import door
-from graphmem.errors import OwnerUnreachableError
+from graphmem.errors import OwnerUnreachableError, WrongIndexError
 
 if TYPE_CHECKING:
     from graphmem._remote import RemoteGraphMem
@@ -46,7 +46,7 @@ class _Standing:
         if self._found is not None:
             try:
                 self._found.project()
-            except OwnerUnreachableError:
+            except (OwnerUnreachableError, WrongIndexError):
                 self._found = None
         if self._found is None:
             self._found = connect_or_start(self._location)

@@ -2,6 +2,8 @@
 
 const ENDPOINT = new URL("/graphql", location.href).href;
 const TOKEN_KEY = "graphmem-token"; // the query page's: one token a tab
+const INDEX = "graphmem-index"; // header that names the index an answer comes from, and the one a request is meant for
+let index = ""; // of the first answer: another project may be served at this address later, and its answers would lie
 
 const fragment = new URLSearchParams(location.hash.slice(1));
 if (fragment.has("token")) {
@@ -41,6 +43,7 @@ export async function ask(operation, variables = {}, signal = undefined) {
   const headers = { "content-type": "application/json", accept: "application/json" };
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers.authorization = `Bearer ${token}`;
+  if (index) headers[INDEX] = index;
   let response;
   try {
     response = await fetch(ENDPOINT, { method: "POST", headers, body: JSON.stringify({ operationName: operation, variables }), signal });
@@ -48,6 +51,9 @@ export async function ask(operation, variables = {}, signal = undefined) {
     if (error.name === "AbortError") throw error;
     throw new Refusal("The server does not answer. Is graphmem serve still running?", { code: "UNREACHABLE" });
   }
+  const found = response.headers.get(INDEX) ?? "";
+  if (index && found && found !== index) throw new Refusal("Another index is served at this address now. Reload the page to see it.", { code: "CONFLICT" });
+  index ||= found;
   const body = await response.json();
   if (response.status === 401) onToken(Boolean(token));
   const first = body.errors?.[0];

@@ -1,0 +1,244 @@
+"""HTTP and WebSockets as uvicorn speaks them, with bounds on what a client may send and how long it may take.
+
+What is refused here never reaches the application: headers that are too large or too slow, and bodies that do not come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any, Final
+
+import httptools
+import orjson
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from graphmem.api.failures import payload
+from graphmem.api.holding import Connections, Phase, Slot, cut_off
+
+HEADERS: Final = 100  # of one request
+PIPELINED: Final = 32  # requests that wait for the answer of the one before
+FRAMING: Final = 16  # bytes of framing that may come with each byte of a chunked body
+
+REFUSALS: Final = {
+    400: ("BAD_INPUT", "This is no HTTP request the server understands"),
+    408: ("TIMEOUT", "The request did not arrive in time"),
+    431: ("LIMIT", "The headers of the request are too large; send fewer and shorter ones"),
+    503: ("LIMIT", "Too many requests were sent before the first was answered; wait for answers"),
+}
+
+
+class _RefusedError(Exception):
+    """Ends the parsing of a request; the parser hands it on as an error of its own."""
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """One HTTP connection.
+
+    Args:
+        header_bytes: of the headers of one request, its first line included.
+        connections: all of the server.
+        slot: the one this is.
+        **uvicorn: for uvicorn's protocol.
+    """
+
+    def __init__(self, header_bytes: int, connections: Connections, slot: Slot, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._most = header_bytes
+        self._all = connections
+        self._slot = slot
+        self._head = 0  # bytes of this request's headers that were parsed
+        self._loose = 0  # bytes that came for headers or framing since the last thing that was complete
+        self._body = 0  # bytes of bodies in this piece
+        self._in_headers = False
+        self._refused = 400
+        self._running: RequestResponseCycle | None = None  # what is being answered; `cycle` is the last one that came
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Its client is there, with TLS when it is to be."""
+        super().connection_made(transport)
+        slot = self._slot
+        slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._all.leave(self._slot)
+        self._tell_gone()
+        super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _tell_gone(self) -> None:
+        """Whoever is answering hears that its client has gone: nothing more may be written."""
+        for cycle in (self._running, self.cycle):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
+
+    def _let_go(self) -> None:
+        self._tell_gone()
+        cut_off(self.transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse a piece, and see that it is no flood of headers."""
+        self._body = 0
+        super().data_received(data)
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return
+        self._loose = max(0, self._loose + len(data) - FRAMING * self._body)
+        if self._loose > self._most and (self._in_headers or self._owes_body()):
+            self._refuse(431)
+            return
+        self._slot.note()
+        self._slot.size += self._body
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._head, self._in_headers = 0, True
+
+    def on_url(self, url: bytes) -> None:
+        """A piece of its address."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, also of those that follow a chunked body."""
+        self._count(len(name) + len(value))
+        if len(self.headers) >= HEADERS:
+            self._stop(431)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The request can be answered, its body may follow."""
+        self._loose, self._in_headers = 0, False
+        if len(self.pipeline) >= PIPELINED:
+            self._stop(503)
+        self._make_relative()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of its body."""
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """All of it is there."""
+        self._loose = 0
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """It was answered."""
+        super().on_response_complete()
+        self._slot.note()
+
+    def resume_writing(self) -> None:
+        """The client took what was ready."""
+        super().resume_writing()
+        self._slot.begin(self._phase())
+
+    def handle_websocket_upgrade(self) -> None:
+        """Go on as a WebSocket, in the same place."""
+        self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
+        super().handle_websocket_upgrade()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what could not be parsed, or was not to be parsed any further."""
+        self._refuse(self._refused)
+
+    def _make_relative(self) -> None:
+        """Take an address with a host apart: the host stands for that of the header (RFC 9112, 3.2.2)."""
+        before, found, after = self.url.partition(b"://")
+        if found and not before.startswith(b"/"):
+            ends = [at for at in map(after.find, (b"/", b"?")) if at >= 0]
+            at = min(ends, default=len(after))
+            self.url = after[at:] if after[at:].startswith(b"/") else b"/" + after[at:]
+            self.headers[:] = [(name, after[:at] if name == b"host" else value) for name, value in self.headers]
+        httptools.parse_url(self.url)
+
+    def _phase(self) -> Phase:
+        transport, cycle = self.transport, self.cycle
+        waiting = transport.get_write_buffer_size()
+        if waiting:
+            self._slot.wait_to_write(waiting)
+            return Phase.CLOSING if transport.is_closing() else Phase.WRITING
+        if transport.is_closing():
+            return Phase.CLOSING
+        if cycle is not None and not cycle.response_complete:
+            return Phase.BODY if self._owes_body() else Phase.ANSWER
+        if cycle is None or self._in_headers:
+            return Phase.HEADERS
+        return Phase.REST if cycle.more_body else Phase.IDLE
+
+    def _owes_body(self) -> bool:
+        return self.cycle is not None and self.cycle.more_body and not self.flow.read_paused
+
+    def _count(self, size: int) -> None:
+        self._head += size
+        if self._head > self._most:
+            self._stop(431)
+
+    def _stop(self, status: int) -> None:
+        self._refused = status
+        raise _RefusedError
+
+    def _end_late(self) -> None:
+        phase = self._slot.phase
+        if phase in (Phase.HEADERS, Phase.BODY) and (self.cycle is None or not self.cycle.response_started or self.cycle.response_complete):
+            self._refuse(408)
+        else:
+            self._let_go()
+
+    def _refuse(self, status: int) -> None:
+        """Say why in a few words and close; what is not read of them in time is cut off."""
+        code, said = REFUSALS[status]
+        body = orjson.dumps(payload(code, said))
+        head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+        self._tell_gone()
+        self.transport.write(STATUS_LINE[status] + head + body)
+        self.transport.close()
+        self._slot.note()
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """One WebSocket, in the place of the HTTP connection it was.
+
+    Args:
+        connections: all of the server.
+        slot: the one this is.
+        **uvicorn: for uvicorn's protocol.
+    """
+
+    def __init__(self, connections: Connections, slot: Slot, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._all = connections
+        self._slot = slot
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It goes on."""
+        super().connection_made(transport)
+        slot = self._slot
+        slot.let_go = slot.late = partial(cut_off, self.transport)
+        slot.look = self._phase
+        slot.note()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._all.leave(self._slot)
+        super().connection_lost(exc)
+
+    def resume_writing(self) -> None:
+        """The client took what was ready."""
+        super().resume_writing()
+        self._slot.begin(self._phase())
+
+    def _phase(self) -> Phase:
+        waiting = self.transport.get_write_buffer_size()
+        if waiting:
+            self._slot.wait_to_write(waiting)
+        if self.transport.is_closing():
+            return Phase.CLOSING
+        return Phase.WRITING if waiting else Phase.STREAM
