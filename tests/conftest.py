@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from graphmem._faults import RAISE
 from graphmem.embedding.hashed import HashedEmbedder
@@ -21,6 +22,10 @@ from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
 
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
+
+# Speed is not what a property promises: a loaded machine neither fails an example nor the making of one.
+settings.register_profile("graphmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("graphmem")
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def slow(edges, seeds, max_depth, floor):
     return {node: (depth[node], value) for node, value in best[-1].items() if node not in seeds}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(edges_strategy, st.sets(st.integers(0, 11), min_size=1, max_size=3), st.integers(1, 6), st.sampled_from([0.05, 0.3, 0.8]))
 def test_walk_finds_the_best_product_and_the_fewest_steps_within_the_bounds(edges, seeds, max_depth, floor):
     values = np.array([value for _, _, value in edges], dtype=np.float32)
@@ -80,7 +80,7 @@ def through_stand_ins(edges, begins, seeds, max_depth, floor, *, is_forward):
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(edges_strategy, st.sets(st.integers(0, 39), max_size=8), st.integers(0, 11), st.integers(1, 5), st.booleans())
 def test_an_edge_from_a_stand_in_only_begins_a_path_of_dependencies(edges, rows, seed, max_depth, is_forward):
     begins = sorted(row for row in rows if row < len(edges))
@@ -103,7 +103,7 @@ def test_an_edge_from_a_stand_in_only_begins_a_path_of_dependencies(edges, rows,
         assert len(path) <= max_depth
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(edges_strategy, st.integers(1, 5))
 def test_every_path_is_real_within_the_depth_and_worth_what_it_says(edges, max_depth):
     values = np.array([value for _, _, value in edges], dtype=np.float32)

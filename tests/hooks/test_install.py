@@ -83,7 +83,7 @@ theirs = st.fixed_dictionaries(
 layouts = st.sampled_from([{}, {"indent": 2}, {"indent": 4}, {"indent": "\t"}, {"separators": (",", ":")}])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.sampled_from(["claude-code", "cursor", "gemini", "opencode"]),
     theirs,
@@ -298,7 +298,7 @@ def test_a_diff_shows_what_would_happen(place):
     assert place.tree() == {".claude/settings.json": b"{}"}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3), max_leaves=8), layouts)
 def test_json_as_text_reads_what_json_reads(value, layout):
     text = json.dumps({"it": value}, **layout)
@@ -307,7 +307,7 @@ def test_json_as_text_reads_what_json_reads(value, layout):
     assert JsonText(with_comments, comments=True).get(("it",)) == value
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.text(st.sampled_from('{}[]:,"1a \n/*'), max_size=30))
 def test_json_as_text_refuses_what_json_refuses(text):
     try:

@@ -89,7 +89,7 @@ def test_words_the_vocabulary_does_not_know_count_their_bytes():
     assert count_tokens("x" * 5_000) >= 1_000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(items(), max_size=25),
     st.integers(0, 1_500),
@@ -106,7 +106,7 @@ def test_no_text_is_ever_larger_than_its_budget(found, total, phase, form, asked
     assert pack(list(reversed(found)), budget, FORMATS[form], count_tokens, phase, asked=asked).tokens <= total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(items().filter(lambda one: one.kind != "code"), max_size=25), st.integers(0, 1_000))
 def test_every_item_is_shown_or_counted(found, total):
     found = distinct(found)

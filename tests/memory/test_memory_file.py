@@ -7,7 +7,7 @@ import os
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphMem
@@ -280,7 +280,7 @@ DOCUMENTS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(documents=st.lists(DOCUMENTS, min_size=1, max_size=6))
 def test_of_any_markdown_every_line_is_still_there_in_order(tmp_path_factory, documents):
     root = tmp_path_factory.mktemp("any")

@@ -249,7 +249,7 @@ MEMORIES = st.lists(
 )
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(items=MEMORIES, data=st.data())
 def test_export_and_import_lose_nothing(tmp_path_factory, items, data):
     root = tmp_path_factory.mktemp("lossless")

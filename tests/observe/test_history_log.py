@@ -124,7 +124,7 @@ FILES = st.lists(st.sampled_from([f"{name}.py" for name in "abcdef"]), min_size=
 CHANGES = st.lists(st.tuples(st.integers(0, 400), FILES), min_size=1, max_size=12, unique_by=lambda one: one[0])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CHANGES, st.randoms(use_true_random=False), st.integers(0, 400))
 def test_the_order_of_recording_does_not_matter(tmp_path_factory, changes, random, renamed_at):
     folder = tmp_path_factory.mktemp("log")

@@ -16,7 +16,7 @@ from graphmem.projection.graph import GraphView, kind_mask
 seeds = st.integers(0, 2**32)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds)
 def test_a_view_holds_every_row_of_the_tables_and_no_other(world, seed):
     w = world(seed)
@@ -60,7 +60,7 @@ def test_a_view_holds_every_row_of_the_tables_and_no_other(world, seed):
         assert [u[1:3] for u in mine] == sorted(u[1:3] for u in mine)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds)
 def test_walking_forward_and_backward_gives_the_same_edges(world, seed):
     view = GraphView.from_tables(world(seed).tables())
@@ -74,7 +74,7 @@ def test_walking_forward_and_backward_gives_the_same_edges(world, seed):
         assert [e for e in view.in_edges(i) if view.kind_of(e) in ("CALLS", "INHERITS")] == view.in_edges(i, ["CALLS", "INHERITS"]).tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=seeds, size=st.integers(1, 9), edits=st.integers(1, 5))
 def test_a_patched_view_equals_one_built_anew(world, seed, size, edits):
     w = world(seed, size)
@@ -88,7 +88,7 @@ def test_a_patched_view_equals_one_built_anew(world, seed, size, edits):
         assert np.array_equal(view.in_src, fresh.in_src)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=seeds, size=st.integers(1, 9), edits=st.integers(1, 6))
 def test_look_ups_taken_over_by_a_patched_view_are_those_of_one_built_anew(world, seed, size, edits):
     w = world(seed, size)
@@ -142,7 +142,7 @@ def test_a_patch_leaves_the_old_view_as_it_was(world):
     assert before.arrays.difference(GraphView.from_tables(tables).arrays) == ""
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_saved_view_is_loaded_as_it_was(world, seed, tmp_path_factory):
     w = world(seed, 8)

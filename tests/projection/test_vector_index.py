@@ -17,7 +17,7 @@ def made(n, dim=16, seed=0):
     return VectorIndex("model", dim, [f"h{i}" for i in range(n)], vectors), vectors
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(0, 60), k=st.integers(1, 70), seed=st.integers(0, 999), share=st.sampled_from([0.0, 0.1, 0.6, 1.0]))
 def test_the_nearest_rows_are_those_of_a_plain_scan(n, k, seed, share):
     index, vectors = made(n, seed=seed)

@@ -78,7 +78,7 @@ def test_scores_are_bm25_with_weighted_columns(as_packed, tmp_path):
     assert [hit.score for hit in hits] == pytest.approx([expected[key] for key in order])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_factory):
     w = world(seed, 7)
@@ -97,7 +97,7 @@ def test_every_row_that_has_a_word_is_found_and_no_other(world, seed, tmp_path_f
     assert index.hashes() == sorted({row.text_hash for row in w.chunks.values()})
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=seeds, edits=st.integers(1, 4))
 def test_a_patched_index_answers_as_one_built_anew(world, seed, edits, tmp_path_factory):
     w = world(seed, 7)

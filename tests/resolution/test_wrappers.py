@@ -50,7 +50,7 @@ def names(view, ref, **question):
     return {hit.symbol.qualname for hit in impact(view, resolve_ref(view, ref), Question(**question), STATE).hits}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(sorted(WRITTEN)), min_size=2, max_size=6))
 def test_impact_through_a_decorator_reaches_the_callers_of_the_decorated_function_and_of_no_other(graph_of, decorated):
     view = graph_of(source_of(decorated))

@@ -245,14 +245,14 @@ def _expect_harmless(text: str) -> None:
     }
 
 
-@settings(max_examples=60 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60 * RUNS, suppress_health_check=list(HealthCheck))
 @given(_QUERY)
 def test_whatever_is_let_through_is_harmless(query: str) -> None:
     found = checked(query, _used(query), 10**6 - 1)
     _expect_harmless(found.text)
 
 
-@settings(max_examples=100 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 * RUNS, suppress_health_check=list(HealthCheck))
 @given(st.one_of(_SOUP, st.tuples(_QUERY, _SOUP, st.integers(0, 80)).map(lambda one: one[0][: one[2]] + one[1] + one[0][one[2] :])))
 def test_mixed_up_queries_are_refused_in_a_sentence_or_are_harmless(query: str) -> None:
     try:
@@ -262,7 +262,7 @@ def test_mixed_up_queries_are_refused_in_a_sentence_or_are_harmless(query: str) 
     _expect_harmless(found.text)
 
 
-@settings(max_examples=3 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3 * RUNS, suppress_health_check=list(HealthCheck))
 @given(query=_QUERY)
 def test_the_engine_answers_made_up_queries_or_they_are_refused_with_a_reason(service: GraphMem, query: str) -> None:
     try:

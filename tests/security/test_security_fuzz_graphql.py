@@ -228,13 +228,13 @@ def expect_sense(http: httpx.Client, body: dict[str, Any]) -> None:
         assert len(json.dumps(error)) < 20_000, "what was sent comes back in part at most"
 
 
-@settings(max_examples=50 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50 * RUNS, suppress_health_check=list(HealthCheck))
 @given(body=operations("query"))
 def test_fuzzed_questions_never_meet_an_internal_error(http: httpx.Client, body: dict[str, Any]) -> None:
     expect_sense(http, body)
 
 
-@settings(max_examples=50 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50 * RUNS, suppress_health_check=list(HealthCheck))
 @given(body=operations("mutation"))
 def test_fuzzed_changes_never_meet_an_internal_error(http: httpx.Client, body: dict[str, Any]) -> None:
     expect_sense(http, body)
@@ -242,7 +242,7 @@ def test_fuzzed_changes_never_meet_an_internal_error(http: httpx.Client, body: d
 
 
 @pytest.mark.skipif(RUNS < 2, reason="seconds each: with FUZZ_RUNS")
-@settings(max_examples=3 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3 * RUNS, suppress_health_check=list(HealthCheck))
 @given(body=st.one_of(operations("query", slow=True), operations("mutation", slow=True)))
 def test_fuzzed_slow_operations_never_meet_an_internal_error(http: httpx.Client, body: dict[str, Any]) -> None:
     expect_sense(http, body)
@@ -262,7 +262,7 @@ _BROKEN = st.one_of(
 )
 
 
-@settings(max_examples=50 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50 * RUNS, suppress_health_check=list(HealthCheck))
 @given(body=_BROKEN, path=st.sampled_from(["/graphql", "/graphql", "/graphql", "/import"]))
 def test_fuzzed_bodies_that_are_no_operations_are_refused_as_what_they_are(http: httpx.Client, body: bytes, path: str) -> None:
     response = http.post(path, content=body, headers={"content-type": "application/json"})
@@ -270,7 +270,7 @@ def test_fuzzed_bodies_that_are_no_operations_are_refused_as_what_they_are(http:
     assert all(error["extensions"]["code"] != "INTERNAL" for error in response.json().get("errors", ())), (response.text, body)
 
 
-@settings(max_examples=40 * RUNS, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40 * RUNS, suppress_health_check=list(HealthCheck))
 @given(
     path=st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40)),
     under=st.sampled_from(["", "explore/", "explore/assets/", "graphql/assets/", "graphql/", "mcp/", "export.jsonl/"]),

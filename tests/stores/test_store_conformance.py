@@ -45,7 +45,7 @@ def test_everything_is_there_after_closing_and_opening(store, world, equal, open
     assert again.meta() == {"root": "/r"}
 
 
-@settings(max_examples=6, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 10_000), steps=st.lists(st.integers(1, 6), min_size=1, max_size=5))
 def test_any_sequence_of_changes_leaves_what_a_dictionary_would_hold(open_at, tmp_path_factory, new_world, equal, seed, steps):
     path = tmp_path_factory.mktemp("model") / "graph.db"
@@ -60,7 +60,7 @@ def test_any_sequence_of_changes_leaves_what_a_dictionary_would_hold(open_at, tm
     equal(open_at(path), world)
 
 
-@settings(max_examples=3, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, phases=PHASES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 10_000))
 def test_large_changes_through_a_new_file_give_the_same_graph(open_at, tmp_path_factory, new_world, equal, seed):
     world, store = new_world(seed), open_at(tmp_path_factory.mktemp("large") / "graph.db")
