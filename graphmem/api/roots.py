@@ -182,7 +182,7 @@ def _bounded(parameter: Parameter, within: Within) -> Convert:
         allowed = getattr(limits, within.limit)
         if not isinstance(value, list):
             return at_most(allowed, parameter.graphql_name, value)
-        return no_more_than(allowed, parameter.graphql_name, value) if value or parameter.is_required else value
+        return no_more_than(allowed, parameter.graphql_name, value) if value else value  # what needs one at least says so itself
 
     return convert
 

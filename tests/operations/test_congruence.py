@@ -1,0 +1,291 @@
+"""Every operation answers the same in process, through the remote client, as raw GraphQL, as a command and as an agent's tool.
+
+The cases are held against the registry: an operation without a case fails, so does a case without its operation.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from graphmem._decode import variable
+from graphmem.answers import to_json
+from graphmem.errors import GraphMemError
+from graphmem.mcp_server.tools import TOOLS
+from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
+from graphmem.operations.registry import registry
+
+PRICE, CART = "shop/price.py", "shop/cart.py"
+
+
+class Case(NamedTuple):
+    """What an operation is asked."""
+
+    given: Mapping[str, Any] = {}
+    refused: Mapping[str, Any] | None = None  # arguments it refuses
+    command: tuple[str, ...] = ()  # with `--json`, which prints the same answer
+
+
+EVENT = {"session_id": "s1", "step": 1, "at": "2026-01-03T10:00:00Z", "kind": "tool", "tool": "Read", "args": {"path": PRICE}, "ok": True}
+HOOK = json.dumps({"session_id": "s2", "hook_event_name": "SessionStart", "source": "startup", "cwd": "."})
+
+# In this order, after the commands and tools: an operation may use what those above it made.
+CASES: dict[str, Case] = {
+    "project": Case(),
+    "state": Case(),
+    "symbol": Case({"ref": "Cart", "source": True}, {"ref": "chekout"}, ("symbol", "Cart", "--source")),
+    "symbols": Case({"query": "total", "limit": 2, "offset": 1}, {"limit": -1}),
+    "files": Case({"prefix": "shop/", "limit": 2}, {"limit": -1}),
+    "impact": Case(
+        {"targets": ["rounded"], "max_depth": 3, "min_confidence": 0.1},
+        {"targets": ["total"]},
+        ("impact", "rounded", "--max-depth", "3", "--min-confidence", "0.1"),
+    ),
+    "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
+    "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}, ("path", "checkout", "rounded")),
+    "subgraph": Case({"seeds": ["rounded"], "depth": 2}, {"seeds": ["nothing"]}),
+    "atlas": Case({"edges": 10}),
+    "atlas_symbols": Case({"paths": [PRICE]}),
+    "neighbourhood": Case({"refs": ["rounded"], "kinds": ["CALLS"]}, {"refs": ["nothing"]}),
+    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}, ("search", "checkout the cart", "-k", "4")),
+    "export": Case(),
+    "modules": Case(command=("modules",)),
+    "module": Case({"ref": PRICE}, {"ref": "nothing"}),
+    "cycles": Case({"level": "files"}, {"level": "towns"}, ("cycles",)),
+    "entry_points": Case({"kinds": ["test"]}, command=()),
+    "flows": Case({"limit": 3}, {"limit": 0}),
+    "hotspots": Case({"level": "symbols"}, {"level": "towns"}, ("hotspots", "--level", "symbols")),
+    "central_symbols": Case({"limit": 3}, {"limit": 0}),
+    "dead_code": Case({"min_confidence": 0.1}, {"min_confidence": 2.0}, ("dead-code", "--min-confidence", "0.1")),
+    "duplicates": Case({"min_tokens": 20}, {"min_tokens": 0}),
+    "drift": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("drift", "HEAD~1")),
+    "report": Case(),
+    "export_view": Case({"view": "impact", "format": "mermaid", "targets": ["rounded"]}, {"view": "impact", "targets": ["nothing"]}),
+    "commits": Case({"limit": 1}, {"limit": 0}, ("commits", "--limit", "1")),
+    "heat_history": Case({"steps": 2}, {"steps": 0}),
+    "paragraphs": Case(),
+    "ask": Case({"question": "how are prices rounded", "limit": 3}, {"question": ""}),
+    "co_access": Case({"files": [PRICE], "limit": 5}, {"files": ["../outside.py"]}, ("coaccess", PRICE)),
+    "file_history": Case({"paths": [PRICE, CART]}),
+    "memory": Case({"id": "taught-one"}, {"id": "nothing"}, ("memory", "show", "taught-one")),
+    "memories": Case({"filter": {"types": ["gotcha"]}, "sort": "importance", "limit": 1}, {"filter": {"sources": ["nobody"]}}),
+    "timeline": Case({"id": "taught-two", "n": 2}, {"id": "nothing"}, ("memory", "timeline", "taught-two", "-n", "2")),
+    "review_queue": Case({"limit": 5}),
+    "aliases": Case(),
+    "audit": Case({"limit": 5}),
+    "export_memories": Case({"format": "markdown"}, {"format": "runes"}),
+    "rules": Case({"files": [PRICE]}),
+    "plan_context": Case({"task": "round prices", "modules": ["shop"]}, {"task": ""}),
+    "relay": Case({"before": "explore", "to": "implement"}, {"before": "explore", "to": "sleep"}),
+    "prefetch": Case({"module": "shop"}),
+    "step_limit": Case({"module": "shop", "base": 20}, {"module": "shop", "base": 0}),
+    "context_budget": Case({"remaining": 20_000}),
+    "trust": Case(command=("trust",)),
+    "sessions": Case({"limit": 5}),
+    "session_detail": Case({"id": "s0"}, {"id": "s0"}),
+    "session_receipts": Case({"session": "s0"}, {"session": "s0"}),
+    "session_summary": Case({"session": "s0"}, {"session": "s0"}),
+    "session_summaries": Case({"limit": 3}),
+    "recent_summaries": Case({"now": "2026-01-04T00:00:00Z"}),
+    "experiment": Case(),
+    "phase_weights": Case(),
+    "health": Case(),
+    "doctor": Case(),
+    "cypher": Case({"query": "MATCH (s:Symbol) RETURN count(s)"}, {"query": "MATCH (s:Symbol) RETURN count(s)"}),
+    "backups": Case(),
+    "verify_index": Case(),
+    # ---- changes
+    "record_co_access": Case({"files": [PRICE, CART], "at": "2026-01-03T10:00:00Z", "session": "pair"}, {"files": []}),
+    "record_rename": Case({"old": "shop/old.py", "new": "shop/new.py", "at": "2026-01-03T11:00:00Z"}, {"old": "../a.py", "new": "b.py"}),
+    "remember": Case(
+        {"content": "Totals are summed before they are rounded.", "type": "fact", "tags": ["money"], "id": "taught-three"}, {"content": ""}
+    ),
+    "remember_many": Case(
+        {"items": [{"content": "Carts are never shared between people.", "id": "taught-four"}, {"content": ""}], "skip_invalid": True},
+        {"items": [{"content": ""}]},
+    ),
+    "update_memory": Case({"id": "taught-three", "importance": 0.9, "tags": ["money", "sum"]}, {"id": "nothing", "importance": 0.9}),
+    "pin": Case({"id": "taught-three", "on": False}, {"id": "nothing"}),
+    "verify": Case({"id": "taught-one"}, {"id": "nothing"}),
+    "dispute": Case({"id": "taught-two", "reason": "it sorts them"}, {"id": "nothing"}),
+    "resolve_conflict": Case({"winner": "taught-one", "note": "seen"}, {"winner": "nothing"}),
+    "note_use": Case({"ids": ["taught-one"], "use": "used"}, {"ids": ["nothing"]}),
+    "set_alias": Case({"term": "basket", "means": ["cart"]}, {"term": "", "means": ["cart"]}),
+    "forget": Case({"id": "taught-four"}, {"id": "nothing"}),
+    "prune": Case({"dry_run": True}),
+    "retract": Case({"origin": "web", "dry_run": True}, {"origin": ""}),
+    "scan_secrets": Case({"dry_run": True}),
+    "import_memories": Case(
+        {"text": "# Notes\n\n- The shop closes at noon on Sundays.\n", "path": "MEMORY.md"}, {"text": "x", "format": "runes"}
+    ),
+    "sync_file": Case({"dry_run": True}, {"path": "../outside.md"}),
+    "rebuild_memories": Case(),
+    "context": Case(
+        {"point": "prompt", "session": "c1", "text": "round the prices", "deadline_s": 20.0}, {"point": "prompt", "phase": "sleep"}
+    ),
+    "context_update": Case({"session": "c2", "messages": ["round the prices"]}, {"session": "c2", "phase": "sleep"}),
+    "context_take": Case({"session": "c3", "deadline_s": 20.0}, {"session": "c3", "format": "runes"}),
+    "set_trust_level": Case({"level": "standard"}, {"level": "blind"}),
+    "hook": Case({"agent": "claude-code", "payload": HOOK}, {"agent": "nobody", "payload": HOOK}),
+    "start_session": Case({"id": "s1", "kind": "build", "agent": "test"}, {"id": "s9", "kind": "dance"}),
+    "observe": Case({"events": [EVENT], "session": "s1"}, {"events": "no list"}),
+    "end_session": Case({"id": "s1", "outcome": "accepted"}, {"id": "s1", "outcome": "lost"}),
+    "undo_session": Case({"session": "s1"}, {"session": "nothing"}),
+    "learn_from": Case({"record": {"session": "s7"}}, {"record": {"session": 7}}),
+    "choose_phase_weights": Case({"choice": "built-in"}, {"choice": "runes"}),
+    "index": Case({"full": False}),
+    "compact": Case(),
+    "backup": Case({"portable": True}),
+    "restore": Case({"file": "no-such.zip"}, {"file": "no-such.zip"}),
+    "rebuild": Case(),
+    "delete_all": Case({"confirm": "shop"}, {"confirm": "another"}),
+}
+NOT_REMOTE = {name for name, one in registry().items() if one.hints.client == "none"}
+
+# What differs between two processes at two moments: when something was written, under which new id, how long it took.
+MOMENT = re.compile(r"(_at|_from|seconds|^at|^short_id)$")
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|#[0-9a-f]{4,}")
+# Answers about the process itself: only their names and their types are compared.
+OF_THE_PROCESS = {"health", "project", "backup", "backups", "verify_index", "compact", "report", "audit", "index", "rebuild"}
+
+
+def masked(name: str, answer: Any) -> Any:
+    """An answer as plain values, without what differs between two processes at two moments."""
+    if name == "doctor":  # `served_at` is the client's own, sizes and timings are of the process
+        answer = {key: None for key in answer if key != "served_at"}
+    plain = json.loads(UUID.sub("ID", json.dumps(to_json(answer), default=str)))
+    return _kinds(plain) if name in OF_THE_PROCESS else _without_moments(plain)
+
+
+def _without_moments(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: "…" if MOMENT.search(key) and isinstance(one, (str, float, dict)) else _without_moments(one) for key, one in value.items()
+        }
+    if isinstance(value, float):
+        return round(value, 5)  # the age of a memory counts in its score
+    return [_without_moments(one) for one in value] if isinstance(value, list) else value
+
+
+def _kinds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _kinds(one) for key, one in value.items()}
+    return [_kinds(one) for one in value[:1]] if isinstance(value, list) else type(value).__name__
+
+
+def first_difference(one: Any, other: Any, at: str = "") -> str:
+    """Where two plain values differ first, in a line; "" where they are equal."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in [*other, *one]:
+            if key not in one or key not in other:
+                return f"{at}.{key} is only in {'the first' if key in one else 'the second'}"
+            if found := first_difference(one[key], other[key], f"{at}.{key}"):
+                return found
+        return ""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return next(
+            (found for place, pair in enumerate(zip(one, other, strict=True)) if (found := first_difference(*pair, f"{at}[{place}]"))), ""
+        )
+    return "" if one == other else f"{at}: {one!r} != {other!r}"
+
+
+def called(target: Any, name: str, given: Mapping[str, Any]) -> Any:
+    answer = getattr(target, name)(**given)
+    return list(answer) if isinstance(answer, Iterator) else answer
+
+
+def outcome(target: Any, name: str, given: Mapping[str, Any]) -> Any:
+    """The answer, or the kind of refusal."""
+    try:
+        return called(target, name, given)
+    except GraphMemError as error:
+        return {"refused": error.code}
+
+
+def test_every_operation_has_a_case_and_every_case_an_operation() -> None:
+    assert CASES.keys() == registry().keys() - NOT_REMOTE
+
+
+def test_only_helpers_of_resolvers_and_streams_are_not_in_the_client() -> None:
+    streams = {"subscribe_progress", "subscribe_memories", "subscribe_context"}
+    assert NOT_REMOTE - streams == {"resolve", "file_info", "symbol_info", "sites", "details", "source", "start_index"}
+
+
+@pytest.mark.parametrize("name", [name for name, one in registry().items() if one.hints.root == "query"])
+def test_the_ready_made_document_answers_every_field(twins, name: str) -> None:
+    operation = registry()[name]
+    given = inspect.signature(operation.function).bind(None, **CASES[name].given).arguments
+    variables = {
+        camel(one.name): variable(one, given[one.name])
+        for one in operation.parameters
+        if one.name in given and not hidden(operation, one.name)
+    }
+    if getattr(operation.answer, "__shape__", None) is not None and operation.answer.__shape__.page:
+        variables = {new: value for old, value in variables.items() if (new := {"limit": "first"}.get(old, old)) != "offset"}
+    here = outcome(twins.here, name, CASES[name].given)
+    if isinstance(here, dict) and here.keys() == {"refused"}:
+        with pytest.raises(GraphMemError) as refusal:
+            twins.there._wire.ask(pascal(name), more=variables)
+        assert refusal.value.code == here["refused"]
+        return
+    data = twins.there._wire.ask(pascal(name), more=variables)
+    assert data.keys() == {camel(name)}
+    assert data[camel(name)] is not None
+
+
+def hidden(operation: Operation, parameter: str) -> bool:
+    one = next(one for one in operation.parameters if one.name == parameter)
+    return one.has(Filled) or one.has(Local)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.command])
+def test_the_command_prints_the_answer(twins, name: str) -> None:
+    case = CASES[name]
+    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "graphmem", *case.command, "--json", "--db", str(twins.for_commands)]
+    ran = subprocess.run(command, cwd=twins.root, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode in (0, 1), ran.stderr
+    assert first_difference(masked(name, json.loads(ran.stdout)), masked(name, called(twins.here, name, case.given))) == ""
+
+
+TOOL_CASES: dict[str, dict[str, Any]] = {
+    "impact": {"targets": ["rounded"]},
+    "search": {"query": "checkout the cart"},
+    "get": {"refs": ["Cart", "rounded"]},
+    "path": {"source": "checkout", "target": "rounded"},
+    "co_access": {"files": [PRICE]},
+    "remember": {"content": "Agents say that lines are floats."},
+    "forget": {"id": "#taught-zero"},
+    "timeline": {"id": "#taught-two"},
+}
+
+
+def test_every_tool_has_a_case() -> None:
+    assert TOOL_CASES.keys() == TOOLS.keys()
+
+
+@pytest.mark.parametrize("name", TOOL_CASES)
+def test_a_tool_tells_the_same_of_a_project_and_of_a_server(twins, name: str) -> None:
+    tool = TOOLS[name]
+    here, there = (tool.answer(service, TOOL_CASES[name], tool.budget) for service in (twins.here, twins.there))
+    assert UUID.sub("ID", there) == UUID.sub("ID", here)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_client_answers_as_the_project_does(twins, name: str) -> None:
+    case = CASES[name]
+    if case.refused is not None:
+        here, there = outcome(twins.here, name, case.refused), outcome(twins.there, name, case.refused)
+        assert there == here
+        assert "refused" in here, f"{name} takes {case.refused}"
+    here, there = outcome(twins.here, name, case.given), outcome(twins.there, name, case.given)
+    assert type(there) is type(here)
+    assert first_difference(masked(name, there), masked(name, here)) == ""
