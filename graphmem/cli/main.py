@@ -85,8 +85,11 @@ class _Commands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            module, _, attribute = self._targets[name].partition(":")
-            found = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
+            if name in self._targets:
+                module, _, attribute = self._targets[name].partition(":")
+                found = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
+            else:
+                found = self._derived()[name]
             if isinstance(found, typer.Typer):
                 self._made[name] = get_group(found)
             else:
@@ -104,13 +107,20 @@ class _Commands(MutableMapping[str, Any]):
         self._made.pop(name, None)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._targets
+        return name in self._targets or name in self._derived()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._targets)
+        return iter([*self._targets, *self._derived()])
 
     def __len__(self) -> int:
-        return len(self._targets)
+        return len(list(iter(self)))
+
+    @staticmethod
+    def _derived() -> dict[str, Any]:
+        """Those that follow from operations; looked at when a name is not one of the others, and for help."""
+        from graphmem.cli import derived
+
+        return {name: derived.command_of(operation) for name, operation in derived.commands().items()}
 
 
 class _Program(TyperGroup):

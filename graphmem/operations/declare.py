@@ -92,11 +92,12 @@ class Hints:
     packed: type | None
     renamed: Mapping[str, str]
     client: Literal["derived", "own", "none"]
+    command: str
 
     @classmethod
     def closed(cls) -> Hints:
         """What holds for a method that nothing is known of."""
-        return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none")
+        return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "")
 
 
 def operation(
@@ -110,6 +111,7 @@ def operation(
     packed: type | None = None,
     renamed: Mapping[str, str] = MappingProxyType({}),
     client: Literal["derived", "own", "none"] = "derived",
+    command: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a method as an operation. What is left out fails closed: an administrator who sees every memory.
 
@@ -123,8 +125,9 @@ def operation(
         packed: a TypedDict that holds its parameters by name; GraphQL takes one argument `input` of it.
         renamed: earlier name of a parameter -> its name; in Python the earlier one still works, with a DeprecationWarning.
         client: `derived`: the remote client calls the root field. `own`: it has a method of its own. `none`: it has not got it.
+        command: the name of the command that is derived from it.
     """
-    hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client)
+    hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client, command)
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         setattr(function, MARK, hints)
