@@ -72,3 +72,22 @@ class FileHistory:
     first_at: Annotated[str, Doc("ISO 8601, UTC")]
     last_at: str
     authors: Annotated[dict[str, int], Doc("Commits by hash of an e-mail address"), Size(10)]
+
+
+@answer
+class Reviewer:
+    """A person who knows a file."""
+
+    name: Annotated[str, Doc("as git has it")]
+    commits: Annotated[int, Doc("that touched the file")]
+    share: Annotated[float, Doc("of all commits to the file, each halved for every year of its age; 0 to 1")]
+    last_at: Annotated[str, Doc("of the newest of them; ISO 8601")]
+
+
+@answer
+class Reviewers:
+    """People who know a file, best first, ties by name."""
+
+    file: str
+    people: list[Reviewer]
+    notes: Annotated[list[str], Doc("why there are none, or not all")]

@@ -19,8 +19,8 @@ from graphmem.api.context import Info
 from graphmem.api.derive import hints_of, object_type, shown, taken
 from graphmem.api.ids import as_ref
 from graphmem.api.limits import ServerLimits, at_most, no_more_than, page
-from graphmem.errors import BadInputError, LimitError
-from graphmem.operations.declare import Bounds, FileName, Filled, Local, Operation, Parameter, Ref, Within, split
+from graphmem.errors import BadInputError
+from graphmem.operations.declare import FileName, Filled, Local, Operation, Parameter, Ref, Within, split
 from graphmem.operations.registry import registry
 
 ACTOR: Final = "graphql"
@@ -138,8 +138,6 @@ def _conversion(parameter: Parameter) -> Convert:
     steps: list[Convert] = [_plain(parameter.hint)]
     if within := parameter.mark(Within):
         steps.append(_bounded(parameter, within))
-    if bounds := parameter.mark(Bounds):
-        steps.append(_between(parameter, bounds))
     if parameter.has(Ref):
         steps.append(lambda _, value: [as_ref(one) for one in value] if isinstance(value, list) else as_ref(value))
     if parameter.has(FileName):
@@ -183,18 +181,6 @@ def _bounded(parameter: Parameter, within: Within) -> Convert:
         if not isinstance(value, list):
             return at_most(allowed, parameter.graphql_name, value)
         return no_more_than(allowed, parameter.graphql_name, value) if value else value  # what needs one at least says so itself
-
-    return convert
-
-
-def _between(parameter: Parameter, bounds: Bounds) -> Convert:
-    def convert(_: ServerLimits, value: Any) -> Any:
-        name = parameter.graphql_name
-        if value < bounds.low:
-            raise BadInputError(f"{name} is {value}; give {bounds.low:g} or more", argument=name, value=value)
-        if value > bounds.high:
-            raise LimitError(f"{name} is {value}; at most {bounds.high:g} is allowed here", limit=name, allowed=bounds.high, found=value)
-        return value
 
     return convert
 

@@ -58,10 +58,8 @@ def command_of(operation: Operation) -> Callable[..., None]:
             show(here.output, getattr(here.service(whole=True), operation.name)(**given))
 
     signature = [_option(one) for one in sorted(parameters, key=lambda one: not one.is_required)]
-    signature += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-        for name, (hint, default) in COMMON.items()
-    ]
+    for name, (hint, default) in COMMON.items():
+        signature.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
     run.__name__, run.__doc__ = operation.name, operation.doc
     run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in signature}
@@ -117,7 +115,7 @@ def _cell(value: Any) -> str:
 def _option(parameter: Parameter) -> inspect.Parameter:
     """A parameter as typer knows it."""
     bounds = parameter.mark(Bounds)
-    limits = {"min": bounds.low, "max": bounds.high} if bounds else {}
+    limits: dict[str, Any] = {"min": bounds.low, "max": bounds.high} if bounds else {}
     hint = _plain(parameter.hint)
     if parameter.is_required:
         said = typer.Argument(help=parameter.described or None, metavar=parameter.name.upper(), **limits)

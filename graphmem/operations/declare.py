@@ -17,12 +17,14 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeVar
 
+from graphmem.errors import BadInputError
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest value of a number, both allowed. The operation refuses others itself."""
+    """The least and the greatest value of a number, both allowed. Others are refused before the implementation is called."""
 
     low: float
     high: float
@@ -231,6 +233,24 @@ def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Calla
             if old in kwargs:
                 warnings.warn(f"{function.__name__}({old}=…) is now {new}=…", DeprecationWarning, stacklevel=2)
                 kwargs[new] = kwargs.pop(old)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def within_bounds(function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+    """The function, which refuses numbers outside their `Bounds` with a BadInputError."""
+    bounds = [(one.name, bound) for one in operation.parameters if (bound := one.mark(Bounds)) is not None]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = operation.signature.bind(*args, **kwargs).arguments
+        for name, (low, high) in bounds:
+            value = given.get(name)
+            if value is None:
+                continue
+            if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
+                raise BadInputError(f"{name} is {value!r}; it must be {low:,g} to {high:,g}", argument=name, value=value)
         return function(*args, **kwargs)
 
     return call

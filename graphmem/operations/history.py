@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 
 from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
-from graphmem.operations.declare import Sight, operation
+from graphmem.answers.history import Reviewers
+from graphmem.operations.declare import Bounds, Sight, operation
 
 
 class HistoryOperations:
@@ -22,6 +24,15 @@ class HistoryOperations:
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
         """What history knows of each file: how often, how recently and by how many people it was changed."""
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("people",)}, command="reviewers")
+    def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
+        """Find the people who know a file, best first: their commits to it, each halved for every year of its age.
+
+        Args:
+            file: from the project's root.
+            limit: how many people.
+        """
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)
     def record_co_access(

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphmem.operations.code import CodeOperations
 from graphmem.operations.context import ContextOperations
-from graphmem.operations.declare import Operation, accepting, operations_of
+from graphmem.operations.declare import Bounds, Operation, accepting, operations_of, within_bounds
 from graphmem.operations.history import HistoryOperations
 from graphmem.operations.memory import MemoryOperations
 from graphmem.operations.semantic import SemanticOperations
@@ -37,11 +37,13 @@ class Operations(
     """An open project, as every interface knows it. All are synchronous and may be called from any thread."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let the implementations be called by earlier names of their parameters as well."""
+        """Let the implementations be called by earlier names of their parameters, and hold them to the declared bounds."""
         super().__init_subclass__(**options)
         for one in registry().values():
             if one.hints.renamed:
                 setattr(cls, one.name, accepting(getattr(cls, one.name), one.hints.renamed))
+            if any(parameter.has(Bounds) for parameter in one.parameters):
+                setattr(cls, one.name, within_bounds(getattr(cls, one.name), one))
 
 
 @cache

@@ -6,10 +6,12 @@ import dataclasses
 import logging
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._limits import kept_if_possible
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
+from graphmem.answers.history import Reviewers
 from graphmem.errors import BadInputError, GitError, HistoryError
 from graphmem.injection.planning import Wanted
 from graphmem.memory import validate
@@ -19,12 +21,12 @@ from graphmem.observe.coaccess_often import often_with
 from graphmem.observe.coaccess_pairs import pairs
 from graphmem.observe.history import MAX_FILES, History
 from graphmem.observe.history_log import AGENT, Change, HistoryLog
+from graphmem.observe.reviewers import reviewers
 from graphmem.service.injecting_plan import Moving
 from graphmem.store.base import CoAccessRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from graphmem.answers import ImpactReport
     from graphmem.memory.book import MemoryBook
@@ -181,6 +183,11 @@ class HistoryVerbs:
         with history.lock:
             often = often_with(history, places)
         return Moving([Wanted(one.path, one.share, f"in {one.touched} of {one.changes} changes") for one in often], "")
+
+    def reviewers(self, file: str, limit: int = 10) -> Reviewers:
+        """People who know a file; see `observe.reviewers`."""
+        (path,) = self._history_paths("file", [file], 1)
+        return reviewers(Path(self._store.meta().get("root", "")), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str] | None = None) -> list[FileHistory]:
         """What history knows of each file, by path: how often, how lately and by how many it was changed.

@@ -74,6 +74,7 @@ CASES: dict[str, Case] = {
     "paragraphs": Case(),
     "ask": Case({"question": "how are prices rounded", "limit": 3}, {"question": ""}),
     "co_access": Case({"files": [PRICE], "limit": 5}, {"files": ["../outside.py"]}, ("coaccess", PRICE)),
+    "reviewers": Case({"file": PRICE, "limit": 3}, {"file": PRICE, "limit": 0}, ("reviewers", PRICE, "--limit", "3")),
     "file_history": Case({"paths": [PRICE, CART]}),
     "memory": Case({"id": "taught-one"}, {"id": "nothing"}, ("memory", "show", "taught-one")),
     "memories": Case({"filter": {"types": ["gotcha"]}, "sort": "importance", "limit": 1}, {"filter": {"sources": ["nobody"]}}),
@@ -171,7 +172,7 @@ def _without_moments(value: Any) -> Any:
             key: "…" if MOMENT.search(key) and isinstance(one, (str, float, dict)) else _without_moments(one) for key, one in value.items()
         }
     if isinstance(value, float):
-        return round(value, 5)  # the age of a memory counts in its score
+        return round(value, 3)  # the age of a memory counts in its score
     return [_without_moments(one) for one in value] if isinstance(value, list) else value
 
 
