@@ -29,6 +29,8 @@ def in_browser(test):
 
 
 TOKEN = "open sesame"
+SOURCES = Path(__file__).parents[2] / "web" / "src"
+OURS = ("index.html", "page.js", "page.css")  # copied by the build as they are
 EXAMPLES = ["Overview", "WhatBreaks", "MadeOf", "WhereItHurts", "Search"]  # a tab each
 
 
@@ -57,7 +59,7 @@ def test_the_page_renders_and_runs_a_query_without_asking_anybody_else(client, s
 
 
 def test_every_example_is_an_operation_of_this_schema():
-    text = (Path(__file__).parents[2] / "web" / "src" / "page.js").read_text(encoding="utf-8")
+    text = (SOURCES / "page.js").read_text(encoding="utf-8")
     found = [parse(one) for one in re.findall(r"`(# .*?)`", text, re.DOTALL)]
     assert [one.definitions[0].name.value for one in found] == EXAMPLES
     schema = build_schema(sdl())
@@ -68,6 +70,8 @@ def test_every_example_is_an_operation_of_this_schema():
 def need_assets():
     if not (page.assets() / page.PAGE).is_file():
         pytest.skip("the query page is not built: npm --prefix web ci && npm --prefix web run build")
+    old = [name for name in OURS if (page.assets() / name).read_bytes() != (SOURCES / name).read_bytes()]
+    assert not old, f"the built query page is older than web/src ({', '.join(old)}); run `make page`"
 
 
 @in_browser
@@ -112,7 +116,7 @@ def test_the_page_shows_a_subscription(client, tmp_path):
 
 def test_the_page_s_files_name_no_other_address():
     need_assets()
-    for name in ("index.html", "page.js", "page.css"):
+    for name in OURS:
         text = (page.assets() / name).read_text(encoding="utf-8")
         assert "http://" not in text
         assert "https://" not in text
