@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from graphmem._heap import give_back
+from graphmem._identity import index_id
 from graphmem._limits import disk_refusal
 from graphmem.errors import (
     BadInputError,
@@ -69,6 +70,7 @@ class LiveFile:
         self.path = str(path)
         self.engine = EngineInfo(spec.name, spec.version, spec.spec.storage_version, options.buffer_pool_bytes, options.max_db_bytes)
         self._file = path
+        self._folder = index_id(path.parent)
         self._options = options
         self._lock = lock
         self._catalog = load_catalog()
@@ -178,7 +180,9 @@ class LiveFile:
         self._closed = True
         self._writer.stop()
         try:
-            if not self._lost and not self._at_rest:
+            if not self._in_place and not self._lost and not self._at_rest:
+                self._database.abandon()  # what closing writes would go to whatever is there now
+            elif not self._lost and not self._at_rest:
                 with self._gate.exclusive(BUSY_S):
                     if self._reads_only:
                         self._database.close()
@@ -206,6 +210,19 @@ class LiveFile:
             raise StoreClosedError("this store was opened before a fork and cannot be used in the child; open it there, or use spawn")
         if self._closed:
             raise StoreClosedError("the store is closed; open it again")
+
+    @property
+    def _in_place(self) -> bool:
+        return index_id(self._file.parent) == self._folder
+
+    def _expect_in_place(self) -> None:
+        """Refuse to go on in another folder: the engine opens files by path, and makes those that are missing.
+
+        Raises:
+            StoreClosedError: the folder was moved, deleted or replaced.
+        """
+        if not self._in_place:
+            raise StoreClosedError(f"{self._file.parent} was moved or deleted; open the index where it is now")
 
     @contextmanager
     def _passage(self) -> Iterator[Connection]:
@@ -243,6 +260,7 @@ class LiveFile:
 
         def guarded() -> _Answer:
             self._check_open()
+            self._expect_in_place()
             if self._at_rest or self._lost:
                 self._wake()
             try:
@@ -278,7 +296,7 @@ class LiveFile:
 
     def _let_go_of_changes(self) -> None:
         """Give back the memory that changes hold; nobody waits for it, and what hinders it now will not after another change."""
-        if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES:
+        if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
         with suppress(DiskFullError, ResourceError, StoreBusyError):
             self._checkpoint(ASIDE_S)
@@ -302,6 +320,7 @@ class LiveFile:
     def _rest(self, unused_s: float) -> bool:
         if self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
             return False  # somebody came first
+        self._expect_in_place()
         with self._gate.exclusive(BUSY_S):
             with self._on_the_live_file(gated=True):
                 if beside(self._file, ".wal").exists():
@@ -358,6 +377,7 @@ class LiveFile:
 
     def _open_again(self) -> None:
         self._lost = True
+        self._expect_in_place()
         self._attach(open_current(self._file, self._options, self._catalog))
         self._opened()
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from graphmem.errors import DatabaseDamagedError, StoreBusyError
+from graphmem.errors import DatabaseDamagedError, StoreBusyError, StoreClosedError
 from graphmem.store import open_store
 from graphmem.store.lock import read_record
 
@@ -133,3 +133,31 @@ def test_a_file_that_is_taken_away_while_it_rests_is_not_made_anew(resting, path
     assert not path.exists()
     aside.rename(path)
     assert resting.read("files")
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_nothing_is_written_where_its_folder_was(store, world, path, rests):
+    store.apply(world.full())
+    assert not rests or store.rest(0)
+    there = path.parent.rename(path.parent.with_name("moved"))
+    path.parent.mkdir()  # of another project by now
+    for change in (lambda: store.apply(world.edit(2)), lambda: store.set_meta({"colour": "red"}), store.checkpoint):
+        with pytest.raises(StoreClosedError, match="was moved or deleted"):
+            change()
+    assert list(path.parent.iterdir()) == []
+    path.parent.rmdir()
+    there.rename(path.parent)
+    store.set_meta({"colour": "red"})
+    assert store.meta() == {"colour": "red"}
+
+
+@pytest.mark.parametrize("when", ["resting", "written"])
+def test_closing_it_writes_nothing_where_its_folder_was(store, world, path, open_at, when):
+    store.apply(world.full())
+    store.set_meta({"colour": "red"})
+    assert when == "written" or store.rest(0)
+    there = path.parent.rename(path.parent.with_name("moved"))
+    path.parent.mkdir()
+    store.close()
+    assert list(path.parent.iterdir()) == []
+    assert open_at(there / path.name).meta() == {"colour": "red"}
