@@ -1,10 +1,15 @@
-"""`python -m graphmem.api.sdl` prints the schema, as it is committed in queries/schema.graphql."""
+"""`python -m graphmem.api.sdl` prints the schema, as it is committed in queries/schema.graphql; with a directory it writes the documents there.
+
+The documents are the persisted operations of a server, one file each, for the code generators of IDE plug-ins.
+"""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from graphmem.api.limits import ServerLimits
+from graphmem.api.persisted import SUFFIX, load_operations
 from graphmem.api.schema import build_schema
 
 
@@ -13,5 +18,18 @@ def sdl() -> str:
     return build_schema(ServerLimits()).as_str().rstrip() + "\n"
 
 
+def write_documents(directory: Path) -> list[Path]:
+    """Write every persisted operation into a directory, a file each; the files."""
+    operations = load_operations(build_schema(ServerLimits()).graphql)
+    directory.mkdir(parents=True, exist_ok=True)
+    files = [directory / f"{name}{SUFFIX}" for name in operations.names]
+    for file in files:
+        file.write_text(operations.find({"operationName": file.stem}).text, encoding="utf-8")
+    return files
+
+
 if __name__ == "__main__":
-    sys.stdout.write(sdl())
+    if len(sys.argv) > 1:
+        sys.stdout.write(f"{len(write_documents(Path(sys.argv[1])))} documents in {sys.argv[1]}\n")
+    else:
+        sys.stdout.write(sdl())

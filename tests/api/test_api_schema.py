@@ -11,7 +11,7 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.persisted import load_operations, read_operation
 from graphmem.api.rules import shape_rules
 from graphmem.api.schema import build_schema
-from graphmem.api.sdl import sdl
+from graphmem.api.sdl import sdl, write_documents
 from graphmem.errors import QueryFileError
 
 SCHEMA = build_schema(ServerLimits()).graphql
@@ -47,3 +47,10 @@ def test_an_operation_file_that_is_none_is_refused_with_its_name(text: str, said
 
 def test_types_with_an_id_are_nodes() -> None:
     assert {type_.name for type_ in SCHEMA.get_possible_types(SCHEMA.type_map["Node"])} == {"Symbol", "File", "Memory"}
+
+
+def test_every_document_can_be_written_for_code_generators(tmp_path) -> None:
+    files = write_documents(tmp_path / "documents")
+    assert [file.stem for file in files] == OPERATIONS.names
+    for file in files:
+        assert validate(SCHEMA, parse(file.read_text(encoding="utf-8"))) == []
