@@ -1,6 +1,6 @@
-"""`python -m graphmem.api.sdl` prints the schema, as it is committed in queries/schema.graphql; with a directory it writes the documents there.
+"""`python -m graphmem.api.sdl` prints the schema, as it is committed in queries/schema.graphql.
 
-The documents are the persisted operations of a server, one file each, for the code generators of IDE plug-ins.
+With a directory it writes the documents there: the persisted operations of a server, one file each, for code generators.
 """
 
 from __future__ import annotations
