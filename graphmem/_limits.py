@@ -51,6 +51,10 @@ _KINDS: Final = (
 )
 
 
+_ELSEWHERE: Final = "keep the index elsewhere with --db"
+_OF_THE_PROCESS: Final = ("descriptors", "memory")
+
+
 def limit_of(which: int) -> int | None:
     """The soft limit of this process, in the unit of `resource`; None when there is none."""
     soft = resource.getrlimit(which)[0]
@@ -110,13 +114,14 @@ def kind_of(error: BaseException, path: str = "") -> str:
     return next((kind.name for kind in _KINDS if re.search(kind.signs, said)), "")
 
 
-def refusal(error: BaseException, doing: str, path: Path | str = "") -> GraphMemError | None:
+def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
     """The true words for a failure that the system caused; None when it was caused by something else.
 
     Args:
         error: what was raised.
         doing: what failed, the subject of the sentence, such as "reading graph.db".
         path: the file or folder.
+        elsewhere: what else there is to do where it may not be written to.
     """
     kind = kind_of(error, str(path))
     if kind == "descriptors":
@@ -146,16 +151,36 @@ def refusal(error: BaseException, doing: str, path: Path | str = "") -> GraphMem
     if kind in ("read_only", "rights"):
         why = "the disk can only be read" if kind == "read_only" else "Permission denied"
         return BadInputError(
-            f"{doing} failed: {path} cannot be written to ({why}); make it writable or keep the index elsewhere with --db",
+            f"{doing} failed: {path} cannot be written to ({why}); make it writable or {elsewhere}",
             argument="path",
             path=str(path),
         )
     return None
 
 
-def disk_refusal(error: OSError, doing: str, path: Path | str) -> GraphMemError:
+def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
+    """Return when a failure concerns one file alone; refuse when the whole process lacks descriptors or memory.
+
+    Raises:
+        ResourceError: it does.
+    """
+    if kind_of(error, str(path)) in _OF_THE_PROCESS and (refused := refusal(error, doing, path)) is not None:
+        raise refused from error
+
+
+def refusal_of_any(error: BaseException) -> GraphMemError | None:
+    """The true words for an error that nobody caught, when the system caused it; None for a fault of graphmem."""
+    if isinstance(error, GraphMemError):
+        return None
+    path = error.filename if isinstance(error, OSError) and isinstance(error.filename, (str, Path)) else ""
+    if not path and kind_of(error) not in (*_OF_THE_PROCESS, "file_size"):
+        return None  # nobody knows which disk or file it was
+    return refusal(error, "the call", path, "name another place")
+
+
+def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
     """The true words for a file operation that failed, whatever the system's reason was."""
-    return refusal(error, doing, path) or DiskFullError(
+    return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); look after the disk and try again", path=str(path), reason=str(error)
     )
 

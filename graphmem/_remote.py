@@ -19,11 +19,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._decode import decoder, variable
+from graphmem._limits import disk_refusal
 from graphmem._wire import Wire
 from graphmem.answers import ImportAnswer, IndexState, IndexSummary, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.answers.sessions import ObserveAnswer
 from graphmem.answers.upkeep import BackupInfo, RebuildAllAnswer, RestoreAnswer
-from graphmem.errors import BadInputError, DiskFullError, GraphMemError, IndexCancelledError
+from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
 from graphmem.operations.registry import registry
@@ -313,18 +314,16 @@ class RemoteGraphMem(Operations):
         if target is None:
             return made
         source = _here(Path(made.path))
-        if target.suffix == ".zip" and not target.is_dir():
-            target.parent.mkdir(parents=True, exist_ok=True)
-        else:
-            target.mkdir(parents=True, exist_ok=True)
+        if target.suffix != ".zip" or target.is_dir():
             target = target / source.name
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
         except OSError as error:
-            target.unlink(missing_ok=True)
-            raise DiskFullError(
-                f"the backup could not be copied to {target} ({error.strerror or error}); it is at {source}", path=str(target)
-            ) from error
+            with contextlib.suppress(OSError):
+                target.unlink(missing_ok=True)
+            elsewhere = f"name another folder; the backup is at {source}"
+            raise disk_refusal(error, "copying the backup", target.parent, elsewhere) from error
         source.unlink()
         return dataclasses.replace(made, path=str(target))
 
@@ -340,15 +339,16 @@ class RemoteGraphMem(Operations):
         if not path.is_file():
             raise BadInputError(f"{path} not found; `graphmem backup --list` shows the backups", argument="file", path=str(path))
         _here(data_dir)
-        own.mkdir(exist_ok=True)
         given = own / f"given-{path.name}"
         try:
+            own.mkdir(exist_ok=True)
             shutil.copyfile(path, given)
             return self._call(operation, (given.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
         except OSError as error:
-            raise DiskFullError(f"there is no room for {path.name} in {own} ({error}); make room and try again", path=str(own)) from error
+            raise disk_refusal(error, f"copying {path} to {own}", own) from error
         finally:
-            given.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                given.unlink(missing_ok=True)
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """See `UpkeepOperations.rebuild`; of the project the server has."""

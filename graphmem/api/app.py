@@ -26,7 +26,7 @@ from graphmem.api.activity import NoteActivity
 from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
 from graphmem.api.context import Door
 from graphmem.api.export import Export
-from graphmem.api.failures import payload, shape
+from graphmem.api.failures import STATUS, payload, shape
 from graphmem.api.health import HEALTH_PATH, METRICS_PATH, OPEN, READY_PATH, UNCOUNTED, exposed, health, ready
 from graphmem.api.holding import room
 from graphmem.api.limits import ServerLimits
@@ -187,7 +187,8 @@ async def not_allowed(request: Request, error: Exception) -> Response:
 
 async def internal(request: Request, error: Exception) -> Response:
     """What no one foresaw, outside an operation; inside one `failures.shape` has it."""
-    return _json({"errors": [shape(GraphQLError("", original_error=error)).formatted]}, 500)
+    shaped = shape(GraphQLError("", original_error=error))
+    return _json({"errors": [shaped.formatted]}, STATUS[(shaped.extensions or {}).get("code", "INTERNAL")])
 
 
 def _not_allowed(allow: str) -> Response:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
+from graphmem._limits import refusal_of_any
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.api.ids import SYMBOL, global_id
 from graphmem.errors import GraphMemError
@@ -102,8 +103,11 @@ def shape(error: GraphQLError) -> ShapedError:
 
 def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
     origin = error.original_error
-    if isinstance(origin, GraphMemError) and origin.code != "INTERNAL":
-        return said(origin.message), facts_of(origin)
+    refused = origin if isinstance(origin, GraphMemError) else refusal_of_any(origin) if origin is not None else None
+    if refused is not None and refused.code != "INTERNAL":
+        if refused is not origin:
+            log.warning("%s", refused.message, exc_info=origin if log.isEnabledFor(logging.DEBUG) else None)
+        return said(refused.message), facts_of(refused)
     # An error without an origin is about the document, or, at a path, about a value of ours that the schema does not know.
     if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
         for words, limit in _CORE_LIMITS.items():

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 from graphmem import errors
 from graphmem._inert import inert, inert_lines
+from graphmem._limits import refusal_of_any
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.cli.output import Output
 
@@ -46,8 +47,10 @@ def report_interrupt(output: Output, consequence: str) -> NoReturn:
     raise SystemExit(INTERRUPTED)
 
 
-def report_unexpected(error: BaseException) -> NoReturn:
-    """A fault of graphmem: what it was, and how to see where."""
+def report_unexpected(error: BaseException, output: Output) -> NoReturn:
+    """What nobody caught: a refusal by the system with its cause and remedy, else a fault of graphmem and how to see where."""
+    if (refused := refusal_of_any(error)) is not None and not _debugging():
+        report(refused, output)
     _say_fault(error, "internal error")
     raise SystemExit(INTERNAL)
 
@@ -55,11 +58,18 @@ def report_unexpected(error: BaseException) -> NoReturn:
 def report_fault_of_thread(happened: threading.ExceptHookArgs) -> None:
     """The same for a fault behind the command's back, which does not end it."""
     if happened.exc_value is not None and not isinstance(happened.exc_value, SystemExit):
+        if (refused := refusal_of_any(happened.exc_value)) is not None and not _debugging():
+            sys.stderr.write(f"graphmem: {inert(refused.message)}\n")
+            return
         _say_fault(happened.exc_value, f"internal error in {happened.thread.name if happened.thread else 'a thread'}")
 
 
+def _debugging() -> bool:
+    return os.environ.get("GRAPHMEM_LOG_LEVEL", "").lower() == "debug"
+
+
 def _say_fault(error: BaseException, where: str) -> None:
-    if os.environ.get("GRAPHMEM_LOG_LEVEL", "").lower() == "debug":
+    if _debugging():
         import traceback
 
         sys.stderr.write(inert_lines("".join(traceback.format_exception(error))))

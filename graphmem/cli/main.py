@@ -190,4 +190,4 @@ def run() -> None:
         else:
             app()
     except Exception as error:  # noqa: BLE001 -- the outermost frame: anything here is a fault of graphmem and is said so
-        report_unexpected(error)
+        report_unexpected(error, Output(as_json="--json" in sys.argv[1:]))

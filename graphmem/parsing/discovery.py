@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from graphmem._faults import CODE, fault
+from graphmem._limits import unless_refused
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
 from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
@@ -235,6 +236,7 @@ class _Search(Listing):
         except OSError as error:
             if os.path.islink(absolute):
                 return self._link_reason(path, absolute), b""
+            unless_refused(error, f"reading {path}", absolute)
             self.note(path, "warning", "unreadable", f"it could not be read: {error.strerror}")
             return "unreadable", b""
         if isinstance(read, str):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem import _git
+from graphmem._limits import unless_refused
 from graphmem.errors import GitError
 from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
@@ -151,6 +152,7 @@ class Listing:
         except FileNotFoundError:
             return
         except OSError as error:
+            unless_refused(error, f"reading {name}", path)
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "unreadable", f"its rules are not applied: {error.strerror}")
             return
         for line in self.rules.add(folder, lines):
@@ -168,6 +170,7 @@ class Listing:
                 with os.scandir(os.path.join(self.root, folder)) as entries:
                     listed = list(entries)
             except OSError as error:
+                unless_refused(error, f"listing {folder or self.root}", folder or self.root)
                 self.skipped["unreadable"] += 1
                 self.note(folder, "warning", "unreadable", f"the folder could not be read: {error.strerror}")
                 continue

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from graphmem._faults import CODE, fault
+from graphmem._limits import unless_refused
 from graphmem.errors import GraphMemError
 from graphmem.parsing.chunks import chunk
 from graphmem.parsing.discovery import FoundFile, content_hash
@@ -48,6 +49,7 @@ def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedF
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
     except OSError as error:
+        unless_refused(error, f"reading {file.path}", file.absolute)
         # Its hash stays unknown, so that the next look takes whatever is there then for a change.
         return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
     except GraphMemError:

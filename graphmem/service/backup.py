@@ -28,7 +28,7 @@ from urllib.parse import quote
 from isal import isal_zlib
 
 import graphmem
-from graphmem._limits import disk_refusal
+from graphmem._limits import disk_refusal, unless_refused
 from graphmem._seal import seal, unseal
 from graphmem._sidefile import private
 from graphmem.answers.upkeep import BackupInfo
@@ -186,7 +186,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
         scratch.replace(target)
         _sync(target.parent)
     except OSError as error:
-        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent) from error
+        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent, "name another folder") from error
     finally:
         scratch.unlink(missing_ok=True)
     seconds = round(perf_counter() - begun, 3)
@@ -262,6 +262,7 @@ def read_manifest(archive: Path) -> Manifest:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)
     except (OSError, zipfile.BadZipFile) as error:
+        unless_refused(error, "reading a backup", archive)
         raise _no_backup(archive, getattr(error, "strerror", None) or str(error)) from error
 
 
@@ -334,6 +335,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
+        unless_refused(error, "writing a backup", folder)
         raise BadInputError(
             f"{folder} cannot be made: {error.strerror or error}; name another", argument="dest", path=str(folder)
         ) from error
@@ -349,6 +351,7 @@ def _staging(beside: Path, prefix: str) -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
     except OSError as error:
+        unless_refused(error, "writing a backup", beside)
         raise BadInputError(
             f"{beside} cannot be written to: {error.strerror or error}; name another folder", argument="dest", path=str(beside)
         ) from error

@@ -41,12 +41,14 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         SchemaTooNewError, MigrationError, SettingsError: it is whole, but not for this graphmem or this engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
+    aside = _folders_aside(path, settings.engine)
     if not path.exists() and any((path.parent / JOURNAL).glob("journal-*")):
-        said = [f"{path.name} was gone and a new one took its place"]
+        said = aside or [f"{path.name} was gone and a new one took its place"]
         _remove_derived(path)
         return _emptied(_open(path, settings), said)
     try:
-        return _open(path, settings)
+        store = _open(path, settings)
+        return _told(store, aside) if aside else store
     except DatabaseDamagedError as error:
         said = put_aside(path, settings.engine, _proof(error, path, settings))
     except MigrationError as error:
@@ -60,6 +62,24 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
             raise  # the memories are in this file and nowhere else
         said = put_aside(path, settings.engine, why)
     return _emptied(_open(path, settings), said)
+
+
+def _folders_aside(path: Path, engine: str) -> list[str]:
+    """Rename folders that lie where the database or its lock belongs; the database's only when the journal can replace it."""
+    said: list[str] = []
+    why = "it is a folder in the place of a file"
+    if not os.access(path.parent, os.W_OK):
+        return said
+    locked = files.beside(path, ".lock")
+    if locked.is_dir() and not locked.is_symlink():
+        said += files.quarantine([locked], why)
+    if path.is_dir() and not path.is_symlink() and any((path.parent / JOURNAL).glob("journal-*")):
+        lock = DatabaseLock(path, engine, shared=False)
+        try:
+            said += files.quarantine([path], why)
+        finally:
+            lock.release()
+    return said
 
 
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:

@@ -232,7 +232,7 @@ def check_room(path: Path, needed: int) -> None:
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
         raise ResourceError(
-            f"a file of this process may have {most >> 20:,} MiB, {path.name} may grow larger by this; raise the limit (`ulimit -f`, "
+            f"a file of this process may have {most:,} bytes, {path.name} may grow larger by this; raise the limit (`ulimit -f`, "
             "LimitFSIZE=) and try again, nothing was changed",
             limit="file_size",
             allowed=most,

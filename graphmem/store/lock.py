@@ -158,6 +158,8 @@ def read_record(path: Path) -> Record | None:
         return None
     try:
         return _parse(descriptor)
+    except IsADirectoryError:
+        return None
     finally:
         os.close(descriptor)
 

@@ -108,7 +108,9 @@ def resolve(path: Path) -> Path:
             path=str(resolved),
         ) from error
     if is_folder:
-        raise BadInputError(f"{resolved} is a folder; name a file in it", argument="path", path=str(resolved))
+        raise BadInputError(
+            f"{resolved} is a folder where the database should be; rename it, then index again", argument="path", path=str(resolved)
+        )
     if not resolved.parent.is_dir():
         raise BadInputError(f"there is no folder {resolved.parent}; make it first", argument="path", path=str(resolved))
     return resolved

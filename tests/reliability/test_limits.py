@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import shutil
 import subprocess
@@ -97,3 +98,50 @@ def test_no_limit_of_address_space_costs_an_index(run, db, megabytes, unclean):
 def test_an_index_run_that_does_not_fit_below_the_limit_is_told_so(run, db):
     told(run("index", "--full", limits={"ulimit -v": 700 * MB}), "ulimit -v")
     assert run("index", "--full").returncode == 0
+
+
+@pytest.mark.parametrize("descriptors", [64, 256])
+def test_few_descriptors_are_enough_for_every_command(run, db, made, descriptors):
+    limits = {"ulimit -n": descriptors}
+    for command in (["search", "ring"], ["symbol", "f0"], ["index"], ["index", "--full"], ["remember", "with few files"], ["backup"]):
+        done = run(*command, limits=limits)
+        assert done.returncode == 0, (command, done.stderr)
+        assert "Traceback" not in done.stderr
+    assert not moved(db)
+
+
+@pytest.mark.parametrize("descriptors", range(12, 28, 2))
+def test_too_few_descriptors_are_named_and_cost_nothing(run, db, made, descriptors):
+    limits = {"ulimit -n": descriptors}
+    for command in (["search", "ring"], ["symbol", "f0"], ["index", "--full"], ["remember", "with few files"], ["backup"]):
+        done = run(*command, limits=limits)
+        for untrue in ("Traceback", "internal error", "nothing to index", "unreadable", "no room", "make room", "was gone"):
+            assert untrue not in done.stderr, (command, done.stderr)
+        if done.returncode:
+            assert done.returncode == 1, (command, done.stderr)
+            assert "ulimit -n" in done.stderr, (command, done.stderr)
+        assert not moved(db)
+    for command in (["index"], ["symbol", "f0"], ["remember", "with enough files"], ["backup"], ["verify"]):
+        done = run(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    assert not moved(db)
+
+
+@pytest.mark.parametrize("kilobytes", [64, 1_024])
+def test_a_memory_that_was_kept_below_a_limit_of_file_size_is_said_to_be_kept(run, db, kilobytes):
+    done = run("remember", "the limit of a file did not cost this", limits={"ulimit -f": kilobytes << 10})
+    assert done.returncode == 0, done.stderr
+    assert "Remembered" in done.stdout
+    assert "ulimit -f" in done.stderr
+    assert "it is in the journal" in done.stderr
+    found = run("search", "the limit of a file")
+    assert "did not cost this" in found.stdout
+    assert run("remember", "without a limit").returncode == 0
+    assert run("verify").returncode == 0
+    assert not moved(db)
+
+
+def test_json_of_a_refusal_by_the_system_has_its_code(run):
+    done = run("index", "--full", "--json", limits={"ulimit -n": 16})
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == "LIMIT"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 
 import pytest
 
-from graphmem.errors import DatabaseDamagedError, DiskFullError, StoreClosedError
+from graphmem._seal import read_sealed_json, sealed_json
+from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
 from graphmem.store import live_file
 from graphmem.store.files import checksum
 from graphmem.store.lock import read_record
@@ -121,8 +123,8 @@ def test_it_is_killed_at_rest_and_nothing_has_to_be_examined(left, open_at, chil
 def test_a_file_that_the_engine_refuses_is_found_by_the_first_who_needs_it_and_by_whoever_opens_it_next(left, open_at):
     os.truncate(left, left.stat().st_size // 2)
     lock = left.with_name(left.name + ".lock")
-    record = json.loads(lock.read_text())
-    lock.write_text(json.dumps({**record, "size": left.stat().st_size, "checksum": checksum(left)}))
+    record = read_sealed_json(lock.read_bytes().rstrip(b" "))
+    lock.write_bytes(sealed_json({**record, "size": left.stat().st_size, "checksum": checksum(left)}))
     store = open_at(left, at_rest=True)
     assert not awake(store)
     for _ in range(2):
@@ -148,3 +150,20 @@ def test_an_attempt_to_open_it_that_failed_does_not_leave_a_checksum_of_other_by
             open_at(left)
     assert read_record(left).clean == (not is_changed)
     assert len(open_at(left).read("files")) > 0
+
+
+def test_a_transient_refusal_to_open_it_again_is_over_at_the_next_request(left, open_at, world, equal):
+    store = open_at(left, at_rest=True)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    store.generation()  # what is needed to refuse is loaded by now
+    lowest = os.open(os.devnull, os.O_RDONLY)  # the number that the next file would get
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        with pytest.raises(ResourceError, match="ulimit -n"):
+            store.read("files")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    equal(store, world)
+    assert awake(store)
+    assert not list(left.parent.glob("*.quarantine"))
