@@ -47,8 +47,8 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         _remove_derived(path)
         return _emptied(_open(path, settings), said)
     try:
-        store = _open(path, settings)
-        return _told(store, aside) if aside else store
+        opened = _open(path, settings)
+        return _told(opened, aside) if aside else opened
     except DatabaseDamagedError as error:
         said = put_aside(path, settings.engine, _proof(error, path, settings))
     except MigrationError as error:
