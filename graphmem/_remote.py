@@ -23,14 +23,14 @@ from graphmem._limits import disk_refusal
 from graphmem._wire import Wire
 from graphmem.answers import ImportAnswer, IndexState, IndexSummary, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.answers.sessions import ObserveAnswer
-from graphmem.answers.upkeep import BackupInfo, RebuildAllAnswer, RestoreAnswer
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
-from graphmem.operations.registry import registry
+from graphmem.operations.finding import find
 
 if TYPE_CHECKING:
     from graphmem.answers import MemoryInfo, SyncAnswer
+    from graphmem.answers.upkeep import BackupInfo, RebuildAllAnswer, RestoreAnswer
     from graphmem.answers.vocabulary import EdgeKind
     from graphmem.operations.memory import RememberInput
     from graphmem.operations.registry import Operations
@@ -84,13 +84,22 @@ class RemoteGraphMem(Operations):
 
         def __getattr__(self, name: str) -> Any:
             """An operation of the server."""
-            operation = registry().get(name)
+            operation = find(name)
             if operation is None or operation.hints.client != "derived":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             return lambda *args, **kwargs: self._call(operation, args, kwargs)
 
         def __dir__(self) -> list[str]:
+            from graphmem.operations.registry import registry
+
             return sorted({*super().__dir__(), *(one.name for one in registry().values() if one.hints.client == "derived")})
+
+    @staticmethod
+    def _operation(name: str) -> Operation:
+        found = find(name)
+        if found is None:
+            raise LookupError(name)
+        return found
 
     def _call(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
         """Ask the server one operation.
@@ -237,7 +246,7 @@ class RemoteGraphMem(Operations):
         """See `MemoryOperations.remember_many`. The server bounds one request; more go in several, each of them one write."""
         given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
         listed = [{**given, **one} for one in items]
-        operation = registry()["remember_many"]
+        operation = self._operation("remember_many")
         answers = [
             self._call(operation, (listed[at : at + MANY],), {"skip_invalid": skip_invalid}) for at in range(0, max(1, len(listed)), MANY)
         ]
@@ -260,7 +269,7 @@ class RemoteGraphMem(Operations):
         if len(text) > LARGE_TEXT:
             found = self._wire.post("/import", {"text": text, "path": path, "format": format}, LONG_S)["importMemories"]
             return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
-        return self._call(registry()["import_memories"], (text, path, format), {})  # type: ignore[no-any-return]
+        return self._call(self._operation("import_memories"), (text, path, format), {})  # type: ignore[no-any-return]
 
     def sync_file(
         self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True
@@ -276,7 +285,7 @@ class RemoteGraphMem(Operations):
                 "end the server, then sync",
                 argument="personal",
             )
-        return self._call(registry()["sync_file"], (path, dry_run), {})  # type: ignore[no-any-return]
+        return self._call(self._operation("sync_file"), (path, dry_run), {})  # type: ignore[no-any-return]
 
     # ---- sessions
 
@@ -290,7 +299,7 @@ class RemoteGraphMem(Operations):
         ended: dict[str, None] = {}
         early: list[str] = []
         for batch in _batches(events):
-            answer = self._call(registry()["observe"], (batch, session), {})
+            answer = self._call(self._operation("observe"), (batch, session), {})
             taken += answer.taken
             ignored.update(answer.ignored)
             touched.update(dict.fromkeys(answer.sessions))
@@ -302,7 +311,7 @@ class RemoteGraphMem(Operations):
 
     def doctor(self) -> dict[str, Any]:
         """See `UpkeepOperations.doctor`."""
-        found: dict[str, Any] = self._ask(registry()["doctor"], {}, FOR_EVER)
+        found: dict[str, Any] = self._ask(self._operation("doctor"), {}, FOR_EVER)
         return {**found, "project": self.project(), "served_at": self.address}
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
@@ -310,7 +319,7 @@ class RemoteGraphMem(Operations):
         target = Path(dest).expanduser().absolute() if dest is not None else None
         if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
             raise BadInputError(f"{target} already exists; choose a new file or a directory", argument="dest", path=str(target))
-        made: BackupInfo = self._call(registry()["backup"], (), {"portable": portable}, FOR_EVER)
+        made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
         if target is None:
             return made
         source = _here(Path(made.path))
@@ -333,7 +342,7 @@ class RemoteGraphMem(Operations):
         data_dir = Path(self.project().data_dir)
         own = data_dir / BACKUPS
         known = own / path.name
-        operation = registry()["restore"]
+        operation = self._operation("restore")
         if (path.name == str(file) and not path.exists()) or (known.exists() and path.exists() and known.samefile(path)):
             return self._call(operation, (path.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
         if not path.is_file():
@@ -353,7 +362,7 @@ class RemoteGraphMem(Operations):
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
         """See `UpkeepOperations.rebuild`; of the project the server has."""
         with self._followed(on_progress):
-            return self._call(registry()["rebuild"], (), {}, FOR_EVER)  # type: ignore[no-any-return]
+            return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
 
 
 def cursor(offset: int) -> str:
