@@ -24,7 +24,7 @@ from graphmem.hooks.here import is_here, is_stopped
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
-STARTING_SECONDS = 5.0  # the process is there but does not answer yet: how long to ask again
+STARTING_SECONDS = 12.0  # the process is there but does not answer yet: how long to ask again; a held server answers within 10
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers
 
 _log = logging.getLogger(__name__)
@@ -92,6 +92,7 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
         OwnerUnreachableError: its process is there and does not answer within `patience_s`, or is stopped.
     """
     deadline = time.monotonic() + patience_s
+    wait_s = HEALTH_SECONDS
     while (owner := read(path)) is not None:
         if not is_here(owner.address):
             _log.warning("%s names %r, which is not on this machine; it is passed over", path, owner.address[:200])
@@ -106,7 +107,7 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
                 address=owner.address,
                 pid=owner.pid,
             )
-        if _answers(owner):
+        if _answers(owner, wait_s):
             return owner
         if not is_running(owner):
             return None
@@ -117,6 +118,8 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
                 address=owner.address,
                 pid=owner.pid,
             )
+        # A server with many connections answers them in their order: whoever comes again and again is always the last.
+        wait_s = max(HEALTH_SECONDS, deadline - time.monotonic())
         time.sleep(0.1)
     return None
 
@@ -155,12 +158,12 @@ def local_address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _answers(owner: Owner) -> bool:
-    """True when a graphmem of that process is listening there. Proxies of the environment are not asked."""
+def _answers(owner: Owner, wait_s: float) -> bool:
+    """True when a graphmem of that process answers there in time. Proxies of the environment are not asked."""
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=HEALTH_SECONDS)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=wait_s)
     with contextlib.closing(connection):
         try:
             headers = {"Authorization": f"Bearer {owner.token}"} if owner.token else {}

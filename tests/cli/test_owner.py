@@ -209,3 +209,29 @@ def test_a_server_is_published_by_address_and_not_by_name() -> None:
     with contextlib.closing(listen(name, 0)) as listener:
         assert listener.getsockname()[0] == known
         assert is_here(owner.local_address(known, listener.getsockname()[1]))
+
+
+def test_a_held_server_is_waited_for_on_one_connection(tmp_path: Path) -> None:
+    path = tmp_path / "owner.json"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        published = owner.publish(path, f"http://127.0.0.1:{listener.getsockname()[1]}", "", "1.0")
+        found: list[owner.Owner | None] = []
+        asking = threading.Thread(target=lambda: found.append(owner.find(path, patience_s=60)))
+        asking.start()
+        first, _ = listener.accept()
+        with first:
+            while first.recv(65_536):  # it gives up and comes once more
+                pass
+        second, _ = listener.accept()
+        with second:
+            second.recv(65_536)
+            second.settimeout(2 * owner.HEALTH_SECONDS)
+            with pytest.raises(TimeoutError):  # this time it stays
+                second.recv(1)
+            body = json.dumps({"pid": os.getpid()}).encode()
+            head = f"HTTP/1.1 200 OK\r\n{INDEX_HEADER}: {published.index_id}\r\nContent-Length: {len(body)}\r\n\r\n"
+            second.sendall(head.encode() + body)
+            asking.join(30)
+    assert found == [published]
