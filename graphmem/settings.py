@@ -78,7 +78,7 @@ class Settings:
     home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
-        256, "memory the database may use for its pages, MiB; as much as the file has if that is more", low=64, high=1_048_576
+        256, "least memory the database may use for its pages, MiB; a larger file gets as much as it has", low=64, high=1_048_576
     )
     max_db_gb: int = _setting(64, "address space the database may grow into, GiB; a power of two", low=1, high=8_192)
     workers: int = _setting(0, "processes that parse; 0: one for each processor", low=0, high=256)

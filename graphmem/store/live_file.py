@@ -50,7 +50,7 @@ QUEUED_WRITES: Final = 32
 BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the gate before it says busy
 WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
 # Every change of the code holds one to two megabytes in the engine until a checkpoint, but adds only some 3 kB to the log.
-HELD_CHANGES: Final = 32  # after so many the writer brings the file up to date, behind the answer
+HELD_CHANGES: Final = 12  # after so many the writer brings the file up to date, behind the answer
 ASIDE_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
 
 _BREAKING: Final = (*BREAKING, CommitError)
