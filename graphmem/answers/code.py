@@ -106,7 +106,7 @@ class IndexState:
     symbols: int
     edges: int
     chunks: int
-    vectors: Annotated[int, Doc("chunks that have a vector of the current model")]
+    vectors: Annotated[int, Doc("chunks that have a vector of the model that answers")]
     stage: Annotated[str, Doc("of a run that is under way, else empty")] = ""
     done: int = 0
     total: Annotated[int, Doc("0 when not known")] = 0

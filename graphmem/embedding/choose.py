@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
@@ -12,6 +13,7 @@ from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import DEFAULT_MODEL, SentenceEmbedder, packaged_folder
 from graphmem.errors import SettingsError
 
+_HASHED: Final = re.compile(r"hashed-words-(\d+)")
 SETTINGS = ("auto", "sentence-transformers", "hashed", "none")
 
 
@@ -56,3 +58,26 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
             f"{missing} is not installed; install it, or set embedder to auto", setting="embedder", value=setting, missing=missing
         )
     return Choice(HashedEmbedder(), f"hashed features, because {missing} is not installed")
+
+
+def for_model(model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1) -> Embedder | None:
+    """The embedder whose vectors are kept under this id; None when what it needs is not installed. Loads nothing.
+
+    Args:
+        model_id: as the embedder named itself.
+        model: folder or cached name of the model, where that is known.
+        folder: where prepared graphs are kept.
+        threads: processor threads of one call.
+    """
+    if found := _HASHED.fullmatch(model_id):
+        return HashedEmbedder(int(found[1]))
+    _, _, read = model_id.rpartition("@")
+    if not read.isdecimal():
+        return None
+    known: list[Embedder] = []
+    if folder is not None and not missing_for(folder):
+        known.append(QuantisedEmbedder(folder, threads=threads, max_tokens=int(read)))
+    if importlib.util.find_spec("sentence_transformers") is not None:
+        known += [SentenceEmbedder(threads=threads, max_tokens=int(read))] if packaged_folder() is not None else []
+        known += [SentenceEmbedder(model, threads=threads, max_tokens=int(read))] if model else []
+    return next((one for one in known if one.model_id == model_id), None)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
+
+ADOPTED: Final = 256  # rows that take a new model in one write
 
 
 class MemoryBook:
@@ -350,6 +352,26 @@ class MemoryBook:
             EmbedderError: the model cannot be loaded or failed.
         """
         return self._vectors.run()
+
+    def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
+        """Texts of live memories whose hash is not in `have`, by hash; at most so many."""
+        index = self.index()
+        rows = index.rows(list(index.without_vector_in(have).values())[:limit])
+        return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
+
+    def adopt_model(self, model: str) -> None:
+        """Write into every row whose vector is of this model that it is; the projections use the model already.
+
+        Memories that never had a vector before are compared once more, now by meaning.
+        """
+        index = self.index()
+        ids = [row.id for row in index.all_rows() if row.embedding_model != model]
+        for at in range(0, len(ids), ADOPTED):
+            with self.writing():
+                rows = [row for row in self.index().rows(ids[at : at + ADOPTED]).values() if self.index().vector(row.id) is not None]
+                self.put_derived(KnowledgeDelta(memories=[row._replace(embedding_model=model) for row in rows]), None)
+            self._reconsider([row.id for row in rows if not row.embedding_model])
+        self.flush()
 
     def status(self) -> dict[str, Any]:
         """How many there are, where their journal ends, what had to be mended; for `doctor`."""

@@ -87,7 +87,9 @@ class MemoryVectors:
 
     def _fill(self) -> int:
         """Window by window, until nothing is missing."""
-        book, embedder = self._book, self._book.embedder()
+        book = self._book
+        book.projections.wait()  # which model answers is known when the projections are there
+        embedder = book.embedder()
         if embedder is None:
             return 0
         book.projections.use_model(embedder.model_id, embedder.dim)

@@ -280,13 +280,13 @@ class MemoryIndex(MemoryLinks):
         Exact: one pass over the vectors of all memories that pass the filter.
 
         Args:
-            vector: float32 (dim,), any length but zero.
+            vector: float32 (dim,), any length but zero; one of another dimension is near nothing.
             limit: memories wanted.
             min_cosine: nearer than or as near as this.
             only: which memories; every live one when None.
         """
         with self._lock:
-            if not self._matrix.shape[1]:
+            if self._matrix.shape[1] != np.size(vector):
                 return []
             rows = np.flatnonzero(self._mask(only or MemoryFilter()) & self._has_vector[: len(self._id_at)])
             cosines = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
@@ -297,7 +297,7 @@ class MemoryIndex(MemoryLinks):
         with self._lock:
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
             known = [one for one, slot in slots.items() if self._has_vector[slot]]
-            if not known:
+            if not known or self._matrix.shape[1] != np.size(vector):
                 return {}
             rows = np.fromiter((slots[one] for one in known), np.int64, len(known))
             values = products(self._matrix, np.asarray(vector, np.float32), rows, len(self._id_at))
@@ -341,7 +341,8 @@ class MemoryIndex(MemoryLinks):
             ids = dict.fromkeys(one for one, _ in self._best(rows, worded.scores[rows], depth))
             best_words = float(worded.scores[rows].max()) if len(rows) else 0.0
             cosines, lowest, highest = np.zeros(n, np.float32), 0.0, 0.0
-            near = np.flatnonzero(mask & self._has_vector[:n]) if vector is not None and self._matrix.shape[1] else rows[:0]
+            fits = vector is not None and self._matrix.shape[1] == np.size(vector)
+            near = np.flatnonzero(mask & self._has_vector[:n]) if fits else rows[:0]
             if vector is not None and len(near):
                 cosines[near] = values = products(self._matrix, np.asarray(vector, np.float32), near, n)
                 ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
@@ -459,6 +460,20 @@ class MemoryIndex(MemoryLinks):
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
+
+    def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
+        """Text hashes of live memories that are not among these, each with the id of a memory that has the text."""
+        with self._lock:
+            live = self._mask(MemoryFilter())
+            slots = {key: next((one for one in its if live[one]), None) for key, its in self._slots_of_text.items() if key not in have}
+            return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
+
+    def covered_by(self, have: Collection[str]) -> tuple[int, int]:
+        """(live memories whose text hash is among these, live memories)."""
+        with self._lock:
+            live = self._mask(MemoryFilter())
+            known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
+            return known, int(live.sum())
 
     def cool(self) -> None:
         """Let go of what only saves time; it is made again where it is needed."""

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -129,6 +129,7 @@ class Projections:
         self._settled = threading.Event()  # both
         self._renewed = threading.Event()  # of a word index that was damaged: there is another one
         self._memories_settled = threading.Event()
+        self.no_vectors = "no vectors yet"  # why there are none, where the model knows more
         self.notes: list[str] = []  # what was damaged, one sentence each
         self._learning = threading.RLock()  # of following a write of layer 3
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -167,7 +168,7 @@ class Projections:
                 self._words,
                 "" if self._words is not None else self._words_note,
                 self._vectors,
-                "" if self._vectors is not None else "no vectors yet",
+                "" if self._vectors is not None and len(self._vectors) else self.no_vectors,
                 (self._hashes.covered, self._hashes.total),
                 self._memories,
                 "" if self._memories is not None else self._memories_note,
@@ -328,6 +329,11 @@ class Projections:
     def covered(self) -> tuple[int, int]:
         """(chunks with a vector, chunks)."""
         return self._hashes.covered, self._hashes.total
+
+    def covered_by(self, have: Collection[str]) -> tuple[int, int]:
+        """(chunks whose text hash is among these, chunks)."""
+        with self._state:
+            return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
         """(chunk id, text hash) of every chunk, most wanted first: what much depends on, then code before tests, then by id."""

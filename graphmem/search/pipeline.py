@@ -235,8 +235,9 @@ class _Run:
         nodes = {self._node(path): value for path, value in active.items()}
         allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None
         words = query_words(self.text)
-        found = memories.gather(index, words, vector, request, self.tuning, nodes, allowed)
-        usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
+        with index.reading():  # a switch of models does not come between the two
+            usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
+            found = memories.gather(index, words, usable, request, self.tuning, nodes, allowed)
         share = _coverage(index.covered())
         if usable is not None and share < 1:
             self.missing["memory vectors"] = f"vectors {share:.0%}"

@@ -129,6 +129,7 @@ class GraphMem(
             on_change=self._memories_changed,
             commit_at=self._commit_at,
         )
+        self._vectors.follow(self._book)
         self._language_model = configured(settings)
         self._phases = PhaseBook(data_dir)
         self._searcher = Searcher(
@@ -274,7 +275,7 @@ class GraphMem(
             done=stage.done if stage else 0,
             total=stage.total if stage else 0,
             stale_files=len(stale),
-            note="; ".join(filter(None, (self._projections.note(), self._watcher_note(), self._vectors.note()))),
+            note="; ".join(filter(None, (self._projections.note(), self._watcher_note(), self._vectors.note(), self._vectors.switching()))),
             stale=stale[:MAX_STALE],
         )
 

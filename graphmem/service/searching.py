@@ -86,7 +86,7 @@ class Searcher:
         warm = self._vectors.is_loaded
         begun = time.perf_counter()
         shot = self._projections.snapshot()
-        embedder = self._vectors.query_embedder()
+        embedder = self._vectors.query_embedder(shot.vectors.model_id if shot.vectors is not None else "")
         answer = search(
             shot,
             embedder,

@@ -155,6 +155,7 @@ class UpkeepVerbs:
                         (staging / name).replace(target)
                         for side in ("-wal", "-shm"):  # of the file it was; in another one they would be replayed
                             target.with_name(target.name + side).unlink(missing_ok=True)
+            self._vectors.look_again()
             self._indexer = None
             if self._store.generation():
                 self._projections.refresh(self._store.generation(), None)

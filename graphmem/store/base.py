@@ -221,6 +221,12 @@ class GraphStore(Protocol):
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors by text_hash; existing ones are kept. Does not change the generation."""
 
+    def vector_models(self) -> dict[str, int]:
+        """How many vectors each model has, by its id."""
+
+    def forget_vectors(self, model: str) -> int:
+        """Delete the vectors of a model; how many there were. Does not change the generation."""
+
     def meta(self) -> dict[str, str]:
         """Small facts about the database: project, root, extraction version, indexed_at and the like."""
 

@@ -68,6 +68,9 @@ class StoreChanges(LiveFile):
         self._transact(lambda transaction: embeddings.put(transaction, model, table, rows, self._vector_tables), {})
         self._note_table(table)
 
+    def _forget_vectors(self, table: EmbeddingTable, rows: pa.Table) -> None:
+        self._transact(lambda transaction: embeddings.forget(transaction, table, rows), {})
+
     def _note_table(self, table: EmbeddingTable) -> None:
         if table not in self._vector_tables:
             self._vector_tables = [*self._vector_tables, table]

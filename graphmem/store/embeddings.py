@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from graphmem.model import stable_id
 from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
 
 FEW: Final = 24  # vectors up to here are put one by one, more joined
+DELETED: Final = 8_192  # vectors one transaction deletes
 
 if TYPE_CHECKING:
     from graphmem.knowledge import KnowledgeDelta
@@ -103,6 +104,28 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
         if len(found):
             return found.cast(_schema(table.dim)).sort_by("text_hash").combine_chunks()
     return _schema(1).empty_table()
+
+
+def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
+    """How many vectors each model has."""
+    counts: dict[str, int] = {}
+    for table in tables:
+        for row in ask("embedding_models", table=table).to_pylist():
+            counts[row["model"]] = counts.get(row["model"], 0) + row["vectors"]
+    return counts
+
+
+def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
+    """Every vector of a model, as tables of ids in a column `wanted` that one transaction each may delete."""
+    for table in tables:
+        ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])
+        for at in range(0, len(ids), DELETED):
+            yield table, ids.slice(at, DELETED)
+
+
+def forget(transaction: Transaction, table: EmbeddingTable, rows: pa.Table) -> None:
+    """Delete the vectors whose ids are in the column `wanted`."""
+    transaction.run("delete_embeddings", table=table, rows=rows)
 
 
 def pieces(rows: pa.Table, size: int) -> list[pa.Table]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,6 +195,14 @@ class KuzuStore(StoreReads, StoreChanges):
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._write(lambda: self._put_vectors(model, EmbeddingTable(dim), checked))
+
+    def forget_vectors(self, model: str) -> int:
+        """Delete the vectors of a model, a piece at a time, so that other writes come between; how many there were."""
+        gone = 0
+        for table, rows in embeddings.doomed(self._ask, self._vector_tables, model):
+            self._write(partial(self._forget_vectors, table, rows))
+            gone += len(rows)
+        return gone
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Keep modules and their dependencies in place of those before."""

@@ -107,6 +107,10 @@ class StoreReads(LiveFile):
         """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
+    def vector_models(self) -> dict[str, int]:
+        """How many vectors each model has, by its id."""
+        return embeddings.models(self._ask, self._vector_tables)
+
     def meta(self) -> dict[str, str]:
         """Small facts about the database, without the store's own."""
         self._check_open()

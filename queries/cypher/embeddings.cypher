@@ -26,6 +26,12 @@ CREATE (e:@table {id: $id, model: $model, text_hash: $text_hash, vec: $vec})
 // fill: @table EmbeddingTable
 LOAD FROM $rows MATCH (e:@table) WHERE e.id = wanted DELETE e
 
+// name: embedding_ids_of(model)
+// Keys of the vectors of one model.
+// fill: @table EmbeddingTable
+// returns: id STRING
+MATCH (e:@table) WHERE e.model = $model RETURN e.id AS id
+
 // name: embeddings_of(model)
 // Vectors of one model.
 // fill: @table EmbeddingTable

@@ -83,3 +83,26 @@ def test_vectors_that_could_not_be_compared_are_refused(store, table, words):
 def test_a_model_has_a_name_and_sane_dimensions(store, model, dim):
     with pytest.raises(BadInputError):
         store.put_vectors(model, dim, rows(["a"]))
+
+
+def test_the_vectors_of_one_model_can_be_deleted(store, open_at, path):
+    store.put_vectors("m", 4, rows(["a", "b"]))
+    store.put_vectors("n", 4, rows(["a"], seed=5))
+    store.put_vectors("o", 8, rows(["a", "b", "c"], 8))
+    assert store.vector_models() == {"m": 2, "n": 1, "o": 3}
+    assert store.forget_vectors("o") == 3
+    assert store.forget_vectors("m") == 2
+    assert store.forget_vectors("m") == store.forget_vectors("unknown") == 0
+    store.close()
+    again = open_at(path)
+    assert again.vector_models() == {"n": 1}
+    assert again.vectors("n").equals(rows(["a"], seed=5))
+    again.put_vectors("m", 4, rows(["a"], seed=7))
+    assert again.vectors("m").equals(rows(["a"], seed=7))
+
+
+def test_many_vectors_are_deleted_a_piece_at_a_time(store, monkeypatch):
+    monkeypatch.setattr("graphmem.store.embeddings.DELETED", 7)
+    store.put_vectors("m", 4, rows([f"{i:03}" for i in range(50)]))
+    assert store.forget_vectors("m") == 50
+    assert len(store.vectors("m")) == 0

@@ -90,6 +90,8 @@ def index(
             summary(here.output, run, project.name, every=verbose)
             if project.state.vectors < project.state.chunks:
                 here.output.note((_missing(project.state), "dim"))
+            elif project.state.note:
+                here.output.note((project.state.note, "dim"))
 
 
 def _missing(state: IndexState) -> str:

@@ -1,0 +1,97 @@
+"""From one embedding model to the next: new vectors are collected in the store while the old ones go on answering.
+
+A search sees vectors of one model only. The new ones become visible all at once, for code and memories, when none is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from graphmem.embedding.fill import BATCH, WINDOW, FillResult, fill, vector_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from graphmem.embedding.base import Embedder
+    from graphmem.memory.book import MemoryBook
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+
+# As our embedders name themselves. Vectors that somebody handed in under another name cannot be made again, and stay.
+_OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
+
+
+def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
+    """Models of ours, other than the wanted one, and how many vectors each still has."""
+    return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
+
+
+class ModelSwitch:
+    """The vectors of a new model, until they can take the place of the old ones. One thread fills; any may ask how far it is.
+
+    Args:
+        store: keeps the vectors of both models.
+        projections: say which chunks there are.
+        book: says which memories there are.
+        old: whose vectors answer until the end.
+        new: whose vectors are made.
+    """
+
+    def __init__(self, store: GraphStore, projections: Projections, book: MemoryBook, old: Embedder, new: Embedder) -> None:
+        self.old = old
+        self.new = new
+        self._store = store
+        self._projections = projections
+        self.book = book
+        self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
+
+    def progress(self) -> tuple[int, int]:
+        """(texts with a vector of the new model, texts): chunks and live memories."""
+        chunks, all_chunks = self._projections.covered_by(self._have)
+        memories, all_memories = self.book.index().covered_by(self._have)
+        return chunks + memories, all_chunks + all_memories
+
+    def told(self) -> str:
+        """How far it is, in one sentence."""
+        done, total = self.progress()
+        return (
+            f"search uses the vectors of {self.old.model_id} until those of {self.new.model_id} are complete ({done:,} of {total:,} texts)"
+        )
+
+    def is_complete(self) -> bool:
+        """True when every chunk and every live memory has a vector of the new model."""
+        done, total = self.progress()
+        return done == total and self._projections.snapshot().words is not None
+
+    def fill(self, stopped: Callable[[], bool], on_progress: Callable[[int, int], None]) -> FillResult:
+        """Make what is missing, memories first.
+
+        Args:
+            stopped: asked before every batch; what is finished is stored.
+            on_progress: told (done, wanted) after every write.
+
+        Raises:
+            EmbedderError: the new model cannot be loaded or failed.
+        """
+        done = 0
+        while missing := self.book.unembedded(self._have, WINDOW):
+            hashes = sorted(missing, key=lambda key: (len(missing[key]), key))
+            for at in range(0, len(hashes), BATCH):
+                if stopped():
+                    return FillResult(done, done + len(missing), stopped=True)
+                part = hashes[at : at + BATCH]
+                vectors = self.new.encode([missing[key] for key in part])
+                self._store.put_vectors(self.new.model_id, self.new.dim, vector_table(part, vectors))
+                self._have.update(part)
+                done += len(part)
+        result = fill(
+            self._store,
+            self.new,
+            self._projections.fill_order(),
+            frozenset(self._have),
+            on_vectors=lambda hashes, _: self._have.update(hashes),
+            on_progress=on_progress,
+            stopped=stopped,
+        )
+        return result._replace(done=result.done + done, wanted=result.wanted + done)
