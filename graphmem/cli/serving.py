@@ -152,6 +152,7 @@ class _Run:
         if server.is_tls:
             self._address = self._address.replace("http:", "https:", 1)
         self._stopping = threading.Event()
+        self._indexed = threading.Event()  # the run that every serving begins with has ended
         self._failure: GraphMemError | None = None
         self._vectors = service.subscribe_progress()
 
@@ -206,9 +207,9 @@ class _Run:
             os._exit(REFUSED)
 
     def _end_when_idle(self) -> None:
-        """Stop the server when nobody has asked for long enough and no index run is under way."""
+        """Stop the server when nobody has asked for long enough and no index run is due or under way."""
         while not self._stopping.wait(min(1.0, self._idle_s / 4)):
-            if self._server.idle_seconds() >= self._idle_s and self._service.state().state != "indexing":
+            if self._indexed.is_set() and self._server.idle_seconds() >= self._idle_s and self._service.state().state != "indexing":
                 self._server.stop()
                 return
 
@@ -230,6 +231,8 @@ class _Run:
                 self._failure = failure
                 self._server.stop()
                 return
+        finally:
+            self._indexed.set()
         if not had_index and not self._no_index:
             self._announce()
         if self._watch and not self._stopping.is_set():

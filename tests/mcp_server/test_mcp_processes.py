@@ -90,8 +90,9 @@ def test_a_window_finds_a_new_owner_when_the_old_one_was_killed(project):
     assert before.splitlines()[0] == after.splitlines()[0]
 
 
-def test_an_owner_started_for_a_client_ends_when_nobody_asks(project):
-    command = [sys.executable, "-m", "graphmem", "serve", str(project), "--port", "0", "--quiet", "--end-when-idle", "1"]
+@pytest.mark.parametrize("idle_s", ["1", "0.01"])
+def test_an_owner_started_for_a_client_ends_when_nobody_asks_after_its_first_index_run(project, idle_s):
+    command = [sys.executable, "-m", "graphmem", "serve", str(project), "--port", "0", "--quiet", "--end-when-idle", idle_s]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     assert not (project / ".graphmem" / "owner.json").exists()
