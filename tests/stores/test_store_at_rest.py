@@ -79,7 +79,7 @@ def test_bytes_that_are_not_those_that_were_left_are_found_at_once(left, open_at
 @pytest.mark.parametrize("change", ["form", "nothing", "no meta", "other", "half"])
 def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, change):
     lock = left.with_name(left.name + ".lock")
-    record = json.loads(lock.read_text())
+    record = read_sealed_json(lock.read_bytes().rstrip(b" "))
     known = json.loads(record["known"])
     changed = {
         "form": json.dumps({**known, "form": "of another graphmem"}),
@@ -88,7 +88,7 @@ def test_whoever_left_it_otherwise_is_not_believed(left, open_at, world, equal, 
         "other": "[]",
         "half": record["known"][:-5],
     }
-    lock.write_text(json.dumps({**record, "known": changed[change]}))
+    lock.write_bytes(sealed_json({**record, "known": changed[change]}))
     store = open_at(left, at_rest=True)
     assert awake(store)
     equal(store, world)
