@@ -113,7 +113,7 @@ def test_the_server_answers_agents_over_http_behind_its_own_checks(project):
                 import httpx2
 
                 async with (
-                    httpx2.AsyncClient(headers=headers) as http,
+                    httpx2.AsyncClient(headers=headers, timeout=TIME_LIMIT) as http,
                     Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
                 ):
                     return await until_indexed(client, targets=["starlette/routing.py:compile_path"])
@@ -124,4 +124,4 @@ def test_the_server_answers_agents_over_http_behind_its_own_checks(project):
             assert not isinstance(refused.value, KeyboardInterrupt)
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
+            assert process.wait(TIME_LIMIT) == 0

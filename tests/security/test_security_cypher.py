@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from pathlib import Path
@@ -93,6 +94,8 @@ def test_a_query_that_wants_too_much_ends_and_the_index_goes_on(bank: Path, tmp_
         memory.index(bank)
         with pytest.raises(DeadlineError):
             memory.cypher(f"{every} RETURN count(*)")
+    patient = dataclasses.replace(wanted, limits=Limits(cypher_seconds=60))  # memory runs out before that, also on a slow machine
+    with GraphMem.open(tmp_path / "index", repo=bank, settings=patient) as memory:
         with pytest.raises(LimitError):
             memory.cypher(f"WITH $text AS a {doubled} RETURN size(a)", {"text": "x" * 90_000})
         assert memory.cypher("MATCH (f:File) RETURN count(*)").rows == [[2]]
@@ -108,7 +111,7 @@ def test_a_copy_that_cannot_be_deleted_or_made_is_said_and_the_index_goes_on(ban
     with caplog.at_level("WARNING", logger="graphmem.store.cypher_aside"):
         with GraphMem.open(tmp_path / "index", repo=bank, settings=wanted) as memory:
             memory.index(bank)
-            with pytest.raises(DiskFullError, match="aside cannot be made"):
+            with pytest.raises(DiskFullError, match="a folder for the copy that queries run on"):
                 memory.cypher("MATCH (f:File) RETURN count(*)")
             assert memory.symbols("Account")[0]
         assert "could not be deleted" in caplog.text
@@ -122,7 +125,7 @@ def test_a_query_that_ends_the_engine_ends_nothing_else(service: GraphMem, monke
         return cypher_guard.Checked(query, {})
 
     monkeypatch.setattr(cypher_aside, "checked", unchecked)  # as if the grammar let it through
-    with pytest.raises((BadInputError, LimitError)):
+    with pytest.raises((BadInputError, LimitError, DeadlineError)):  # how far it comes in its time is the machine's affair
         service.cypher("RETURN size(range(1, 1000000000))")
     monkeypatch.undo()
     assert service.cypher("RETURN 1 AS one").rows == [[1]]
@@ -152,12 +155,12 @@ def test_it_is_off_unless_the_owner_turns_it_on_and_no_repository_can(tmp_path: 
     ):
         memory.cypher("RETURN 1 AS one")
     assert "GRAPHMEM_CYPHER" in off.value.message
-    from graphmem.errors import SettingsError
     from graphmem.settings import load_settings
 
     (tmp_path / "graphmem.toml").write_text("cypher = true\n")
-    with pytest.raises(SettingsError):
-        load_settings(tmp_path)
+    settings = load_settings(tmp_path)
+    assert not settings.cypher
+    assert any("cypher" in said for said in settings.ignored), settings.ignored
 
 
 def test_only_who_may_do_everything_may_ask(guarded) -> None:
