@@ -21,7 +21,7 @@ from graphmem.store.engine import Engine
 
 MOST_BYTES: Final = 16 << 20  # of an answer, as JSON
 POOL_BYTES: Final = 128 << 20
-SPARE_BYTES: Final = 1 << 30  # for Python, the engine's code and what it holds outside of its pool
+SPARE_BYTES: Final = 1 << 30  # for what a query takes beside what is reserved when the database is open
 CPU_SECONDS: Final = 10  # for starting, beside the query's own time
 
 # How the engine begins when a query is at fault.
@@ -31,7 +31,7 @@ _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser"
 def main(engine: str, path: str, max_db_bytes: str) -> int:
     """Answer the request on standard input; 0 whatever comes of the query."""
     request = json.load(sys.stdin)
-    _confine(int(max_db_bytes), request["seconds"])
+    _confine(request["seconds"])
     try:
         answer = _answer(engine, Path(path), int(max_db_bytes), request)
     except MemoryError:
@@ -48,11 +48,10 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
     return 0
 
 
-def _confine(max_db_bytes: int, seconds: float) -> None:
-    """Bound what this process may take, for good."""
+def _confine(seconds: float) -> None:
+    """Bound what this process may take of everything but memory, for good."""
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     for what, most in (
-        (resource.RLIMIT_AS, max_db_bytes + POOL_BYTES + SPARE_BYTES),  # the engine sets aside room for the largest database
         (resource.RLIMIT_CPU, cpu),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
@@ -60,9 +59,18 @@ def _confine(max_db_bytes: int, seconds: float) -> None:
         resource.setrlimit(what, (most, most))
 
 
+def _confine_memory() -> None:
+    """Bound what the query may take beside what opening took: how much address space an engine reserves is its own affair."""
+    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
+    most = min([used + SPARE_BYTES, *given])
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> dict[str, Any]:
     database = Engine(engine).open(path, buffer_pool_bytes=POOL_BYTES, max_db_bytes=max_db_bytes, read_only=True)
     connection = database.connect()
+    _confine_memory()
     connection.set_timeout(request["seconds"])
     connection.rows("BEGIN TRANSACTION READ ONLY")
     found = connection.first_rows(request["text"], request["params"], request["rows"] + 1)
