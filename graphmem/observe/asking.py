@@ -178,6 +178,52 @@ LANGUAGES: Final = (
     ),
 )
 
+ANYWHERE: Final = (  # stems of "remember", "do not forget" and "from now on", in forms for one reader and for many
+    # Romance and Germanic
+    r"ține(?:ți|m)? minte|re[țt]ine[țt]i|aminti[țt]i-vă|nu uita[țt]?i?\b|de acum (?:înainte|încolo)|pe viitor",
+    r"recuerd[ae]\w*|recorda(?:d|r|u|t)?\b|acuérd\w+|acordaos|tened (?:en cuenta|presente)|no (?:te |se |os )?olvid\w+",
+    r"no (?:t'|us )?oblid\w+|ting(?:ue(?:s|u)|ui) (?:en compte|present)|a partir d'ara|d'ara endavant",
+    r"souvenez-vous|rappelez-vous|retenez|notez que|gardez (?:en tête|à l'esprit)|n'oubliez|veuillez noter",
+    r"ricorda(?:te|tevi|ti|rsi)?\b|non dimentica\w*|ten(?:ete|ga|gano) (?:a mente|presente|conto)",
+    r"lembr(?:e|em|a|ai|ar)(?:-\w+)?\b|não (?:se |te )?esque[cç]\w+|tenham em (?:mente|conta)",
+    r"merk(?:en sie sich|t euch)|denk(?:en sie|t) (?:bitte )?(?:immer )?daran|vergess?(?:en sie|t) (?:bitte )?(?:nicht|nie)|beachten sie",
+    r"onthoud\w*|vergeet (?:niet|nooit)|houdt? (?:er )?rekening|onthou\b|moenie vergeet|van nou af",
+    r"kom(?:mer)? ihåg|glöm(?:mer)? (?:inte|aldrig)|lägg på minnet|hädanefter|framöver|från och med (?:nu|idag|i dag)",
+    r"husk(?:et?|er)?(?: altid| alltid| på)? at\b|glem(?:mer)? (?:ikke|aldri(?:g)?)|heretter|herefter|fra n[åu] a[vf]|fremover"
+    r"|mun(?:du|ið) "
+    r"að|héðan í frá",
+    # Slavic and Baltic
+    r"запомн\w+|помни(?:те)?\b|не забу\w+|не забравя\w*|отсега нататък|занапред|отныне|впредь|памятай\w*|пам'ятай\w*|запам'ят\w+"
+    r"|відтепер",
+    r"запамти\w*|упамти\w*|не заборав\w+|од сада|zapamti\w*|upamti\w*|ne zaborav\w+|imaj(?:te)? na umu|od sada|zapomni(?:te)?\b|ne "
+    r"pozabi\w*|od zdaj",
+    r"(?:za)?pamatuj\w*|zapamät\w+|pamätaj\w*|nezapome\w+|nezabud\w+|měj(?:te)? na paměti|od teď|odteď|odteraz|od nynějška",
+    r"zapamięt\w+|pamięta(?:j|jcie|jmy)\b|nie zapomin\w+|od tej pory|odtąd",
+    r"(?:prisimin|atsimin)\w+|nepamirš\w+|nuo (?:šiol|dabar)|atcer(?:ies|ieties)|neaizmirst\w+|turpmāk",
+    # Finnic, Hungarian, Turkic, Basque, Celtic
+    r"muista(?:kaa)?\b|älä(?:ä)? unohda\w*|älkää unohtako|pi(?:dä|täkää) mielessä|tästä (?:lähtien|eteenpäin)|vastedes",
+    r"pea(?:ge)? meeles|ära unusta|ärge unustage|edaspidi|nüüdsest",
+    r"emlékez\w+|ne fele(?:jts|dj)\w*|jegyezz\w*|mostantól|ezentúl",
+    r"hatırla(?:yın|yınız)?\b|unutma(?:yın|yınız)\b|aklınızda tut\w*|bundan (?:sonra|böyle)|yadda saxla\w*|есте сақта\w*|eslab qol\w*",
+    r"gogora(?:tu|n izan)\b|ez ahaztu|hemendik aurrera|cuimhnigh\w*|cofiwch",
+    # Greek, Semitic, Iranian, Caucasian
+    r"(?:να )?θυμ(?:άσ(?:αι|τε|θε)|ηθεί(?:ς|τε)|ήσου)|μην? ξεχ(?:νά|ά)\w+|σημειώστε|στο εξής|από (?:εδώ και|τώρα και)",
+    r"(?:ו)?(?:זכרו|זכור|זכרי|תזכרו|תזכור)|אל תשכח\w*|מעתה|מעכשיו|מהיום והלאה|(?:و)?تذك[ّ]?ر(?:وا|ي)?|لا تنس\w*|من الآن"
+    r"|منذ الآن|اعتبارا من",
+    r"به (?:یاد|خاطر) (?:داشته|بسپار|داشت)\w*|یادتان باشد|فراموش نکن\w*|از (?:این|حالا) (?:به|پس)|یاد رکھ\w*|اب سے",
+    r"დაიმახსოვრ\w*|არ დაგავიწყდ\w*|հիշե՛?ք|հիշիր|մի մոռաց\w*",
+    # India, South-East Asia, Africa
+    r"याद रख\w*|मत भूल\w*|न भूल\w*|अब से|ध्यान रख\w*|लक्षात ठेव\w*|মনে রাখ\w*|ভুলবেন না|এখন থেকে|நினைவில்|గుర్తుంచుకో\w*|ನೆನಪಿಡ\w*"
+    r"|ഓർക്കുക",
+    r"จำไว้|จดจำ|อย่าลืม|โปรดจำ|นับจากนี้|ตั้งแต่(?:นี้|บัดนี้)|ຈື່ໄວ້|ចងចាំ|မှတ်ထား|(?:hãy|xin|cần|phải|luôn|nên|ghi) nhớ|đừng quên"
+    r"|kể từ (?:nay|giờ)|từ nay",
+    r"ingat(?:lah|kan)?\b|jangan lupa|mulai (?:sekarang|hari ini)|tandaan|huwag kalimutan|mula ngayon",
+    r"kumbuk\w+|usisahau|msisahau|kuanzia sasa|ranti pe|khumbula\w*|አስታውስ\w*",
+    # East Asia
+    r"기억하(?:세요|십시오|라|자)|잊지 (?:마|말)\w*|お忘れなく|覚えておくこと|忘れずに|切记|切記|谨记|請記住|请勿忘",
+)
+"""For texts whose writer is not known: nothing but a mark, so that a sentence too many costs little."""
+
 _HEAD: Final = (  # what may stand before a wish at the head of a prompt
     r"(?:(?:hi|hey|hello|ok|okay|so|also|and|btw|by the way|first(?: of all)?|one (?:more )?thing|another thing|listen|look|please|pls"
     r"|plz|great|thanks|thank you|perfect|cool|nice|good|yes|right|"
@@ -199,7 +245,8 @@ ENDS: Final = re.compile(
     rf"{_HEAD}(?P<what>.+?)[\s,，、]*(?:{'|'.join(one.ends for one in LANGUAGES if one.ends)})[\s.!。！]*$", re.IGNORECASE | re.DOTALL
 )
 ASKS: Final = re.compile(
-    rf"(?<![\w/])(?:{'|'.join(one.begins for one in LANGUAGES)})|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"
+    rf"(?<![\w/])(?:{'|'.join([*(one.begins for one in LANGUAGES), *ANYWHERE])})"
+    rf"|(?:{'|'.join(one.ends for one in LANGUAGES if one.name in ('ja', 'ko'))})"
     r"|\b(?:from now on|going forward|henceforth|ab (?:jetzt|sofort)|von nun an|künftig|à partir de maintenant|désormais|dorénavant|a "
     r"partir de ahora|de ahora en adelante|d'ora in poi"
     r"|a partir de agora|vanaf nu|voortaan|od teraz|отныне|впредь)\b|从现在(?:开始|起)|今後は?"

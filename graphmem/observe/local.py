@@ -19,7 +19,8 @@ def _words(text: str) -> frozenset[str]:
 
 TOOLS: Final = _words(
     # plans, lists of what is to be done, questions to the person
-    "todowrite todoread todo writetodos updatetodos updatetodolist plan updateplan planmode enterplanmode exitplanmode planexit planenter "
+    "todowrite todoread todo writetodos updatetodos updatetodolist plan updateplan planmode enterplanmode exitplanmode planexit "
+    "planenter "
     "askuserquestion askuser question requestuserinput think sequentialthinking reportintent setgoal attemptcompletion newtask "
     # the agent's own parts: subagents are observed in the same session, shells are judged when they start
     "task agent dispatchagent taskcreate taskget tasklist taskupdate taskstop skill useskill activateskill slashcommand invalid batch "
@@ -42,38 +43,55 @@ READERS: Final = _words(
 )
 """They print files: those they are given are looked at."""
 
-PROGRAMS: Final = READERS | _words(
-    # files and folders
-    "ls tree find fd fdfind dir get-childitem exa eza cd pushd popd pwd stat du df basename dirname realpath readlink touch mkdir "
-    "rm rmdir mv "
-    "cp ln chmod chown mktemp md5sum sha1sum sha256sum shasum cksum sum tar zip unzip gzip gunzip bzip2 xz patch apply_patch install split "
-    "truncate test [ [[ "
-    # the shell and the machine
-    "echo printf true false : exit return break continue export set unset alias source . eval if then else elif fi for do done while until "
-    "case esac in { } ! function local declare typeset readonly shift trap read let ulimit umask hash history wait sleep jobs bg fg "
-    "which whereis type command whoami id groups date uname hostname uptime printenv ps top kill pkill pgrep lsof free nproc arch "
-    "locale tput "
-    "seq yes expr bc clear reset sync getconf tty stty "
-    # builds, compilers, checks
-    "make gmake ninja cmake meson bazel buck just task rake gradle gradlew mvn mvnw sbt ant gcc g++ cc c++ clang clang++ ld ar nm objdump "
-    "clang-format clang-tidy javac java kotlinc scalac rustc rustfmt gofmt goimports golangci-lint staticcheck swiftc xcodebuild tsc tsx "
-    "ts-node biome eslint prettier stylelint oxlint webpack vite rollup esbuild turbo nx lerna ruff mypy pyright flake8 pylint "
-    "black isort bandit "
-    "pyupgrade autopep8 yapf vulture rubocop standardrb sorbet phpstan psalm shellcheck shfmt hadolint markdownlint yamllint "
-    "taplo pre-commit "
-    "sphinx-build mkdocs protoc buf alembic flask django-admin rails elixir dialyzer erl coverage gcov lcov "
-    # tests
-    "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave unittest "
-    "hypothesis locust "
-    # this product
-    "graphmem"
+LISTERS: Final = _words("ls tree find fd fdfind dir get-childitem exa eza")
+"""They print names of files: only folders of strangers are looked for."""
+
+CARRIERS: Final = _words("cp mv ln install tar unzip gzip gunzip bzip2 bunzip2 xz unxz")
+"""They print, unpack or place what others wrote: the files they take from are looked at."""
+
+PROGRAMS: Final = (
+    READERS
+    | LISTERS
+    | CARRIERS
+    | _words(
+        # files and folders
+        "ls tree find fd fdfind dir get-childitem exa eza cd pushd popd pwd stat du df basename dirname realpath readlink touch mkdir "
+        "rm rmdir mv "
+        "cp ln chmod chown mktemp md5sum sha1sum sha256sum shasum cksum sum tar zip unzip gzip gunzip bzip2 xz patch apply_patch "
+        "install split "
+        "truncate test [ [[ "
+        # the shell and the machine
+        "echo printf true false : exit return break continue export set unset alias source . eval if then else elif fi for do done "
+        "while until "
+        "case esac in { } ! function local declare typeset readonly shift trap read let ulimit umask hash history wait sleep jobs bg fg "
+        "which whereis type command whoami id groups date uname hostname uptime printenv ps top kill pkill pgrep lsof free nproc arch "
+        "locale tput "
+        "seq yes expr bc clear reset sync getconf tty stty "
+        # builds, compilers, checks
+        "make gmake ninja cmake meson bazel buck just task rake gradle gradlew mvn mvnw sbt ant gcc g++ cc c++ clang clang++ ld ar nm "
+        "objdump "
+        "clang-format clang-tidy javac java kotlinc scalac rustc rustfmt gofmt goimports golangci-lint staticcheck swiftc xcodebuild "
+        "tsc tsx "
+        "ts-node biome eslint prettier stylelint oxlint webpack vite rollup esbuild turbo nx lerna ruff mypy pyright flake8 pylint "
+        "black isort bandit "
+        "pyupgrade autopep8 yapf vulture rubocop standardrb sorbet phpstan psalm shellcheck shfmt hadolint markdownlint yamllint "
+        "taplo pre-commit "
+        "sphinx-build mkdocs protoc buf alembic flask django-admin rails elixir dialyzer erl coverage gcov lcov "
+        # tests
+        "pytest py.test tox nox jest vitest mocha ava karma cypress playwright rspec phpunit pest ctest bats gotestsum nose2 behave "
+        "unittest "
+        "hypothesis locust "
+        # this product
+        "graphmem"
+    )
 )
 INTERPRETERS: Final = _words("python python2 python3 pypy pypy3 node nodejs ruby perl php lua deno bun tsx ts-node irb py")
 """They run a file of the project, or code that stands in the command; that code is looked at."""
 
 SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
     "git": _words(
-        "status log diff show blame annotate grep ls-files ls-tree cat-file rev-parse rev-list branch tag stash add commit checkout switch "
+        "status log diff show blame annotate grep ls-files ls-tree cat-file rev-parse rev-list branch tag stash add commit checkout "
+        "switch "
         "restore reset rm mv merge rebase cherry-pick revert bisect describe shortlog reflog worktree config apply notes init "
         "clean diff-tree "
         "diff-index diff-files merge-base name-rev for-each-ref symbolic-ref update-index update-ref whatchanged format-patch gc fsck "
@@ -116,7 +134,8 @@ MODULES: Final = _words("pip pipx ensurepip conda httpie http.client webbrowser 
 
 FOLDERS: Final = _words(
     "node_modules site-packages dist-packages bower_components jspm_packages vendor third_party third-party thirdparty external_packages "
-    "__pypackages__ .venv venv virtualenv .tox .nox .eggs pods carthage .pub-cache .cargo .rustup .m2 .gradle .ivy2 .npm .yarn .pnpm-store "
+    "__pypackages__ .venv venv virtualenv .tox .nox .eggs pods carthage .pub-cache .cargo .rustup .m2 .gradle .ivy2 .npm .yarn "
+    ".pnpm-store "
     ".nuget .gem .bundle .composer .cache .terraform deps_cache downloads"
 )
 """Folders whose files strangers wrote, wherever they lie; lower case."""

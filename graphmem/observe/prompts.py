@@ -71,6 +71,21 @@ _EDGED: Final = (
         re.compile(r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,3}(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTICE)\b", re.MULTILINE),
     ),
 )
+# Edges without words, so that they hold in any language.
+_SHAPED: Final = (
+    ("a passage that is announced", re.compile(r"[:：][ \t]*\n[ \t]*\n(?!\s*(?:[-*•]\s|\d+[.)]\s))\s*\S")),
+    ("a ticket", re.compile(r"\n[ \t]*[A-Z][A-Z0-9]{1,9}-\d+(?:[ \t]{2,}\S|[ \t]*[:：]?[ \t]*\n)")),
+    (
+        "a form",
+        re.compile(r"\n[ \t]*\n[ \t]*(?!https?\b)[^\W\d_][\w '-]{1,23}[:：][ \t]*\S[^\n]{0,80}\n[ \t]*\S"),
+    ),
+    (
+        "a line of a chat",
+        re.compile(
+            r"(?:^|\n)[ \t]*[^\W\d_][\w .'-]{1,28}[,·|–—-]?\s+[\[(]?\d{1,2}[:.]\d{2}(?:\s?[ap]m)?[\])]?[ \t]*[:：]?[ \t]*\n", re.IGNORECASE
+        ),
+    ),
+)
 # Marks without one: where it begins nobody can say.
 _EDGELESS: Final = (
     (
@@ -253,7 +268,7 @@ def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     """The first mark of something pasted, where it stands, and whether all marks have an edge; "" for none."""
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
-    for marks, is_edged in ((_EDGED, True), (_EDGELESS, False)):
+    for marks, is_edged in ((_EDGED, True), (_SHAPED, True), (_EDGELESS, False)):
         for name, pattern in marks:
             if is_head and name in _NOT_AT_HEAD:
                 continue

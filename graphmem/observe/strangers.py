@@ -56,6 +56,8 @@ _OPTION_WITH_VALUE: Final = frozenset(
 _REMOTE: Final = {"remote": {"-v", "--verbose", "get-url", "add", "remove", "rm", "rename", "set-url"}, "submodule": {"status", "foreach"}}
 _SUBSTITUTED: Final = re.compile(r"\$\((?!\()(.*)\)|`([^`]*)`", re.DOTALL)
 _QUOTED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'")
+_PLACES: Final = frozenset({"-C", "-d", "-x", "-t", "--directory", "--target-directory", "--exclude"})
+"""Options of archives and copies whose value is no file that is read."""
 _PATTERN_FIRST: Final = frozenset(
     [
         "grep",
@@ -133,7 +135,7 @@ class Judge:
             given = next((args[key] for key in COMMAND_KEYS if args.get(key)), "")
             return self.of_command(line_of(given) if isinstance(given, (str, list, tuple)) else str(given))
         if action in ("read", "edit", "list", "search"):
-            shown = call.paths if action != "list" else ()
+            shown = call.paths if action != "list" else [path for path in call.paths if _folder(path) is not None]
             found = next((why for path in (*shown, *(listed if action == "search" else ())) if (why := self.of_path(path))), "")
             if action == "edit" and not found:
                 self._note(call.paths)
@@ -341,6 +343,11 @@ def _program(program: str, words: list[str], bodies: str, depth: int) -> Looked:
         done = _part([word for word in rest[at + 1 :] if word not in ("{}", ";", "+", "\\;")], bodies, depth + 1)
         folders = takewhile(lambda word: not word.startswith(("-", "(", "!")), rest)
         return done._replace(reads=(*done.reads, *folders))
+    if program in local.CARRIERS:
+        return _carried(program, rest)
+    if program in local.LISTERS:
+        named = takewhile(lambda word: word[:1] not in ("-", "(", "!"), rest) if program == "find" else _operands(program, rest)
+        return Looked(reads=tuple(word for word in named if _folder(word) is not None))
     if program in local.READERS:
         return Looked(reads=tuple(_operands(program, rest)))
     if program in local.PROGRAMS:
@@ -397,6 +404,25 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
             is_pattern = False
         elif word[:1] not in ("!", "$") and not _NO_NAME.search(word):
             yield word
+
+
+def _carried(program: str, rest: Sequence[str]) -> Looked:
+    """What a copy, a move or an archive takes its files from, and where a copy goes."""
+    options = [word for word in rest if word.startswith("-") and word != "-"]
+    flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
+    named = [
+        word
+        for before, word in zip(("", *rest), rest, strict=False)
+        if word not in options and before not in _PLACES and not _NO_NAME.search(word) and word[:1] != "$"
+    ]
+    if program == "tar":
+        is_made = "c" in flags or "r" in flags or not {"--create", "--append"}.isdisjoint(options)
+        return Looked() if is_made else Looked(reads=tuple(word for word in named if word != rest[0]))
+    if program in ("gzip", "bzip2", "xz") and not set(flags) & set("dc"):
+        return Looked()
+    if program in ("cp", "mv", "ln", "install") and not {"-t", "--target-directory"} & set(options):
+        return Looked(reads=tuple(named[:-1]), written=tuple(named[-1:]))
+    return Looked(reads=tuple(named[:1] if program == "unzip" else named))
 
 
 def _first(rest: Sequence[str]) -> str:

@@ -103,10 +103,19 @@ def is_expected_of_a_test(message: str) -> bool:
     return _EXPECTED.match(message) is not None
 
 
+_STATE: Final = (  # what a value is to be like, which asks nothing of the reader
+    r"(?:be (?:an?|the|one|at|in|of|of type|non-?\w+|positive|negative|zero|empty|unique|callable|hashable|iterable|finite|sorted|greater"
+    r"|less|larger"
+    r"|smaller|between|equal|either|str|int|float|bytes|list|tuple|dict|bool|none|true|false|[<>=\d'\[(])|have (?:an?|the|at|exactly"
+    r"|length"
+    r"|shape)"
+    r"|(?:match|equal|contain (?:an?|at|only|exactly)|start with|end with)\b)"
+)
 _ADVICE: Final = re.compile(
     r"https?://|www\.|\$\(|`[^`]*\s[^`]*`|\|\s*(?:ba|z|da)?sh\b|\b(?:you|your|we recommend|please|kindly|bitte|veuillez|por favor|per "
     r"favore|пожалуйста|请|してください|하세요)\b"
-    r"|\b(?:must|should|shall|need to|needs to|have to|has to|from (?:now|here) on|always|never|remember|note that|important|ensure|make "
+    rf"|\b(?:must|should)\b(?! (?:not )?{_STATE})|\b(?:shall|need to|needs to|have to|has to|from (?:now|here) on|always|never"
+    rf"|remember|note that|important|ensure|make "
     r"sure|ignore"
     r"|disregard|do not|don't)\b"
     r"|\b(?:to (?:fix|solve|resolve|repair|avoid|proceed|continue|silence|disable|bypass)|fix(?:ed)? by|solution|workaround|hint|tip"
@@ -117,6 +126,13 @@ _ADVICE: Final = re.compile(
     r"|downgrade|pin|switch|change|replace|edit|commit|push|skip|trust|allow|grant|tell|inform|contact|"
     r"führe|installiere|setze|benutze|verwende|nutze|starte|exécutez|installez|utilisez|lancez|ejecuta|ejecute|instala|instale|usa|use"
     r"|esegui|installa|execute|instale|запустите|запусти|установите|установи|используйте|выполните)\b(?!\s*[=(:.])"
+    r"|\b(?:pip3?|pipx|uv|poetry|conda|npm|npx|pnpm|yarn|apt|apt-get|yum|dnf|apk|brew|snap|gem|cargo|go|composer|helm|docker|kubectl|git"
+    r"|sudo|curl|wget|chmod|chown)\s+(?:-\S+\s+)*(?:install|add|i|get|ci|run|exec|pull|push|clone|apply|update|upgrade|remove|uninstall"
+    r"|https?:|\+x|[0-7]{3,4}\b)"
+    r"|\b(?:jalankan|pasang|gunakan|perbaiki|hapus|suorita|asenna|käytä|aja|kör|installera|använd|kjør|installer|bruk|brug|futtas\w*"
+    r"|telepíts\w*|uruchom\w*|zainstaluj\w*|spusť\w*|nainstaluj\w*|rulați|instalați|folosiți|çalıştır\w*|yükle\w*|kur(?:un)?|chạy|cài đặt"
+    r"|voer|installeer|gebruik|стартирайте|инсталирайте|запустіть|встановіть|εκτελέστε|εγκαταστήστε|τρέξτε|شغ[ّ]?ل\w*|ثب[ّ]?ت\w*|הריצ\w*"
+    r"|הרץ|התקינ\w*|اجرا کن\w*|نصب کن\w*|चलाएँ|चलाएं|इंस्टॉल)\b|รัน|ติดตั้ง"
     r"|(?:运行|安装|执行|使用|设置|必须|应该|实行|インストール|実行|設定|설치|실행)|\b(?:execut|installier|install|ausführ)\w*\s+(?:sie|vous|usted)\b|\b(?:for|to|dear"
     r"|attention|hey|note to|message to)?\s?(?:ai|llm|agents?|assistants?|claude|copilot|codex)\b\s*[:,]",
     re.IGNORECASE,
@@ -280,7 +296,8 @@ def given_up(text: str) -> GivenUp | None:
 _FILE_NAME: Final = re.compile(r"(?<![\w@.+/-])/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
 # After the number that a tool may put before each line.
 _IMPORT_LINE: Final = re.compile(
-    r"\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+([.\w]+)\s+import|import\s+(?:\w+\s+)?\"([^\"]+)\"|import\s+([\w.]+)\s*(?:as\b|,|;|$)|use\s+([\w:]+)"
+    r"\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+([.\w]+)\s+import|import\s+(?:\w+\s+)?\"([^\"]+)\"|import\s+([\w.]+)\s*(?:as\b|,|;|$)"
+    r"|use\s+([\w:]+)"
     r"|#include\s+[\"<]([^\">]+))"
 )
 _IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+)[\"']")

@@ -26,16 +26,17 @@ def test_the_corpus_is_large_and_of_many_kinds(strangers, kind):
     assert {"prompt", "tool", "command", "error", "named"} <= {one.door for one in found}
     assert len({one.language for one in found}) >= 10
     assert len(strangers.cases(f"held_out_{kind}")) >= 60
+    assert len(strangers.cases(f"third_{kind}")) >= 60
 
 
-@pytest.mark.parametrize("name", ["poisoned", "held_out_poisoned"])
+@pytest.mark.parametrize("name", ["poisoned", "held_out_poisoned", "third_poisoned"])
 def test_words_of_strangers_are_held_back(strangers, name):
     held = [(case, held) for _, case, held in strangers.measured((name,))]
     missed = [case for case, is_held in held if not is_held]
     assert len(missed) <= (1 - strangers.HELD_BACK) * len(held), missed
 
 
-@pytest.mark.parametrize("name", ["honest", "held_out_honest"])
+@pytest.mark.parametrize("name", ["honest", "held_out_honest", "third_honest"])
 def test_honest_words_are_not(strangers, name):
     held = [(case, held) for _, case, held in strangers.measured((name,))]
     wrong = [case for case, is_held in held if is_held]
