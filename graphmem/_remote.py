@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem._decode import decoder, variable
 from graphmem._limits import disk_refusal
 from graphmem._wire import Wire
-from graphmem.answers import ImportAnswer, IndexState, IndexSummary, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
+from graphmem.answers import ImportAnswer, IndexState, IndexSummary, Missed, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.answers.sessions import ObserveAnswer
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
@@ -167,8 +167,14 @@ class RemoteGraphMem(Operations):
         pages = [self._wire.ask("Nodes", ids=ids[at : at + PAGE])["nodes"] for at in range(0, len(ids), PAGE)]
         columns = found["columns"]["edges"]
         edges = [list(row) for row in zip(*(columns[name] for name in ("src", "dst", "kind", "confidence", "rule")), strict=True)]
-        info, state = decoder(SymbolInfo), decoder(IndexState)
-        return Subgraph([info(node) for page in pages for node in page], edges, found["truncated"], state(found["state"]))
+        info, state, missed = decoder(SymbolInfo), decoder(IndexState), decoder(Missed)
+        return Subgraph(
+            [info(node) for page in pages for node in page],
+            edges,
+            found["truncated"],
+            state(found["state"]),
+            [missed(one) for one in found["missed"]],
+        )
 
     def index(
         self,

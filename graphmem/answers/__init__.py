@@ -14,6 +14,7 @@ from graphmem.answers.code import (
     FilePage,
     IndexState,
     IndexSummary,
+    Missed,
     PathAnswer,
     PathStep,
     Picture,
@@ -25,7 +26,7 @@ from graphmem.answers.code import (
     SymbolPage,
 )
 from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
-from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Missed, Possible, Risk
+from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
 from graphmem.answers.memory import (
     Forgotten,
     MemoryAnchor,

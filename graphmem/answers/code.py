@@ -190,6 +190,15 @@ class PathAnswer:
 
 
 @answer
+class Missed:
+    """A target that is not one symbol or file, among others that are."""
+
+    ref: str
+    code: str  # NOT_FOUND | AMBIGUOUS | BAD_INPUT
+    message: str
+
+
+@answer
 class Subgraph:
     """A piece of the graph: nodes by id, edges by id pairs; columnar for large answers."""
 
@@ -197,6 +206,7 @@ class Subgraph:
     edges: Annotated[list[list[Any]], Doc("rows [src, dst, kind, confidence, rule]; src and dst are places in `nodes`"), Hidden()]
     truncated: bool
     state: IndexState
+    missed: Annotated[list[Missed], Doc("seeds the answer leaves out, when there are others"), Size(10)] = field(default_factory=list)
 
 
 @answer

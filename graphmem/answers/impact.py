@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
-from graphmem.answers.code import IndexState, PathStep, SymbolInfo
+from graphmem.answers.code import IndexState, Missed, PathStep, SymbolInfo
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
@@ -61,15 +61,6 @@ class Risk:
     level: RiskLevel
     score: Annotated[float, Doc("0 to 100")]
     reasons: list[str]
-
-
-@answer
-class Missed:
-    """A target that is not one symbol or file, among others that are."""
-
-    ref: str
-    code: str  # NOT_FOUND | AMBIGUOUS | BAD_INPUT
-    message: str
 
 
 @answer

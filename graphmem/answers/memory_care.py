@@ -81,7 +81,7 @@ class FileSecrets:
     """A file of the index, or one in a backup, in which a scan found secrets; never a secret."""
 
     file: str
-    kinds: list[str]
+    kinds: Annotated[list[str], Doc("of secrets; `too_large`, `unreadable` or `damaged` for what was not looked through or not cleaned")]
     cleaned: bool
 
 

@@ -8,11 +8,14 @@ that name, which tells a call from a read and gives the caller; the indexer give
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from graphmem._faults import fault
 from graphmem.errors import EvidenceError
 from graphmem.evidence import scip_format
 from graphmem.evidence.observations import End, Observation, Reading, Seen
@@ -95,8 +98,13 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
         if facts is None or text is None:
             missing += 1
             continue
-        document = _Document(raw, name, facts, text)
-        if document.fits():
+        try:
+            document = _Document(raw, name, facts, text)
+            fits = document.fits()
+        except Exception as error:  # noqa: BLE001 - one document costs itself alone
+            notes.append((name, fault(error, "reading its SCIP document", name)))
+            continue
+        if fits:
             documents.append(document)
         else:
             notes.append((name, "it is not what the SCIP index was made of; index it again with its indexer"))
@@ -167,6 +175,7 @@ class _Document:
         self._encoding = raw.position_encoding or scip_format.UTF16
         self._places = list(self._read(raw))
         self._references: dict[str, list[Reference]] = {}
+        self._reaches: dict[str, list[int]] = {}  # by name: the last line that its uses up to each one reach
         for reference in facts.references:
             if reference.kind in _KINDS:
                 self._references.setdefault(_name_of(facts, reference), []).append(reference)
@@ -209,9 +218,18 @@ class _Document:
 
     def _reference(self, place: _Place) -> Reference | None:
         """The use of a name that stands at a place: the one that begins last, as calls hold their arguments."""
-        around = [one for one in self._references.get(place.text, ()) if one.line <= place.line <= one.end_line]
-        before = [one for one in around if (one.line, one.column) <= (place.line, place.column)]
-        return max(before, key=lambda one: (one.line, one.column), default=None)
+        uses = self._references.get(place.text, [])
+        if place.text not in self._reaches:  # in order once, so that many places of one name take no square of their number
+            uses.reverse()  # of several at one place the first stays the one that is found
+            uses.sort(key=_begin)
+            self._reaches[place.text] = list(accumulate((one.end_line for one in uses), max))
+        reaches = self._reaches[place.text]
+        for at in range(bisect_right(uses, (place.line, place.column), key=_begin) - 1, -1, -1):
+            if reaches[at] < place.line:
+                return None
+            if uses[at].end_line >= place.line:
+                return uses[at]
+        return None
 
     def _end(self, one: Definition) -> End:
         return End(self.path, one.qualname, one.kind, one.ordinal, one.body_hash)
@@ -238,6 +256,10 @@ class _Document:
         if self._encoding == scip_format.UTF8:
             return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
         return len(text.encode("utf-16-le", "surrogatepass")[: 2 * column].decode("utf-16-le", "ignore"))
+
+
+def _begin(one: Reference) -> tuple[int, int]:
+    return one.line, one.column
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:

@@ -360,7 +360,20 @@ def _name(path: Path, state: Path) -> str:
 def _state(path: Path) -> dict[str, Common]:
     """By file; earlier versions knew MEMORY.md alone, and one text for both sides."""
     try:
-        found = read_sealed_json(path.read_bytes())
+        return _read_state(path)
+    except (OSError, ValueError):
+        return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
+
+
+def _read_state(path: Path) -> dict[str, Common]:
+    """See `_state`.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged.
+    """
+    found = read_sealed_json(path.read_bytes())
+    try:
         if "files" not in found:
             lines = {str(key): str(value) for key, value in found.items()}
             lines = {short: _without_secrets(text) for short, text in lines.items()}
@@ -371,8 +384,8 @@ def _state(path: Path) -> dict[str, Common]:
             )
             for name, one in found["files"].items()
         }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError("it does not have the shape of such a file") from error
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
@@ -381,8 +394,13 @@ def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def cleaned_state(path: Path) -> bytes:
-    """The file of what was in common, without the secrets an earlier version wrote into it."""
-    return _json(_state(path))
+    """The file of what was in common, without the secrets an earlier version wrote into it.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged, so that what it said is not known.
+    """
+    return _json(_read_state(path))
 
 
 def _json(state: Mapping[str, Common]) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from graphmem._faults import fault
 from graphmem.observe.git_log import Commit
 
 MOST_ASKED: Final = 400  # commits whose messages are read at the first index, the newest
@@ -52,36 +53,51 @@ def may_teach(commit: Commit) -> bool:
     )
 
 
-def lessons(commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str]) -> list[dict[str, Any]]:
+def lessons(
+    commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
+) -> list[dict[str, Any]]:
     """Arguments of `remember` for what some commits teach, the newest first, at most `MOST_LEARNT`.
 
     Args:
         commits: those that may teach, oldest first.
         messages: without subjects, by commit.
         living: paths that are still there; others are not named.
+        faults: takes a sentence for each commit that brings about an error nobody foresaw; such a commit teaches nothing.
     """
-    out = []
+    out: list[dict[str, Any]] = []
     for commit in reversed(commits):
-        said = _explained(messages.get(commit.sha, ""))
-        files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
-        if said and files and _is_code(files[0]):
-            subject = commit.subject.strip().rstrip(".")
-            out.append(
-                {
-                    "content": f"{subject}. {said}"[:MOST_CHARACTERS].rstrip(),
-                    "type": "gotcha",
-                    "title": subject[:120],
-                    "source": "commit_auto",
-                    "related_files": files,
-                    "commit_sha": commit.sha,
-                    "created_at": _moment(commit.at),
-                    "id": f"commit-{commit.sha}",
-                    "tags": ["git"],
-                }
-            )
+        try:
+            lesson = _lesson(commit, messages.get(commit.sha, ""), living)
+        except Exception as error:  # noqa: BLE001 - one commit costs itself alone
+            said = fault(error, "learning", f"commit {commit.sha[:12]}")
+            if faults is not None:
+                faults.append(f"commit {commit.sha[:12]} teaches nothing: {said}")
+            continue
+        if lesson is not None:
+            out.append(lesson)
             if len(out) == MOST_LEARNT:
                 break
     return out
+
+
+def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
+    """Arguments of `remember` for what one commit teaches; None for nothing."""
+    said = _explained(message)
+    files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
+    if not (said and files and _is_code(files[0])):
+        return None
+    subject = commit.subject.strip().rstrip(".")
+    return {
+        "content": f"{subject}. {said}"[:MOST_CHARACTERS].rstrip(),
+        "type": "gotcha",
+        "title": subject[:120],
+        "source": "commit_auto",
+        "related_files": files,
+        "commit_sha": commit.sha,
+        "created_at": _moment(commit.at),
+        "id": f"commit-{commit.sha}",
+        "tags": ["git"],
+    }
 
 
 def _moment(at: float) -> datetime | None:

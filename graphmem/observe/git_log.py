@@ -83,12 +83,38 @@ def count(root: Path, revisions: Sequence[str]) -> int:
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
-def bodies(root: Path, shas: Sequence[str]) -> dict[str, str]:
-    """Messages of some commits, without their subjects."""
+def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """(messages of some commits without their subjects, commits that git cannot read). One bad commit costs itself alone.
+
+    Raises:
+        GitError: git is not installed, takes more than a minute, or reads none of them.
+    """
+    try:
+        return _bodies(root, shas), []
+    except GitError as error:
+        if len(shas) < 2 or not error.facts.get("stderr"):  # git itself did not refuse: no commit is to blame
+            raise
+    found: dict[str, str] = {}
+    unread: list[str] = []
+    half = len(shas) // 2
+    for some in (shas[:half], shas[half:]):
+        try:
+            good, bad = bodies(root, some)
+        except GitError as error:
+            good, bad, last = {}, list(some), error
+        found |= good
+        unread += bad
+    if not found:
+        raise last
+    return found, unread
+
+
+def _bodies(root: Path, shas: Sequence[str]) -> dict[str, str]:
     if not shas:
         return {}
-    told = _ask(root, "log", "--no-walk=unsorted", "-z", "--format=%H%n%b", *shas, "--")
-    return {one[:40]: one[41:].strip() for one in told.split("\0") if one}
+    told = _git.run(root, "log", "--no-walk=unsorted", "-z", "--encoding=UTF-8", "--format=%H%n%b", *shas, "--")
+    whole = (one.partition("\n") for one in told.decode("utf-8", "replace").split("\0") if one)
+    return {sha: body.strip() for sha, _, body in whole}
 
 
 def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, cancelled: Callable[[], bool]) -> Iterator[Commit]:

@@ -44,7 +44,7 @@ READERS: Final = _words(
 """They print files: those they are given are looked at."""
 
 LISTERS: Final = _words("ls tree find fd fdfind dir get-childitem exa eza")
-"""They print names of files: only folders of strangers are looked for."""
+"""They print names of files: only folders of packages are looked for."""
 
 CARRIERS: Final = _words("cp mv ln install tar unzip gzip gunzip bzip2 bunzip2 xz unxz")
 """They print, unpack or place what others wrote: the files they take from are looked at."""

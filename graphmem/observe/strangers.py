@@ -135,7 +135,7 @@ class Judge:
             given = next((args[key] for key in COMMAND_KEYS if args.get(key)), "")
             return self.of_command(line_of(given) if isinstance(given, (str, list, tuple)) else str(given))
         if action in ("read", "edit", "list", "search"):
-            shown = call.paths if action != "list" else [path for path in call.paths if _folder(path) is not None]
+            shown = call.paths if action != "list" else [path for path in call.paths if _is_package(path)]
             found = next((why for path in (*shown, *(listed if action == "search" else ())) if (why := self.of_path(path))), "")
             if action == "edit" and not found:
                 self._note(call.paths)
@@ -205,6 +205,11 @@ def _folder(path: str) -> str | None:
     if found := next((part for part in parts if part in local.FOLDERS), None):
         return found
     return next((f"{one}/{two}" for one, two in itertools.pairwise(parts) if (one, two) in local.FOLDER_PAIRS), None)
+
+
+def _is_package(path: str) -> bool:
+    """Whether a folder is below one of strangers: names there are theirs, those of the packages are the project's choice."""
+    return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
 
 # ---- command lines
@@ -347,7 +352,7 @@ def _program(program: str, words: list[str], bodies: str, depth: int) -> Looked:
         return _carried(program, rest)
     if program in local.LISTERS:
         named = takewhile(lambda word: word[:1] not in ("-", "(", "!"), rest) if program == "find" else _operands(program, rest)
-        return Looked(reads=tuple(word for word in named if _folder(word) is not None))
+        return Looked(reads=tuple(word for word in named if _is_package(word)))
     if program in local.READERS:
         return Looked(reads=tuple(_operands(program, rest)))
     if program in local.PROGRAMS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphmem._named import in_project
 from graphmem.answers.injection import ContextAccepted, ContextBudget, HookAnswer, Injection, Prefetch, StepLimit, TrustState
 from graphmem.errors import BadInputError
 from graphmem.injection.agent import MAX_CONTEXT
@@ -66,7 +67,7 @@ class ContextVerbs:
         """
         if point == "take":
             raise BadInputError("what is ready is taken with `context_take`", argument="point", value=point)
-        found = self._injector.inject(Ask(point, session, text, tuple(files), phase, format, remaining), deadline_s, begun)
+        found = self._injector.inject(Ask(point, session, text, self._inside(files), phase, format, remaining), deadline_s, begun)
         return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
@@ -81,7 +82,8 @@ class ContextVerbs:
         Raises:
             BadInputError: one of them cannot be.
         """
-        check(Ask("take", session, files=tuple(files), phase=phase))
+        files = self._inside(files)
+        check(Ask("take", session, files=files, phase=phase))
         said = "\n".join(messages)[-MAX_CONTEXT:]
         return ContextAccepted(session, self._injector.update(session, [said], files, phase))
 
@@ -139,7 +141,7 @@ class ContextVerbs:
         Raises:
             BadInputError: one of them cannot be.
         """
-        return self._injector.plan(task, modules, Ask("prompt", session, form=format, remaining=remaining))
+        return self._injector.plan(task, self._inside(modules), Ask("prompt", session, form=format, remaining=remaining))
 
     def relay(
         self,
@@ -167,11 +169,11 @@ class ContextVerbs:
 
     def prefetch(self, module: str) -> Prefetch:
         """Files to read before work on a module begins: those most sessions read, at most 12 and 32,000 tokens."""
-        return self._injector.prefetch(module)
+        return self._injector.prefetch(self._inside([module])[0])
 
     def step_limit(self, module: str, base: int) -> StepLimit:
         """How many steps work on a module may take: the base times what such work took before, at most twice."""
-        return self._injector.step_limit(module, base)
+        return self._injector.step_limit(self._inside([module])[0], base)
 
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
         """Tokens that may be put in front of an agent when so many are left: total and by section."""
@@ -203,3 +205,8 @@ class ContextVerbs:
             BadInputError: another agent, no JSON object, or no session in it.
         """
         return self._hooks.hook(agent, payload, begun)
+
+    def _inside(self, given: Sequence[str]) -> tuple[str, ...]:
+        """Paths from the root for file URIs and absolute paths; a value that is not a text is refused later."""
+        root = self._book.store.meta().get("root", "")
+        return tuple(in_project(one, root) if isinstance(one, str) else one for one in given)

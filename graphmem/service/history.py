@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._limits import kept_if_possible
+from graphmem._named import in_project
 from graphmem.answers import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
 from graphmem.errors import BadInputError, GitError, HistoryError
@@ -193,10 +194,11 @@ class HistoryVerbs:
         """What history knows of each file, by path: how often, how lately and by how many it was changed.
 
         Args:
-            paths: only these; those that history does not know are left out.
+            paths: only these, also as file URIs and absolute paths; those that history does not know are left out.
         """
         history = self._known_history()
-        wanted = None if paths is None else set(paths)
+        root = self._store.meta().get("root", "")
+        wanted = None if paths is None else {in_project(one, root) for one in paths}
         with history.lock:
             return [
                 FileHistory(one.path, one.changes, one.commits, one.recent, _iso(one.first_at), _iso(one.last_at), one.authors)
@@ -238,13 +240,16 @@ class HistoryVerbs:
             return
         history = self._known_history()
         try:
-            messages = git_log.bodies(root, [one.sha for one in reading.lessons])
+            messages, unread = git_log.bodies(root, [one.sha for one in reading.lessons])
         except GitError as error:
             self._history_notes = [*self._what_history_lacks(), f"the messages of commits were not read: {error.message}"]
             return
+        faults = [f"the message of commit {sha[:12]} was not read: git refuses it; `git fsck` says what is wrong" for sha in unread]
         with history.lock:
             living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
-        items = git_lessons.lessons(reading.lessons, messages, living)
+        items = git_lessons.lessons(reading.lessons, messages, living, faults)
+        if faults:
+            self._history_notes = [*self._what_history_lacks(), *faults]
         if items:
             self._book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
 

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem._inert import inert_json, inert_lines
+from graphmem._named import in_project
 from graphmem._private import without_private
 from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError
@@ -187,9 +188,11 @@ class PeopleVerbs:
         """The texts that are always put in front of an agent, the most specific last, and what could not be read.
 
         Args:
-            files: those worked on; None for all rules, whatever their scope.
+            files: those worked on, also as file URIs and absolute paths; None for all rules, whatever their scope.
         """
-        return RuleSet(*read_rules(self._root_or_none(), Path.home(), files))
+        root = self._root_or_none()
+        own = None if files is None else [in_project(one, root) for one in files]
+        return RuleSet(*read_rules(root, Path.home(), own))
 
     def _root_or_none(self) -> Path | None:
         root: Any = self._book.store.meta().get("root")

@@ -157,10 +157,16 @@ class QuestionVerbs:
         )
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
-        """The nodes around some symbols and the edges among them."""
+        """The nodes around some symbols and the edges among them.
+
+        Raises:
+            BadInputError: a bound is out of range.
+            SymbolNotFoundError, AmbiguousSymbolError: no seed is one symbol or file; for the first. Of several seeds those that are
+                none are in `missed`.
+        """
         view = self._view()
-        nodes = [node for ref in seeds for node in resolve_ref(view, ref, self._root())]
-        return subgraph(view, nodes, self.state(), depth=depth, kinds=kinds, limit=limit)
+        nodes, missed = self._targets(view, seeds)
+        return dataclasses.replace(subgraph(view, nodes, self.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
     def search(
         self,

@@ -21,7 +21,7 @@ from typing import Any, Final
 from graphmem.answers import FileSecrets
 from graphmem.memory.redact import find, redact
 from graphmem.memory.secret_shapes import PERSONAL
-from graphmem.memory.sync import BASE
+from graphmem.memory.sync import BASE, cleaned_state
 from graphmem.observe.summary import FOLDER as SUMMARIES
 from graphmem.service.backup import DATABASE, FOLDER, SUFFIX
 
@@ -42,6 +42,9 @@ _OF_SOURCE: Final = (
 # Secrets by design, in files that nobody else may read: of the server that runs, and hashes.
 _OWN: Final = ("owner.json", "tokens.json", ".tokens-", ".owner-")
 MAX_BYTES: Final = 64 << 20  # of one text that is looked at
+TOO_LARGE: Final = "too_large"  # in the place of a kind: the rest of the file was not read
+UNREADABLE: Final = "unreadable"
+DAMAGED: Final = "damaged"
 _RUN: Final = re.compile(rb"[\x20-\x7e\t\n\r\x80-\xf4]{8,}")
 _SQLITE: Final = b"SQLite format 3\0"
 
@@ -63,10 +66,10 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
             if name.startswith(FOLDER + "/") and name.endswith(SUFFIX):
                 found += _archive(path, name)
             elif kinds := _kinds_in(path):
-                found.append(FileSecrets(name, kinds, clean and _cleaned(path, name)))
+                found.append(_cleaned(path, name, kinds) if clean else FileSecrets(name, kinds, cleaned=False))
         except OSError as error:
             _log.warning("%s could not be looked through: %s", name, error)
-            found.append(FileSecrets(name, ["unreadable"], cleaned=False))
+            found.append(FileSecrets(name, [UNREADABLE], cleaned=False))
     return found
 
 
@@ -75,21 +78,26 @@ def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
     try:
         with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
             for one in zipped.infolist():
-                if one.is_dir() or one.filename.startswith((*_OF_SOURCE, *_OWN)) or one.file_size > MAX_BYTES:
+                if one.is_dir() or one.filename.startswith((*_OF_SOURCE, *_OWN)):
+                    continue
+                if one.file_size > MAX_BYTES:
+                    yield FileSecrets(f"{name}: {one.filename}", [TOO_LARGE], cleaned=False)
                     continue
                 passing = Path(folder) / "file"
                 passing.write_bytes(zipped.read(one))
                 if kinds := _kinds_in(passing):
                     yield FileSecrets(f"{name}: {one.filename}", kinds, cleaned=False)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
-        yield FileSecrets(name, ["unreadable"], cleaned=False)
+        yield FileSecrets(name, [UNREADABLE], cleaned=False)
 
 
 def _kinds_in(path: Path) -> list[str]:
     with path.open("rb") as file:
-        data = file.read(MAX_BYTES)
-    texts = _rows(path) if data.startswith(_SQLITE) else iter((data,))
-    return sorted({kind for text in texts for piece in _texts(text) for kind in _kinds(piece)})
+        data = file.read(MAX_BYTES + 1)
+    is_table = data.startswith(_SQLITE)
+    texts = _rows(path) if is_table else iter((data[:MAX_BYTES],))
+    cut = {TOO_LARGE} if len(data) > MAX_BYTES and not is_table else set()
+    return sorted({kind for text in texts for piece in _texts(text) for kind in _kinds(piece)} | cut)
 
 
 def _rows(path: Path) -> Iterator[Any]:
@@ -154,19 +162,20 @@ def _kinds(text: str) -> set[str]:
     return {one.kind for one in find(text)} - PERSONAL - {"high_entropy"}
 
 
-def _cleaned(path: Path, name: str) -> bool:
-    """Take secrets out of a file of text; whether it is one."""
-    if not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
-        return False
-    text = path.read_text(encoding="utf-8", errors="replace")
+def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
+    """Take secrets out of a file of text. Other files, damaged and too large ones stay as they are."""
+    if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
+        return FileSecrets(name, kinds, cleaned=False)
     if name == BASE:
-        from graphmem.memory.sync import cleaned_state
-
-        new = cleaned_state(path)
+        try:
+            new = cleaned_state(path)
+        except ValueError as error:
+            _log.warning("%s is damaged (%s) and stays as it is; delete it, and the next sync-file writes a new one", name, error)
+            return FileSecrets(name, [*kinds, DAMAGED], cleaned=False)
     else:
-        new = redact(text)[0].encode("utf-8")
+        new = redact(path.read_text(encoding="utf-8", errors="replace"))[0].encode("utf-8")
     part = path.with_name(path.name + ".part")
     part.write_bytes(new)
     part.chmod(path.stat().st_mode & 0o777)
     part.replace(path)
-    return True
+    return FileSecrets(name, kinds, cleaned=True)

@@ -8,10 +8,12 @@ For reading only, nothing is written, renamed or brought up to date on the way.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 120.0
+PROBE_LOOK_S: Final = 0.05  # between two looks at its memory
+PROBE_SPARE: Final = 1 << 30  # bytes of memory beside the buffer pool and four times the file
 _OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}  # what an engine dies of on a torn file
 PROBE: Final = ".probe"  # begins what a copy that is tried adds to the database's name
 _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
@@ -382,11 +386,13 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
     sizes = (str(buffer_pool_bytes), str(max_db_bytes))
     command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), *sizes, *(["read-only"] if read_only else [])]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False)
+        done, is_endless = _watched(command, _most_memory(copy, buffer_pool_bytes), PROBE_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise StoreBusyError(
             f"opening {copy.name} did not end in {PROBE_SECONDS:g} s; the machine is too busy: try again", path=str(copy), owner=None
         ) from error
+    if is_endless:
+        return _Probe(False, "opening it takes far more memory than a whole file of its size can need", "", 0)
     said, died = _COPY.sub("", done.stdout.strip()), -done.returncode
     words = done.stdout.split("\t")
     if done.returncode == 0 and len(words) == 3:
@@ -410,6 +416,43 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
         found=0,
         path=str(copy),
     )
+
+
+def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
+    """More than a whole file takes to be opened and counted: a torn page can name a length of many gigabytes."""
+    size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
+    return buffer_pool_bytes + 4 * size + PROBE_SPARE
+
+
+def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
+    """Run a command; (how it ended, whether it was ended because it had more than `most_bytes` in memory).
+
+    Raises:
+        subprocess.TimeoutExpired: it did not end in time.
+    """
+    due = time.monotonic() + seconds
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        try:
+            while True:
+                try:
+                    out, err = process.communicate(timeout=PROBE_LOOK_S)
+                    return subprocess.CompletedProcess(command, process.returncode, out, err), False
+                except subprocess.TimeoutExpired:
+                    if _resident(process.pid) > most_bytes:
+                        process.kill()
+                        return subprocess.CompletedProcess(command, -signal.SIGKILL, *process.communicate()), True
+                    if time.monotonic() > due:
+                        raise
+        finally:
+            process.kill()
+
+
+def _resident(pid: int) -> int:
+    """Bytes of a process in memory; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _same(probe: _Probe, previous: Record) -> bool:

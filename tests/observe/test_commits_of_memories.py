@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from graphmem.observe import git_mark
+from graphmem.errors import GitError, SymbolNotFoundError
+from graphmem.observe import git_lessons, git_log, git_mark
 from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -113,3 +114,74 @@ def test_the_commit_is_told_by_the_files_of_git(tree, tmp_path):
     assert git_mark.head(fresh) == ""
     (fresh / ".git" / "HEAD").write_bytes(b"\xff ref: ../../../etc/passwd")
     assert git_mark.head(fresh) == ""
+
+
+def test_a_commit_that_git_cannot_read_costs_itself_alone(tree):
+    shas = [commit(tree, f"def get():\n    return {at}\n", f"Fix a race of the cache {at}\n\n{BODY}") for at in range(2, 7)]
+    bad = shas[2]
+    place = tree / ".git" / "objects" / bad[:2] / bad[2:]
+    place.chmod(0o600)
+    place.write_bytes(b"not an object")
+    found, unread = git_log.bodies(tree, shas)
+    assert unread == [bad]
+    assert found.keys() == {*shas} - {bad}
+    with pytest.raises(GitError):
+        git_log.bodies(tree, [bad])
+
+
+def test_a_message_in_another_encoding_or_one_that_breaks_a_rule_costs_itself_alone(tree, memory):
+    good = commit(tree, "def get():\n    return 2\n", f"Fix a race of the cache\n\n{BODY}")
+    raw = git(tree, "cat-file", "commit", "HEAD").encode() + b"\n"
+    (tree / "shop" / "cache.py").write_text("def get():\n    return 3\n", encoding="utf-8")
+    git(tree, "add", ".")
+    head, _, _ = raw.partition(b"\n\n")
+    lines = [line for line in head.split(b"\n") if not line.startswith((b"tree", b"parent"))]
+    made = [b"tree " + git(tree, "write-tree").encode(), b"parent " + good.encode(), *lines]
+    body = BODY.encode().replace(b"threads", b"thr\xff\xe9ads \x1b[31m")
+    (tree / "raw").write_bytes(b"\n".join(made) + b"\n\nFix a leak \xff of the cache\n\n" + body)
+    sha = git(tree, "hash-object", "-t", "commit", "-w", "raw")
+    (tree / "raw").unlink()
+    git(tree, "update-ref", "HEAD", sha)
+    commit(tree, "def get():\n    return 4\n", f"Fix a crash of the cache\n\n{BODY}")
+    memory.index(tree)
+    assert {one.commit_sha for one in memory.memories().memories} >= {good, git(tree, "rev-parse", "HEAD")}
+    assert not memory.health().notes or "fault of graphmem" not in str(memory.health().notes)
+
+
+def test_a_message_that_ends_in_an_unforeseen_error_is_named(monkeypatch):
+    monkeypatch.delenv("_GRAPHMEM_RAISE", raising=False)
+    one = git_log.Commit("a" * 40, 0.0, "", "Fix a race", ("shop/cache.py",), (), (), 1)
+    bad = one._replace(sha="b" * 40, subject=None)
+    faults = []
+    learnt = git_lessons.lessons([one, bad], {one.sha: BODY, bad.sha: BODY}, {"shop/cache.py"}, faults)
+    assert [item["commit_sha"] for item in learnt] == [one.sha]
+    assert len(faults) == 1
+    assert faults[0].startswith("commit bbbbbbbbbbbb teaches nothing: ")
+
+
+def test_paths_of_a_file_are_taken_in_every_form(tree, memory):
+    memory.index(tree)
+    path = tree / "shop" / "cache.py"
+    expected = memory.file_history(["shop/cache.py"])
+    assert len(expected) == 1
+    for given in (str(path), path.as_uri()):
+        assert memory.file_history([given]) == expected
+        assert memory.rules([given]) == memory.rules(["shop/cache.py"])
+        assert memory.prefetch(given).module == memory.prefetch("shop/cache.py").module
+        assert memory.step_limit(given, 5) == memory.step_limit("shop/cache.py", 5)
+        around = memory.subgraph([given, "nowhere.py:nothing"])
+        assert {one.id for one in around.nodes} == {one.id for one in memory.subgraph(["shop/cache.py"]).nodes}
+        assert [(one.ref, one.code) for one in around.missed] == [("nowhere.py:nothing", "NOT_FOUND")]
+    with pytest.raises(SymbolNotFoundError):
+        memory.subgraph(["nowhere.py:nothing"])
+
+
+def test_traps_of_a_file_are_shown_whatever_form_its_path_has(tree, memory):
+    memory.index(tree)
+    memory.remember("The cache is emptied by each deploy, never rely on it.", type="gotcha", related_files=["shop/cache.py"])
+    memory.set_trust_level("exploring")
+    shown = []
+    for given in ("shop/cache.py", str(tree / "shop" / "cache.py"), (tree / "shop" / "cache.py").as_uri()):
+        shown.append([one.id for one in memory.context("tool", files=[given], deadline_s=30).items])
+    assert shown[0] == shown[1] == shown[2]
+    assert shown[0]

@@ -396,7 +396,7 @@ TRAP = "The cache was shared between threads, because the class attribute is eva
 def test_only_a_fix_that_says_why_teaches(repo, log, subject, body, teaches):
     sha = repo.commit(f"{subject}\n\n{body}", cache="1", tests__test_cache="1")
     reading = git_history.read(repo.root, log, is_lesson=git_lessons.may_teach, most_lessons=10)
-    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])
+    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])[0]
     found = git_lessons.lessons(reading.lessons, messages, {"cache.py", "tests/test_cache.py"})
     assert len(found) == teaches
     for item in found:
@@ -410,7 +410,7 @@ def test_lessons_are_few_and_name_only_what_is_still_there(repo, log):
         repo.commit(f"Fix crash {i}\n\n{TRAP}", **{f"m{i}": str(i)})
     reading = git_history.read(repo.root, log, is_lesson=git_lessons.may_teach, most_lessons=git_lessons.MOST_LEARNT + 2)
     assert len(reading.lessons) == git_lessons.MOST_LEARNT + 2
-    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])
+    messages = git_log.bodies(repo.root, [one.sha for one in reading.lessons])[0]
     assert len(git_lessons.lessons(reading.lessons, messages, {f"m{i}.py" for i in range(100)})) == git_lessons.MOST_LEARNT
     assert git_lessons.lessons(reading.lessons, messages, {"elsewhere.py"}) == []
 

@@ -213,7 +213,14 @@ def test_a_folder_with_odd_signs_is_backed_up_like_any_other(tmp_path):
     [
         *(
             json.dumps({"files": {name: [1, "0"]}, **dict.fromkeys(("made_at", "graphmem", "project", "engine"), ""), **NUMBERS})
-            for name in ("../up", "/etc/cron.d/one", "a/../../up", "..\\up", "owner.json", "backups/old.zip", "graph.db.wal")
+            for name in (
+                *("../up", "/etc/cron.d/one", "a/../../up", "..\\up", "owner.json", "backups/old.zip", "graph.db.wal"),
+                "/".join(["deep"] * 9),
+                "/".join(["deep"] * 2_000),
+                "l" * 201,
+                "memories/" + "ö" * 101,
+                "",
+            )
         ),
         "[" * 200_000,
     ],
@@ -225,3 +232,17 @@ def test_an_archive_of_a_stranger_names_nothing_but_what_a_backup_holds(tmp_path
         zipped.writestr(backups.MANIFEST, manifest)
     with pytest.raises(BadInputError):
         backups.read_manifest(archive)
+
+
+@pytest.mark.parametrize(("parts", "is_taken"), [(8, True), (9, False)])
+def test_names_of_a_backup_have_at_most_eight_parts(tmp_path, parts, is_taken):
+    archive = tmp_path / "deep.graphmem.zip"
+    files = {"/".join(["sessions", *["a" * 200] * (parts - 1)]): [1, "0"]}
+    said = {"files": files, **dict.fromkeys(("made_at", "graphmem", "project", "engine"), ""), **NUMBERS}
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr(backups.MANIFEST, json.dumps(said))
+    if is_taken:
+        assert set(backups.read_manifest(archive).files) == set(files)
+    else:
+        with pytest.raises(BadInputError, match="deeper or longer than any of a backup"):
+            backups.read_manifest(archive)

@@ -261,3 +261,38 @@ def test_a_scan_names_file_and_kind_in_every_file_that_an_earlier_version_wrote(
         assert {one.file for one in done.files if one.cleaned} == {"memory-md.json", "sessions/old.md"}
         assert secret not in (data_dir / "memory-md.json").read_text() + (data_dir / "sessions" / "old.md").read_text()
         assert memory.sync_file().conflicts == []
+
+
+def test_what_is_too_large_to_be_read_is_named(project: Path) -> None:
+    with GraphMem.open(repo=project, settings=Settings(embedder="none")) as memory:
+        memory.remember("The queue of the shop is drained at midnight, by cart.add_item.")
+        data = memory.data_dir
+        with zipfile.ZipFile(memory.backup().path) as zipped:
+            kept = {one: zipped.read(one) for one in zipped.namelist()}
+        backup = data / "backups" / "large.graphmem.zip"
+        with zipfile.ZipFile(backup, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for name, content in (kept | {"sessions/large.md": b"a" * ((64 << 20) + 1)}).items():
+                zipped.writestr(name, content)
+        (data / "server.log").write_bytes(b"b\n" * ((32 << 20) + 1))
+        found = {one.file: one for one in memory.scan_secrets(dry_run=False).files}
+    assert found["backups/large.graphmem.zip: sessions/large.md"].kinds == ["too_large"]
+    assert found["server.log"].kinds == ["too_large"]
+    assert not any(one.cleaned for one in found.values())
+
+
+def test_a_damaged_file_of_the_last_sync_is_named_and_stays_as_it_is(project: Path, samples: list[tuple[str, str]]) -> None:
+    said, secret = samples[0]
+    with GraphMem.open(repo=project, settings=Settings(embedder="none")) as memory:
+        memory.remember("The queue of the shop is drained at midnight, by cart.add_item.")
+        memory.sync_file(project / "MEMORY.md")
+        path = memory.data_dir / "memory-md.json"
+        whole = sealed_json({"files": {"MEMORY.md": {"in_file": {"a1": said}, "in_graph": {}, "ours": [], "taken": []}}})
+        damaged = whole.replace(b'"a1"', b'"a2"')
+        path.write_bytes(damaged)
+        (one,) = (one for one in memory.scan_secrets(dry_run=False).files if one.file == path.name)
+        assert ("damaged" in one.kinds, one.cleaned) == (True, False)
+        assert path.read_bytes() == damaged
+        path.write_bytes(whole)
+        (one,) = (one for one in memory.scan_secrets(dry_run=False).files if one.file == path.name)
+        assert one.cleaned
+        assert secret.encode() not in path.read_bytes()
