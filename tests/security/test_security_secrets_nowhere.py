@@ -266,7 +266,7 @@ def test_a_scan_names_file_and_kind_in_every_file_that_an_earlier_version_wrote(
 def test_what_is_too_large_to_be_read_is_named(project: Path) -> None:
     with GraphMem.open(repo=project, settings=Settings(embedder="none")) as memory:
         memory.remember("The queue of the shop is drained at midnight, by cart.add_item.")
-        data = memory.data_dir
+        data = project / ".graphmem"
         with zipfile.ZipFile(memory.backup().path) as zipped:
             kept = {one: zipped.read(one) for one in zipped.namelist()}
         backup = data / "backups" / "large.graphmem.zip"
@@ -285,7 +285,7 @@ def test_a_damaged_file_of_the_last_sync_is_named_and_stays_as_it_is(project: Pa
     with GraphMem.open(repo=project, settings=Settings(embedder="none")) as memory:
         memory.remember("The queue of the shop is drained at midnight, by cart.add_item.")
         memory.sync_file(project / "MEMORY.md")
-        path = memory.data_dir / "memory-md.json"
+        path = project / ".graphmem" / "memory-md.json"
         whole = sealed_json({"files": {"MEMORY.md": {"in_file": {"a1": said}, "in_graph": {}, "ours": [], "taken": []}}})
         damaged = whole.replace(b'"a1"', b'"a2"')
         path.write_bytes(damaged)
