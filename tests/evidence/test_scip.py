@@ -154,7 +154,7 @@ def test_a_file_that_is_not_what_was_indexed_is_named_and_left_alone(tree, open_
     memory = open_memory()
     summary = take(memory, tree, scip_files=[scip_file(index(tree))])
     assert edges(memory, "scip") == {}
-    assert [(one["path"], one["code"]) for one in summary.diagnostics] == [("b.py", "evidence")]
+    assert [(one.path, one.code) for one in summary.diagnostics] == [("b.py", "evidence")]
 
 
 def test_an_index_of_another_project_is_refused_and_changes_nothing(tree, open_memory, take, scip_file):
@@ -162,7 +162,7 @@ def test_an_index_of_another_project_is_refused_and_changes_nothing(tree, open_m
     memory.index(tree)
     before = lines(memory)
     summary = take(memory, tree, scip_files=[scip_file(index("/elsewhere", paths=("x.py", "y.py")))])
-    assert ["another project" in one["message"] for one in summary.diagnostics] == [True]
+    assert ["another project" in one.message for one in summary.diagnostics] == [True]
     assert lines(memory) == before
 
 
@@ -249,7 +249,7 @@ def test_a_real_index_of_a_real_python_package_fits_and_mostly_agrees(tmp_path, 
     memory = open_memory()
     before = {(row["src"]["path"], row["src"]["qualname"], row["dst"]["qualname"]) for row in memory_calls(memory, tree)}
     summary = take(memory, tree, scip_files=["auto"])
-    assert not [one for one in summary.diagnostics if one["code"] == "evidence"]
+    assert not [one for one in summary.diagnostics if one.code == "evidence"]
     said = memory.doctor()["evidence"]
     assert said["kept"]["scip"]["by"].startswith("scip-python")
     raised = [row for row in memory.export() if row.get("source") == "scip" and row["kind"] == "CALLS"]
@@ -281,7 +281,7 @@ def test_a_real_index_of_typescript_fits(tmp_path, open_memory, take, edges, wit
     (tree / "tsconfig.json").write_text('{"compilerOptions": {"target": "es2020"}}', encoding="utf-8")
     memory = open_memory()
     summary = take(memory, tree, scip_files=["auto"])
-    assert not [one for one in summary.diagnostics if one["code"] == "evidence"], summary.diagnostics
+    assert not [one for one in summary.diagnostics if one.code == "evidence"], summary.diagnostics
     calls = edges(memory, "scip", "CALLS")
     assert ("main.ts:make", "shape.ts:double") in calls
     assert ("main.ts:run", "shape.ts:Square.area") in calls
