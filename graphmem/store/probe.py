@@ -6,10 +6,7 @@ says that the file's bytes are wrong. What this machine refused says nothing abo
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -28,17 +25,8 @@ FULL: Final = 74
 BUSY: Final = 75
 
 
-# Resident memory a probe may take: 1 GiB of the engine's own, the buffer pool, and this many times the file.
-# A length that is garbage wants more.
-BASE_BYTES: Final = 1 << 30
-TIMES_FILE: Final = 8
-_LOOK_S: Final = 0.05
-
-
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
     """Open, count every table, read Meta, close; 0 when all of that worked."""
-    allowed = BASE_BYTES + int(buffer_pool_bytes) + TIMES_FILE * _size(Path(path))
-    threading.Thread(target=_end_above, args=(allowed,), name="graphmem-probe-memory", daemon=True).start()
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:
@@ -68,26 +56,6 @@ def _read(engine: Engine, path: Path, buffer_pool_bytes: int, max_db_bytes: int,
     meta = dict(connection.rows(*queries["meta_all"].bind({})).rows) if NodeTable.META in names else {}
     database.close()
     return f"ok\t{meta.get('store.database', '')}\t{meta.get('store.checkpoint', '0')}"
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _end_above(allowed: int) -> None:
-    """End this process when it holds more than `allowed` bytes: no sound file of this size needs them."""
-    statm = Path("/proc/self/statm")
-    if not statm.exists():
-        return
-    page = os.sysconf("SC_PAGE_SIZE")
-    while True:
-        if int(statm.read_text().split()[1]) * page > allowed:
-            os.write(1, f"reading it takes more than {allowed >> 20:,} MiB of memory, which no file of its size needs".encode())
-            os._exit(CANNOT_SAY if limited_memory() else DAMAGED)
-        time.sleep(_LOOK_S)
 
 
 def _say(sentence: str, code: int) -> int:
