@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import AsyncIterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from graphmem.api.failures import payload
 from graphmem.api.security import PAGE_POLICY
 
 ASSETS_PATH: Final = "/graphql/assets/"
 PAGE: Final = "index.html"
+SLICE_BYTES: Final = 64 << 10
 
 MISSING: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>graphmem: query page not built</title></head>
@@ -49,7 +51,14 @@ async def asset(request: Request) -> Response:
     if found is None:
         return _not_found()
     kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
-    return Response(_content(found.name), media_type=kind, headers={"cache-control": "no-cache"})
+    body = _content(found.name)
+    return StreamingResponse(_slices(body), media_type=kind, headers={"cache-control": "no-cache", "content-length": str(len(body))})
+
+
+async def _slices(body: bytes) -> AsyncIterator[bytes]:
+    # A transport that is given megabytes at once copies what its client does not take; in slices it is waited for instead.
+    for at in range(0, len(body), SLICE_BYTES):
+        yield body[at : at + SLICE_BYTES]
 
 
 @cache
