@@ -114,6 +114,7 @@ class Engine:
         self.name = name
         self.spec = ENGINES[name]
         self.reserved_bytes = 0  # of address space, for the file that was opened last
+        self.pool_bytes = 0  # of its buffer pool
         try:
             self._module: ModuleType = importlib.import_module(self.spec.module)
         except ImportError as error:
@@ -151,7 +152,7 @@ class Engine:
                 "max_num_threads": 0 if room is None or room > ROOMY_BYTES else 1,  # 0: as many as there are processors
                 **self.spec.options,
             }
-            self.reserved_bytes = size
+            self.reserved_bytes, self.pool_bytes = size, options["buffer_pool_size"]
             try:
                 return RawDatabase(self, self._raw(path, options), path)
             except ResourceError as error:
@@ -181,7 +182,7 @@ class Engine:
 
     def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
         """The engine's words as one of ours; see `engine_errors`."""
-        return translated(self.name, error, path, self.reserved_bytes, text)
+        return translated(self.name, error, path, self.reserved_bytes, text, pool_bytes=self.pool_bytes)
 
 
 _open: Final[weakref.WeakSet[RawDatabase]] = weakref.WeakSet()

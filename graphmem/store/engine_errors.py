@@ -32,7 +32,7 @@ BREAKING: Final = (DiskFullError, LimitError, ResourceError, DatabaseDamagedErro
 _WRITES: Final = ("Cannot write to file", "Cannot truncate file")
 
 
-def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "") -> GraphMemError:
+def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "", *, pool_bytes: int = 0) -> GraphMemError:
     """What an engine raised, as one of ours; what the system refused comes before what the engine makes of it.
 
     Args:
@@ -41,6 +41,7 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
         path: of the database; its name says nothing about the cause.
         max_db_bytes: address space that was reserved for the file.
         text: the statement that was run.
+        pool_bytes: of the buffer pool, which cannot be larger than the address space.
     """
     said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     plain = said.replace(str(path), "")
@@ -55,7 +56,8 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
     if "No more frame groups" in plain:
         return _outgrown(path, max_db_bytes)
     if "Buffer manager exception" in plain and "Mmap for size" not in plain:
-        return LimitError(f"the change does not fit into the engine's memory ({said}); raise buffer_pool_mb", limit="buffer_pool_bytes")
+        setting = "max_db_gb" if pool_bytes >= max_db_bytes else "buffer_pool_mb"
+        return LimitError(f"the change does not fit into the engine's memory ({said}); raise {setting}", limit="buffer_pool_bytes")
     if (refused := refusal(error, f"{'a statement on' if text else 'opening'} {path}", path)) is not None:
         refused.facts.setdefault("reason", said)
         return refused

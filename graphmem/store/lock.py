@@ -126,8 +126,8 @@ class DatabaseLock:
                 raise
             try:  # a folder that cannot be written to
                 descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            except FileNotFoundError:
-                return  # has no writer either
+            except (FileNotFoundError, PermissionError):
+                return  # has no writer, or belongs to another account: the engine's own lock on the file keeps a writer and a reader apart
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:

@@ -151,6 +151,9 @@ def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
         if previous.checksum not in (0, files.checksum(path)):
             raise damaged(path, "its bytes are not those that were there when it was closed")
         return []
+    lock = beside(path, ".lock")
+    if lock.exists() and not os.access(lock, os.R_OK) and not files.side_files(path):
+        return []  # of another account, which keeps to itself how it left the file; without a log nothing is in between
     probed = _probe(path, *options.sizes, read_only=True)  # the log is replayed in memory
     if not probed.works:
         raise damaged(path, probed.says)

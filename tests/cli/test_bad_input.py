@@ -114,16 +114,18 @@ def test_a_directory_without_read_rights_is_said_and_the_rest_is_indexed(graphme
 def test_an_index_that_may_not_be_entered_or_written_is_said(graphmem, shop: Path, environ) -> None:
     assert graphmem("index", shop, "-q").code == 0
     kept = shop / ".graphmem"
-    for locked, mode in ((kept, 0o000), (kept / "graph.db", 0o444)):
+    index, serve, impact = ["index", shop], ["serve", shop, "--port", "0"], ["impact", "rounded", "-C", shop]
+    cases = ((kept, 0o000, "right", (index, serve, impact)), (kept / "graph.db", 0o444, "cannot be written to", (index, serve)))
+    for locked, mode, why, commands in cases:
         before = locked.stat().st_mode
         locked.chmod(mode)
         try:
-            for command in (["index", shop], ["serve", shop, "--port", "0"], ["impact", "rounded", "-C", shop]):
+            for command in commands:
                 done = subprocess.run(
                     [*_without_roots_rights(), *map(str, command)], env=environ, capture_output=True, text=True, check=False, timeout=60
                 )
                 ran = SimpleNamespace(code=done.returncode, err=done.stderr, said=done.stdout + done.stderr)
-                _refused(ran, ".graphmem", "right", code=2)
+                _refused(ran, ".graphmem", why, code=2)
         finally:
             locked.chmod(before)
     _still_answers(graphmem, shop)
