@@ -146,6 +146,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "index": [PLAIN, ["--full"]],
     "impact": [["shared"], [ESCAPE], ["--diff"], ["none\x1b[31m\u202e"], ["value"]],
     "coaccess": [[ESCAPE], [FORGED, TURNED], ["none\x1b[31m"]],
+    "reviewers": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
     "search": [["cache"], ["helper_0"], ["cache", "--explain"], ["cache \x1b[31m\u202e"]],
     "ask": [["what clears the cache"]],
     "symbol": [

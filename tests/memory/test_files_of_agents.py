@@ -169,7 +169,7 @@ def test_over_a_connection_only_memory_md_is_synced(root):
                 with pytest.raises(BadInputError, match="end the server"):
                     remote.sync_file(personal=True)
                 assert remote.sync_file("MEMORY.md").written == 1
-                assert remote.rules() == ([], [])
+                assert tuple(remote.rules()) == ([], [])
         finally:
             server.stop()
             thread.join(30)
