@@ -21,6 +21,7 @@ from graphmem.errors import (
     BadInputError,
     DiskFullError,
     GraphMemError,
+    MigrationError,
     ResourceError,
     StoreBusyError,
     StoreClosedError,
@@ -120,7 +121,10 @@ class LiveFile:
             reading = self._options._replace(read_only=True)
             # The attempt may have changed the file: its bytes are tried, not held against their checksum.
             prepare(self._file, reading, self._catalog, previous._replace(clean=False) if previous is not None else None)
-            self._attach(open_current(self._file, reading, self._catalog))
+            try:
+                self._attach(open_current(self._file, reading, self._catalog))
+            except MigrationError:  # reading only, an older schema cannot be brought up to date: the disk is what is in the way
+                raise refused from None
             self._refused = refused
             notes = [f"the index is open for reading only: {refused}"]
         self.notes = [*self.notes, *(note for note in notes if note not in self.notes)]
