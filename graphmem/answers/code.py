@@ -137,6 +137,10 @@ class DiagnosticInfo:
     message: str
     line: Annotated[int, Doc("1-based; 0 when it is about the whole file")]
 
+    def __getitem__(self, name: str) -> Any:
+        """A field by its name, as the mapping had it that was answered before."""
+        return getattr(self, name)
+
 
 @answer
 class IndexSummary:

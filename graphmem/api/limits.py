@@ -7,9 +7,12 @@ name of the limit, what is allowed and what came: nothing is cut silently.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from graphmem.api.ids import cursor_offset
 from graphmem.errors import BadInputError, LimitError
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class ServerLimits:
     targets: int = 1_000  # targets, seeds, ids in one list
     items: int = 10_000  # memories in one bulk write; the size of the body bounds it as well
     events: int = 10_000  # of sessions in one request; the same
+    deadline_s: float = 30.0  # a deadline of the caller's own, for what is put in front of an agent
     threads: int = 8  # verbs that run at a time
     pending: int = 256  # verbs that wait or run; more are refused at once
     subscriptions: int = 32  # on one WebSocket connection
@@ -60,7 +64,7 @@ def page(limits: ServerLimits, first: int, after: str | None) -> Page:
     return Page(first, 0 if after is None else cursor_offset(after) + 1)
 
 
-def at_most(allowed: int, argument: str, value: int) -> int:
+def at_most(allowed: Number, argument: str, value: Number) -> Number:
     """`value`, if it lies in 0..allowed.
 
     Raises:

@@ -17,10 +17,10 @@ from graphmem.answers.injection import (
     TrustState,
 )
 from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLevel
-from graphmem.operations.declare import Bounds, Filled, Sight, Within, operation
+from graphmem.operations.declare import Filled, Sight, Within, operation
 
 Files = Annotated[Sequence[str], Within("targets")]
-Deadline = Annotated[float | None, Bounds(0, 30)]
+Deadline = Annotated[float | None, Within("deadline_s")]
 Begun = Annotated[float | None, Filled("clock")]
 
 
