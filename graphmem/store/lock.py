@@ -139,9 +139,11 @@ class DatabaseLock:
             ) from error
         self._descriptor = descriptor
         self.previous = _parse(descriptor)
-        if self.previous is None and self.path.exists() and not self._shared:
-            how = "was damaged" if os.fstat(descriptor).st_size else "was empty"
-            self.note = f"{file.name} {how}: whether a byte of {self.path.name} has flipped cannot be told, it was examined and opened"
+        # An empty one says nothing: it is there since this opening, or one that was refused before it could write.
+        if self.previous is None and os.fstat(descriptor).st_size and self.path.exists() and not self._shared:
+            self.note = (
+                f"{file.name} was damaged: whether a byte of {self.path.name} has flipped cannot be told, it was examined and opened"
+            )
 
     def forget_in_child(self) -> None:
         """After a fork: the descriptor is shared with the parent, and the lock is the parent's."""

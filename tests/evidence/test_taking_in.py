@@ -6,6 +6,8 @@ import importlib
 import json
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -243,7 +245,12 @@ def test_any_sequence_of_edits_and_evidence_equals_a_fresh_index_with_the_same_e
         else:
             memory.index()
     (tmp_path / "fresh").mkdir()
-    shutil.copy(tmp_path / "index" / "evidence.sqlite", tmp_path / "fresh")
+    # The index may have it open: what it wrote last may not be in the file itself yet.
+    with (
+        closing(sqlite3.connect(tmp_path / "index" / "evidence.sqlite")) as source,
+        closing(sqlite3.connect(tmp_path / "fresh" / "evidence.sqlite")) as target,
+    ):
+        source.backup(target)
     fresh = open_memory("fresh")
     fresh.index(starlette_tree)
     assert any(row.get("source") == "runtime" for row in fresh.export())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import networkx
 import pytest
 
+from graphmem._seal import read_sealed_json
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.parsing import pool
 from graphmem.parsing.discovery import FoundFile, discover
@@ -269,7 +269,7 @@ def test_a_marker_of_which_little_is_left_suspects_nobody_and_is_written_anew(tm
     marker = tmp_path / "parsing.json"
     marker.write_bytes(content)
     assert len(list(parse_files(files, project="p", marker=marker))) == 2
-    assert json.loads(marker.read_bytes()) == {"at": "", "suspects": []}
+    assert {name: read_sealed_json(marker.read_bytes())[name] for name in ("at", "suspects")} == {"at": "", "suspects": []}
 
 
 def test_where_nothing_can_be_marked_files_are_parsed_all_the_same(tmp_path):

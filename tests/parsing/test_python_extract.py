@@ -209,15 +209,15 @@ def test_modifiers_come_from_decorators_names_and_bodies():
     assert found == {
         ("mod", 0): ("main",),
         ("C", 0): (),
-        ("p", 0): ("property",),
-        ("p", 1): ("setter",),
-        ("s", 0): ("static",),
-        ("c", 0): ("classmethod",),
-        ("a", 0): ("abstract",),
+        ("p", 0): ("empty", "property"),
+        ("p", 1): ("empty", "setter"),
+        ("s", 0): ("empty", "static"),
+        ("c", 0): ("classmethod", "empty"),
+        ("a", 0): ("abstract", "empty"),
         ("n", 0): ("abstract",),
-        ("_hidden", 0): ("private",),
-        ("__dunder__", 0): (),
-        ("o", 0): ("overload",),
+        ("_hidden", 0): ("empty", "private"),
+        ("__dunder__", 0): ("empty",),
+        ("o", 0): ("empty", "overload"),
     }
 
 

@@ -182,7 +182,7 @@ def test_symbol_rows_say_what_a_reader_wants_to_know(resolve):
         True,
     )
     test = rows["tests/test_a.py:test_x"]
-    assert (test.entry_point, test.modifiers, test.complexity) == ("test", "test", 1)
+    assert (test.entry_point, test.modifiers, test.complexity) == ("test", "empty test", 1)
     index = rows["app.py:index"]
     assert (index.entry_point, index.signature, index.modifiers, index.complexity, index.is_test) == (
         "route",
