@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
+import typing
 
 import networkx as nx
 import pytest
-from graphmem.api.types_semantic import EntryKind as ByGraphQL
 
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.layering import components, feedback, layers
 from graphmem.analysis.semantic.layout import layered
+from graphmem.answers.vocabulary import EntryKind
 from graphmem.cli.commands.semantic import EntryKind as ByCommand
 from graphmem.errors import BadInputError
 from graphmem.model import ENTRY_RULES
@@ -127,7 +128,8 @@ def test_flows_and_entry_points_leave_tests_out(project):
 def test_every_kind_of_entry_point_a_language_knows_can_be_asked_for_through_every_door(project, serving):
     known = {rule.kind for name in languages() for rule in language_spec(name).entry_points} | {*ENTRY_RULES, "export"}
     assert known <= set(ENTRY_KINDS)
-    assert [one.value for one in ByGraphQL] == [one.value for one in ByCommand] == list(ENTRY_KINDS)
+    by_operation = list(typing.get_args(typing.get_args(EntryKind)[0]))
+    assert by_operation == [one.value for one in ByCommand] == list(ENTRY_KINDS)
     tasks = (
         "from celery import shared_task\n\n\n@shared_task\ndef mail():\n    return render()\n\n\n"
         "def render():\n    return fill()\n\n\ndef fill():\n    return 1\n"
