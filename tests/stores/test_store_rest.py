@@ -139,7 +139,7 @@ def test_a_file_that_is_taken_away_while_it_rests_is_not_made_anew(resting, path
 def test_nothing_is_written_where_its_folder_was(store, world, path, rests):
     store.apply(world.full())
     assert not rests or store.rest(0)
-    there = path.parent.rename(path.parent.with_name("moved"))
+    there = path.parent.rename(path.parent.with_name(f"{path.parent.name}-moved"))
     path.parent.mkdir()  # of another project by now
     for change in (lambda: store.apply(world.edit(2)), lambda: store.set_meta({"colour": "red"}), store.checkpoint):
         with pytest.raises(StoreClosedError, match="was moved or deleted"):
@@ -156,7 +156,7 @@ def test_closing_it_writes_nothing_where_its_folder_was(store, world, path, open
     store.apply(world.full())
     store.set_meta({"colour": "red"})
     assert when == "written" or store.rest(0)
-    there = path.parent.rename(path.parent.with_name("moved"))
+    there = path.parent.rename(path.parent.with_name(f"{path.parent.name}-moved"))
     path.parent.mkdir()
     store.close()
     assert list(path.parent.iterdir()) == []
