@@ -19,7 +19,7 @@ from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
-    from graphmem.resolution.evidence import FileResolution
+    from graphmem.resolution.edges.rows import FileResolution
     from graphmem.resolution.resolver import Resolver
 
 SIDECAR: Final = "evidence.sqlite"

@@ -1,7 +1,7 @@
 """What frameworks do with functions, as data: `frameworks.toml` in the folders of `grammars/`.
 
 Five tables, each a list; `grammars/README.md` explains them. This module only reads them and finds the places in
-one file that connect a function with an event; what a place means is asked of inference in `handing`.
+one file that connect a function with an event; what a place means is asked of inference in `edges.frameworks`.
 """
 
 from __future__ import annotations

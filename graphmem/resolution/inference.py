@@ -1,7 +1,7 @@
 """What expressions are: terms in, types out, on demand, across files, with every answer remembered once.
 
 Language neutral; what differs between languages is asked of `entry.rules`. Nothing here guesses: a name that
-leads nowhere gives the empty type, and the fallbacks by bare name belong to `sites`.
+leads nowhere gives the empty type, and the fallbacks by bare name belong to `edges`.
 """
 
 from __future__ import annotations

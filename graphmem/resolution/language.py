@@ -1,6 +1,6 @@
 """The seam for languages: what `inference` asks about names, modules, receivers and what lies outside.
 
-A language is one subclass of `Rules` (see `python.py`), registered in `RULES_BY_NAME` under the name its
+A language is one subclass of `Rules` (see `python/rules.py`), registered in `_MODULES` under the name its
 `language.toml` gives as `rules`. Everything has a default, so a language may start with `module_names` and
 `import_targets` alone. Rules keep no state about files: whatever they read of other files goes through
 `inference.project`, which records it as an input.
@@ -400,12 +400,12 @@ class Rules:
 
 
 _MODULES: Final[Mapping[str, str]] = {
-    "python": "graphmem.resolution.python",
-    "ecmascript": "graphmem.resolution.ecmascript",
-    "go": "graphmem.resolution.go",
+    "python": "graphmem.resolution.python.rules",
+    "ecmascript": "graphmem.resolution.ecmascript.rules",
+    "go": "graphmem.resolution.go.rules",
     "scoped": "graphmem.resolution.scoped",
-    "rust": "graphmem.resolution.rust",
-    "java": "graphmem.resolution.java",
+    "rust": "graphmem.resolution.rust.rules",
+    "java": "graphmem.resolution.java.rules",
 }
 """Where the rules of each name live; each module has a class `RULES`."""
 

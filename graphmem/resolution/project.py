@@ -16,7 +16,7 @@ from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFa
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.frameworks import frameworks_of
-from graphmem.resolution.mentions import class_names, is_class_name
+from graphmem.resolution.instantiations import class_names, is_class_name
 from graphmem.resolution.solver import Memo, Solver
 
 if TYPE_CHECKING:

@@ -22,14 +22,14 @@ from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import LanguageSpec, languages
 from graphmem.parsing.packing import collector_paused
 from graphmem.resolution.dependents import AnswersOf
-from graphmem.resolution.evidence import FileResolution
+from graphmem.resolution.edges.file import definitions_alone, resolve_file
+from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import Rules, rules_class
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
-from graphmem.resolution.sites import definitions_alone, resolve_file
 from graphmem.resolution.symbols import plain_rows, symbol_rows
 
 RECURSION_LIMIT: Final = 12_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import NAME, TUPLE
-from graphmem.resolution.ecmascript_modules import joined
+from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.project import CLASS_KINDS

@@ -30,7 +30,7 @@ from graphmem.model import ENTRY_RULES, EdgeRow, ExternalRow, FileRow, SymbolRow
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
 from graphmem.projection.graph import GraphView
-from graphmem.resolution.evidence import FileResolution
+from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.layout import read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.store.base import GraphTables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from graphmem.resolution.ecmascript_modules import ModulePaths, candidates, joined, package_of
+from graphmem.resolution.ecmascript.modules import ModulePaths, candidates, joined, package_of
 from graphmem.resolution.layout import read_layout
 
 

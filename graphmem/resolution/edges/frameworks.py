@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference
-from graphmem.resolution import keys
+from graphmem.resolution.edges import framework_keys
+from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
 from graphmem.resolution.symbols import dotted
-from graphmem.resolution.targets import Target
 from graphmem.resolution.types import BOX, CLASS, EXT, FUNC, INST, MODULE, OBJ, PARTIAL, TUP, Type, ordered
 
 if TYPE_CHECKING:
-    from graphmem.resolution.evidence import Evidence
+    from graphmem.resolution.edges.rows import Evidence
     from graphmem.resolution.inference import Inference
 
 Identity = tuple[object, ...]
@@ -59,7 +59,7 @@ class Handing:
         if not rows:
             rows = [*self.tables.of_method(terms, call)]
         for row in rows:
-            name = keys.handed_over(terms, call, row)
+            name = framework_keys.handed_over(terms, call, row)
             receiver = callee[1:2] if callee[0] == ATTR else ()
             for term in _given(row, receiver, call[2], call[3]):
                 for symbol in self._functions(reference, term, row):
@@ -84,7 +84,7 @@ class Handing:
     def named(self, symbol: Symbol) -> None:
         """The names a function's decorators give it."""
         definition = self.entry.definitions[symbol.index]
-        for kind, name, framework in keys.decorated(self.entry, symbol) if definition.decorators else ():
+        for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
             self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
 
     def _refer(self, scope: int, symbol: Symbol, rule: str, line: int) -> None:

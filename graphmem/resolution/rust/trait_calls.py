@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import ATTR, CALL, INDEX, ITER, NAME, OPERATOR, Term
 from graphmem.resolution.project import FUNCTION_KINDS, Symbol
-from graphmem.resolution.rust_library import BINARY, NUMBERS, UNARY
+from graphmem.resolution.rust.library import BINARY, NUMBERS, UNARY
 from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, TUP, Atom, Type, join_all, ordered
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER
-from graphmem.resolution.ecmascript_frameworks import GENERICS
-from graphmem.resolution.ecmascript_library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
-from graphmem.resolution.ecmascript_names import EcmascriptNames, is_alias, type_slot
+from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
+from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
+from graphmem.resolution.ecmascript.third_party import GENERICS
 from graphmem.resolution.functions import Call, rewrite
 from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (

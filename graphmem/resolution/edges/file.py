@@ -7,12 +7,12 @@ from typing import Final
 
 from graphmem.model import EdgeKind, file_id
 from graphmem.parsing.facts import CALL, Reference
-from graphmem.resolution.evidence import FileResolution
+from graphmem.resolution.edges.annotations import NamedSites
+from graphmem.resolution.edges.rows import FileResolution
+from graphmem.resolution.edges.variables import ASSIGNED
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
-from graphmem.resolution.site_names import NamedSites
-from graphmem.resolution.site_variables import ASSIGNED
 from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, ordered
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
 from graphmem.resolution.fingerprint import children
 from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.python_modules import PythonModules
+from graphmem.resolution.python.modules import PythonModules
 from graphmem.resolution.types import (
     CLASS,
     EMPTY,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR
-from graphmem.resolution.ecmascript_library import PACKAGE, callback_parameter
+from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.functions import Call
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, OPEN_TAGS, PARAM, Type, closed, join
 

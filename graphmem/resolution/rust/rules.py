@@ -11,9 +11,9 @@ from graphmem.parsing.facts import ATTR
 from graphmem.resolution.names import Place
 from graphmem.resolution.packages import mapped
 from graphmem.resolution.project import CLASS_KINDS, Symbol
-from graphmem.resolution.rust_implicit import implied
-from graphmem.resolution.rust_library import BINARY, METHODS_OF_TRAITS, UNARY
-from graphmem.resolution.rust_modules import LIBRARIES, RustModules, is_module
+from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
+from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
+from graphmem.resolution.rust.trait_calls import implied
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join, join_all, one, tuple_of
 
 if TYPE_CHECKING:

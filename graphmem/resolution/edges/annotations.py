@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Import, Reference
-from graphmem.resolution import named
+from graphmem.resolution import definitions
+from graphmem.resolution.edges.reads import ReadSites
 from graphmem.resolution.project import Symbol
-from graphmem.resolution.site_reads import ReadSites
 from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
 
 
@@ -61,7 +61,7 @@ class NamedSites(ReadSites):
     def pass_on(self, found: Import) -> None:
         """An import that gives a name to others."""
         module = self.entry.symbols[0]
-        for symbol in named.imported(self.inference, self.entry, found, anything=True):
+        for symbol in definitions.imported(self.inference, self.entry, found, anything=True):
             if symbol.path != self.entry.path:
                 self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
@@ -75,16 +75,16 @@ class NamedSites(ReadSites):
                 if not self._is_parameter(scope, found[1], line):
                     yield from self._type_named(scope, found[1])
             elif found[0] == ATTR:
-                value = self.inference.expanded(self.inference.term(self.entry, scope, found[1], named.LAST_LINE))
+                value = self.inference.expanded(self.inference.term(self.entry, scope, found[1], definitions.LAST_LINE))
                 for atom in self.entry.rules.owner_in_type(self.inference, self.terms[found[1]], value):
-                    yield from named.member(self.inference, self.entry, atom, found[2], anything=False)
+                    yield from definitions.member(self.inference, self.entry, atom, found[2], anything=False)
             else:
                 pending += self.entry.rules.parts_of_type(self.inference, self.entry, scope, found)
 
-    def _type_named(self, scope: int, name: str) -> named.Symbols:
+    def _type_named(self, scope: int, name: str) -> definitions.Symbols:
         symbols = self.named_types.get((scope, name))
         if symbols is None:
-            symbols = self.named_types[scope, name] = named.type_named(self.inference, self.entry, scope, name)
+            symbols = self.named_types[scope, name] = definitions.type_named(self.inference, self.entry, scope, name)
         return symbols
 
     def _is_parameter(self, scope: int, name: str, line: int) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
 from graphmem.resolution.operators import BINARY, METHODS, UNARY
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.python_library import (
+from graphmem.resolution.python.annotations import PythonTypes
+from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
     CALLED_THROUGH,
     CALLS,
@@ -16,7 +17,6 @@ from graphmem.resolution.python_library import (
     REFLECTED,
     container_method,
 )
-from graphmem.resolution.python_types import PythonTypes
 from graphmem.resolution.types import (
     BOX,
     CLASS,

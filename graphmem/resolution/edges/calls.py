@@ -7,13 +7,13 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
-from graphmem.resolution.evidence import Evidence
-from graphmem.resolution.handing import Handing
+from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.rows import Evidence
+from graphmem.resolution.edges.targets import Target, Targets
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
 from graphmem.resolution.rules import RULES
-from graphmem.resolution.targets import Target, Targets
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,

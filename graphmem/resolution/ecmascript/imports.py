@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import NAME
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
-from graphmem.resolution.ecmascript_exports import exports_of
-from graphmem.resolution.ecmascript_modules import NODE_MODULES, ModulePaths, candidates, package_of
+from graphmem.resolution.ecmascript.exports import exports_of
+from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates, package_of
 from graphmem.resolution.language import Rules
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import CLASS_KINDS

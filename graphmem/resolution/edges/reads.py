@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Reference, Term
+from graphmem.resolution.edges.targets import Target
+from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import Symbol
-from graphmem.resolution.site_variables import VariableSites
-from graphmem.resolution.targets import Target
 from graphmem.resolution.types import (
     CLASS,
     EXT,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER
-from graphmem.resolution.ecmascript_context import callback, handler, implied_parameter, literals
-from graphmem.resolution.ecmascript_exports import exports_of
-from graphmem.resolution.ecmascript_library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
-from graphmem.resolution.ecmascript_names import type_slot
-from graphmem.resolution.ecmascript_types import EcmascriptTypes
+from graphmem.resolution.ecmascript.annotations import EcmascriptTypes
+from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals
+from graphmem.resolution.ecmascript.exports import exports_of
+from graphmem.resolution.ecmascript.imports import type_slot
+from graphmem.resolution.ecmascript.library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
 from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,

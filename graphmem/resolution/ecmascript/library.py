@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution import ecmascript_frameworks as frameworks
-from graphmem.resolution.ecmascript_frameworks import first, type_arguments
+from graphmem.resolution.ecmascript import third_party
+from graphmem.resolution.ecmascript.third_party import first, type_arguments
 from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, partial, tuple_of
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     (PACKAGE, "Object.assign"): _all,
     **{(PACKAGE, f"Object.{name}"): first for name in ("freeze", "seal", "defineProperty", "defineProperties", "setPrototypeOf")},
     (PACKAGE, "structuredClone"): first,
-    **frameworks.CALLS,
+    **third_party.CALLS,
 }
 """(package, name) → what calling it gives."""
 

@@ -10,11 +10,11 @@ from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
-from graphmem.resolution import named
+from graphmem.resolution import definitions
+from graphmem.resolution.edges.calls import CallSites
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
-from graphmem.resolution.site_calls import CallSites
 from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Atom
 
 ASSIGNED: Final = frozenset({"set", "augment"})
@@ -55,7 +55,7 @@ class VariableSites(CallSites):
 
     def _named(self, reference: Reference, name: str) -> Iterator[Symbol]:
         for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
-            found = named.placed(self.inference, place, name, anything=True)
+            found = definitions.placed(self.inference, place, name, anything=True)
             yield from (symbol for symbol in found if symbol.kind not in FUNCTION_KINDS)
             if not found and place.slot.kind == "binding" and place.entry is self.entry:
                 yield from self.outer(place.scope, name)
@@ -119,7 +119,7 @@ class VariableSites(CallSites):
             if entry.definitions[scope].kind in FUNCTION_KINDS and not _is_only_assigned(entry, scope, name):
                 return
             scope = entry.around[scope]
-        for place in self.inference.lookup(entry, 0, name, named.LAST_LINE) or ():
+        for place in self.inference.lookup(entry, 0, name, definitions.LAST_LINE) or ():
             variable = place.entry.variables.get((place.scope, name)) if place.slot.kind == "binding" else None
             if variable is not None:
                 yield variable

@@ -1,0 +1,1 @@
+"""From the references of one file to its edges."""
