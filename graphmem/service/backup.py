@@ -147,7 +147,7 @@ def before_change(
         DiskFullError: there is no room; nothing is left of it, and the database stays as it is.
     """
     from graphmem.memory.mending import META
-    from graphmem.store.opening import GENERATION
+    from graphmem.store.meta_names import GENERATION
 
     kind = f"before-{version}"
     here = int(meta.get(GENERATION, "0")), int(meta.get(META, "").partition(":")[0] or 0)

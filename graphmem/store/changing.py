@@ -10,12 +10,14 @@ from graphmem._limits import disk_refusal
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
 from graphmem.store import embeddings, files, times
+from graphmem.store.building import build
 from graphmem.store.delta import apply_delta, weight
 from graphmem.store.engine import Connection
-from graphmem.store.files import beside
+from graphmem.store.files import NEXT, beside
 from graphmem.store.large_knowledge import delta_bytes, write_copy
 from graphmem.store.live_file import BUSY_S, LiveFile
-from graphmem.store.opening import CHECKPOINT, GENERATION, KNOWLEDGE, NEXT, build, open_current
+from graphmem.store.meta_names import CHECKPOINT, GENERATION, KNOWLEDGE
+from graphmem.store.opening import open_current
 from graphmem.store.rebuild import Content
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.transaction import Transaction

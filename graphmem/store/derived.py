@@ -19,11 +19,6 @@ from graphmem.store.times import to_naive_utc
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import ends
 
-MODULES_OF: Final = "modules_generation"  # meta: the generation of the code the stored modules were worked out from
-FLOWS_OF: Final = "flows_generation"
-
-CO_ACCESSED_OF: Final = "co_accessed"  # meta: the history the edges between files were derived from
-
 _CO_ACCESSED: Final = Pair(RelTable.CO_ACCESSED, NodeTable.FILE, NodeTable.FILE)
 _CONTAINS: Final = Pair(RelTable.CONTAINS, NodeTable.MODULE, NodeTable.FILE)
 _DEPENDS: Final = Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE)

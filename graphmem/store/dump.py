@@ -24,12 +24,12 @@ from graphmem.errors import DatabaseDamagedError, GraphMemError, SchemaTooNewErr
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
 from graphmem.store.arrow_rows import SLICE
+from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Engine
 from graphmem.store.engine_errors import BREAKING
-from graphmem.store.files import beside
+from graphmem.store.files import NEXT, beside
 from graphmem.store.migrate import load_migrations, newest_of, table_names
-from graphmem.store.opening import NEXT, OpenOptions, build
 from graphmem.store.pieces import Pieces
 from graphmem.store.rebuild import Content
 from graphmem.store.tables import ALL_PAIRS, CARRIED_NODES, CODE_NODES, EmbeddingTable, NodeTable, Pair

@@ -35,6 +35,7 @@ PAGE: Final = 4096
 RESERVE: Final = 16 << 20  # bytes that stay free
 _SIDES: Final = (".wal", ".shadow", ".tmp")  # what an engine puts beside its file, with or without more suffixes
 QUARANTINE: Final = ".quarantine"
+NEXT: Final = ".next"  # the file that is being built
 _OTHERS: Final = 0o077
 _HEADER: Final = struct.Struct("<4sQIIII")  # magic, storage version, first page and page count of catalogue and metadata
 _NO_PAGE: Final = 0xFFFFFFFF

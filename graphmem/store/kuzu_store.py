@@ -17,12 +17,14 @@ from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
 from graphmem.store import derived, embeddings, files, times
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
+from graphmem.store.building import Keep, OpenOptions
 from graphmem.store.changing import StoreChanges
 from graphmem.store.cypher_aside import CypherAside
 from graphmem.store.dump import write_dump
 from graphmem.store.engine import Engine
 from graphmem.store.lock import DatabaseLock
-from graphmem.store.opening import Keep, OpenOptions, resolve
+from graphmem.store.meta_names import CO_ACCESSED_OF, FLOWS_OF, MODULES_OF
+from graphmem.store.opening import resolve
 from graphmem.store.reading import StoreReads, checked_meta
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.write_knowledge import check_delta
@@ -206,16 +208,16 @@ class KuzuStore(StoreReads, StoreChanges):
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Keep modules and their dependencies in place of those before."""
-        meta = {derived.MODULES_OF: str(generation)}
+        meta = {MODULES_OF: str(generation)}
         self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Keep flows in place of those before."""
-        self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {derived.FLOWS_OF: str(generation)}))
+        self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {FLOWS_OF: str(generation)}))
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
         """Keep edges between files that move together in place of those before."""
-        self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {derived.CO_ACCESSED_OF: mark}))
+        self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {CO_ACCESSED_OF: mark}))
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
         """Keep the keys of frameworks and who handles them in place of those before."""

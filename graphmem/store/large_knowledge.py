@@ -16,8 +16,8 @@ from graphmem._limits import disk_refusal
 from graphmem.errors import DatabaseDamagedError, DiskFullError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.store import embeddings, files
-from graphmem.store.files import beside
-from graphmem.store.opening import NEXT, OpenOptions
+from graphmem.store.building import OpenOptions
+from graphmem.store.files import NEXT, beside
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_knowledge import apply_knowledge
 

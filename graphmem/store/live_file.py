@@ -28,14 +28,16 @@ from graphmem.errors import (
 )
 from graphmem.store import files, resting
 from graphmem.store.base import EngineInfo
+from graphmem.store.building import OpenOptions
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Connection, RawDatabase
 from graphmem.store.engine_errors import BREAKING
-from graphmem.store.files import beside, damaged
+from graphmem.store.files import NEXT, beside, damaged
 from graphmem.store.gate import Gate
 from graphmem.store.lock import DatabaseLock, Record, read_record
+from graphmem.store.meta_names import CHECKPOINT, DATABASE, GENERATION
 from graphmem.store.migrate import table_names
-from graphmem.store.opening import CHECKPOINT, DATABASE, GENERATION, NEXT, OpenOptions, open_current, prepare
+from graphmem.store.opening import open_current, prepare
 from graphmem.store.readers import Readers
 from graphmem.store.rebuild import HELD_BYTES
 from graphmem.store.tables import EmbeddingTable

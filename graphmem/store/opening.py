@@ -15,15 +15,12 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem._heap import give_back
 from graphmem._limits import disk_refusal, limited_memory, out_of_memory
 from graphmem.errors import (
     BadInputError,
-    DatabaseDamagedError,
     DiskFullError,
     MigrationError,
     NotIndexedError,
@@ -32,14 +29,17 @@ from graphmem.errors import (
 )
 from graphmem.model import GraphDelta
 from graphmem.store import files, times
+from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import Catalog
-from graphmem.store.files import beside, damaged
+from graphmem.store.dump import write_dump
+from graphmem.store.files import NEXT, beside, damaged
+from graphmem.store.meta_names import CHECKPOINT, DATABASE, GENERATION
 from graphmem.store.migrate import check_tables, migrate, pending, table_names
 from graphmem.store.probe import BUSY, DAMAGED, FULL
-from graphmem.store.rebuild import Content, fill
+from graphmem.store.rebuild import Content
 
 if TYPE_CHECKING:
-    from graphmem.store.engine import Engine, RawDatabase
+    from graphmem.store.engine import RawDatabase
     from graphmem.store.lock import Record
 
 _log = logging.getLogger(__name__)
@@ -50,50 +50,6 @@ PROBE_SPARE: Final = 1 << 30  # bytes of memory beside the buffer pool and four 
 _OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}  # what an engine dies of on a torn file
 PROBE: Final = ".probe"  # begins what a copy that is tried adds to the database's name
 _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
-NEXT: Final = ".next"  # the file that is being built
-GENERATION: Final = "store.generation"
-DATABASE: Final = "store.database"
-CHECKPOINT: Final = "store.checkpoint"
-KNOWLEDGE: Final = "store.knowledge"  # counter of changes of layer 3; not there before the first
-
-
-Keep = Callable[[str, Mapping[str, str], Callable[[Path], Mapping[str, int]]], None]
-"""Keeps what a database holds before its schema changes: called with the first version that is to come, Meta, and what writes a dump
-into an empty folder."""
-
-
-class OpenOptions(NamedTuple):
-    """What every open of one store has in common."""
-
-    engine: Engine
-    buffer_pool_bytes: int
-    max_db_bytes: int
-    read_only: bool
-    keep: Keep | None = None
-    at_rest: bool = False
-
-    @property
-    def sizes(self) -> tuple[str, int, int]:
-        """Engine, buffer pool and address space, as `_probe` takes them."""
-        return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
-
-    def for_a_new_file(self, size: int) -> OpenOptions:
-        """For writing a whole file of about `size` bytes: with a buffer pool that it cannot fill.
-
-        A checkpoint holds a column of 131,072 rows in the pool, twice while it grows, and an engine whose pool is full may end the
-        process. The pool is a bound: checkpoints in between keep what is used far below it.
-        """
-        return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
-
-    def open(self, path: Path) -> RawDatabase:
-        """Open the file, or create an empty one; with a pool as large as it, because an answer about all of it has to fit."""
-        pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
-        database = self.engine.open(
-            path, buffer_pool_bytes=pool, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
-        )
-        if not self.read_only:
-            files.restrict(path)
-        return database
 
 
 def resolve(path: Path) -> Path:
@@ -184,59 +140,6 @@ def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
     files.put_in_place(beside(path, NEXT), path)
 
 
-def build(
-    path: Path,
-    options: OpenOptions,
-    catalog: Catalog,
-    content: Content,
-    meta: Mapping[str, str],
-    further: Mapping[str, str],
-    *,
-    onto_copy: bool = False,
-) -> None:
-    """Fill `path`.next; on failure nothing of it is left.
-
-    Args:
-        path: of the database it will take the place of.
-        options: engine and sizes.
-        catalog: the named queries.
-        content: drained once.
-        meta: all of Meta.
-        further: more of it, when knowledge changed with the code.
-        onto_copy: what lies at `path` is closed and nothing was ever written into it: its forty tables need not be made again.
-
-    Raises:
-        DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
-    """
-    target = beside(path, NEXT)
-    files.remove(target)
-    if onto_copy:
-        _copy(path, target)
-    database = options.open(target)
-    try:
-        fill(database, catalog, content, meta, further)
-        database.close()
-        give_back()
-    except BaseException as error:
-        database.abandon()
-        files.remove(target)
-        # kuzu does not notice every refused write; in a file that is being made, a failed read of it means one was lost.
-        lost = isinstance(error, DatabaseDamagedError) and error.facts.get("path") == str(target)
-        if lost or isinstance(error, DiskFullError):
-            raise DiskFullError(
-                f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
-            ) from error
-        raise
-
-
-def _copy(path: Path, target: Path) -> None:
-    try:
-        files.copy(path, target)
-    except OSError as error:
-        files.remove(target)
-        raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
-
-
 def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
     """Open a prepared file and bring its schema up to date.
 
@@ -272,8 +175,6 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
     connection = database.connect()
     connection.rows("CHECKPOINT")
     if options.keep is not None:
-        from graphmem.store.dump import write_dump
-
         meta = dict(connection.rows(*catalog["meta_all"].bind({})).rows)
         options.keep(version, meta, lambda folder: write_dump(connection, catalog, folder, meta))
     database.close()

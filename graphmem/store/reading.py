@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import BadInputError, DeadlineError
 from graphmem.model import EdgeRow
@@ -12,17 +12,14 @@ from graphmem.store import derived, embeddings, times
 from graphmem.store.base import GraphTables, Knowledge, StoredModule, StoredRows
 from graphmem.store.engine import Connection
 from graphmem.store.live_file import LiveFile
+from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.of_files import edges_of, rows_of_files
-from graphmem.store.opening import GENERATION, KNOWLEDGE
 from graphmem.store.read_knowledge import read_knowledge
 from graphmem.store.snapshot import chunk_table, graph_tables, packed_chunk_table
 from graphmem.store.tables import EmbeddingTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-_OWN: Final = "store."  # names in Meta that belong to the store
 
 
 class StoreReads(LiveFile):
@@ -100,7 +97,7 @@ class StoreReads(LiveFile):
 
     def modules(self) -> tuple[int, list[StoredModule]]:
         """The generation the stored modules are of, and the modules. See `GraphStore.modules`."""
-        generation = int(self.meta().get(derived.MODULES_OF, "0"))
+        generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
 
     def vectors(self, model: str) -> pa.Table:
@@ -114,7 +111,7 @@ class StoreReads(LiveFile):
     def meta(self) -> dict[str, str]:
         """Small facts about the database, without the store's own."""
         self._check_open()
-        return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(_OWN)}
+        return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)}
 
     @contextmanager
     def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
@@ -159,6 +156,6 @@ def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
         BadInputError: a name or a value is no text, or the name is one of the store's own.
     """
     for name, value in (values or {}).items():
-        if not isinstance(name, str) or not isinstance(value, str) or name.startswith(_OWN):
-            raise BadInputError(f"meta takes texts under names that do not begin with {_OWN!r}, not {name!r}: {value!r}", argument="meta")
+        if not isinstance(name, str) or not isinstance(value, str) or name.startswith(OWN):
+            raise BadInputError(f"meta takes texts under names that do not begin with {OWN!r}, not {name!r}: {value!r}", argument="meta")
     return dict(values or {})

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from graphmem.store import files
 from graphmem.store.engine import Engine
-from graphmem.store.files import beside
+from graphmem.store.files import NEXT, beside
 from graphmem.store.lock import Record
 from graphmem.store.migrate import load_migrations
-from graphmem.store.opening import NEXT
 from graphmem.store.tables import EmbeddingTable
 
 

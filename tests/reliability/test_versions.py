@@ -15,11 +15,11 @@ from graphmem import GraphMem
 from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError
 from graphmem.service import backup as backups
 from graphmem.store import dump, files, migrate, open_store, times
+from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import load_catalog
 from graphmem.store.dump import META_FILE, read_dump
 from graphmem.store.engine import Engine
-from graphmem.store.files import beside
-from graphmem.store.opening import NEXT, OpenOptions, build
+from graphmem.store.files import NEXT, beside
 
 OLDER = 2  # migrations a graphmem had that knew no memories
 SIZES = (64 << 20, 1 << 30)

@@ -1,0 +1,15 @@
+"""Names in Meta: the store's own counters, and the marks of what was derived from the code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OWN: Final = "store."  # begins the names that only the store writes
+GENERATION: Final = f"{OWN}generation"
+DATABASE: Final = f"{OWN}database"
+CHECKPOINT: Final = f"{OWN}checkpoint"
+KNOWLEDGE: Final = f"{OWN}knowledge"  # counts changes of layer 3; missing before the first
+
+MODULES_OF: Final = "modules_generation"  # the generation of the code that the modules were derived from
+FLOWS_OF: Final = "flows_generation"
+CO_ACCESSED_OF: Final = "co_accessed"  # the history that the edges between files were derived from
