@@ -71,7 +71,6 @@ def settings() -> Any:
 
 def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool = False) -> None:
     """What the process before acknowledged is there, and the graph is whole; in full: each memory is as the journal says."""
-    from graphmem.memory import mending
     from graphmem.service import checks
 
     rows = {row.id: row for row in memory._book.index().all_rows()}
@@ -81,7 +80,7 @@ def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool 
     wrong = [one.said for one in checks.graph(memory._store) if one.level == "bad"]
     if generation < known["generation"]:
         wrong.append(f"generation {generation}, {known['generation']} was acknowledged")
-    if in_full and any(off := mending.compare(memory._book)):
+    if in_full and any(off := memory._book.recovery.compare()):
         wrong.append(f"memories missing, different, not in the journal: {off}")
     notes = [*memory._store.notes, *memory._book.notes]
     tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "generation": generation})

@@ -26,8 +26,8 @@ from graphmem.memory.describe import Describer
 from graphmem.memory.intake import dim_of, drafted, listed, model_of
 from graphmem.memory.journal import Journal
 from graphmem.memory.life import Policy
-from graphmem.memory.mending import META, level, mark_of, show_what_is_missing
 from graphmem.memory.records import Event, bodies_of
+from graphmem.memory.recovery import META, Recovery, mark_of
 from graphmem.memory.similar import thresholds_of
 from graphmem.memory.text import contextual_text
 from graphmem.memory.validate import Draft, refuse
@@ -91,15 +91,18 @@ class MemoryBook:
         self._paths: dict[str, str] | None = None
         self.tables = 0  # writes of what is kept in the graph's meta alone: aliases
         self._committer = Committer(store, self._could_not)
-        self._vectors = MemoryVectors(self, self._reconsider)
+        self._vectors = MemoryVectors(projections, embedder, self.text_of, self._keep_vectors)
         self.journal = Journal(data_dir / JOURNAL)
+        self.recovery = Recovery(self.journal, store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not looked through since
         try:
             self.catch_up()
         except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written to now
             self._behind = True
             self.notes.append(f"the graph is behind the memories' journal ({refused}); it is brought level by the next write")
-            show_what_is_missing(self)
+            if (missing := self.recovery.missing()) is not None:
+                index = self.index()
+                index.patch(missing, generation=index.generation)
 
     # ---- writing
 
@@ -194,7 +197,7 @@ class MemoryBook:
         if self.on_change is not None:
             self.on_change(delta)
 
-    def put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
+    def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
         """A write that the journal need not know, because it follows from what it knows. The caller holds `writing`."""
         self._follow(delta, vectors, {})
 
@@ -299,10 +302,10 @@ class MemoryBook:
     # ---- journal and graph
 
     def catch_up(self) -> None:
-        """Bring the graph level with the journal; see `mending.level`."""
+        """Bring the graph level with the journal; see `Recovery.level`."""
         with self._turn:
-            self._committer.flush()
-            self.notes = [*self.journal.notes, *level(self)]
+            done = self.recovery.level()
+            self.notes = [*self.journal.notes, *done]
             self._behind = False
             self._committer.resume()
 
@@ -313,9 +316,8 @@ class MemoryBook:
         self.projections.refresh_knowledge(self.store.knowledge_generation(), None)
         self.catch_up()
 
-    def replace_knowledge(self, delta: KnowledgeDelta, meta: Mapping[str, str]) -> None:
-        """Bring a large difference into the graph at once, and read the memories anew. The caller holds `writing`, and has flushed."""
-        generation = self.store.apply_knowledge(delta, None, meta)
+    def _replaced(self, generation: int) -> None:
+        """Read the memories again after a large difference was written to the graph."""
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
         self.tables += 1
@@ -338,6 +340,13 @@ class MemoryBook:
     def embed_soon(self) -> None:
         """Have vectors made of what has none, in the background."""
         self._vectors.wake()
+
+    def _keep_vectors(self, vectors: Vectors, ids: list[str]) -> None:
+        """Write vectors with the rows they belong to; no entry in the journal, as they can be made again from the texts."""
+        with self.writing():
+            rows = [row._replace(embedding_model=vectors.model) for row in self.index().rows(ids).values()]
+            self._put_derived(KnowledgeDelta(memories=rows), vectors)
+        self._reconsider(ids)
 
     def _reconsider(self, ids: Sequence[str]) -> None:
         """Memories have got their vectors: compare them once more, by meaning."""
@@ -369,7 +378,7 @@ class MemoryBook:
         for at in range(0, len(ids), ADOPTED):
             with self.writing():
                 rows = [row for row in self.index().rows(ids[at : at + ADOPTED]).values() if self.index().vector(row.id) is not None]
-                self.put_derived(KnowledgeDelta(memories=[row._replace(embedding_model=model) for row in rows]), None)
+                self._put_derived(KnowledgeDelta(memories=[row._replace(embedding_model=model) for row in rows]), None)
             self._reconsider([row.id for row in rows if not row.embedding_model])
         self.flush()
 

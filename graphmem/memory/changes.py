@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.memory import life
-from graphmem.memory.mending import ALIASES, erase
 from graphmem.memory.records import Event
+from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact
 from graphmem.memory.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
 from graphmem.memory.validate import choice, refuse, text, texts
@@ -163,7 +163,7 @@ def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str,
         if rows:
             book.commit(delta, events, rows, actor, count=len(book.index()) - len(delta.removed_memories))
         if hard and rows:
-            erase(book, set(rows), actor)
+            book.recovery.erase(set(rows), actor)
         return Forgotten(sorted(rows), hard, dry_run=False)
 
 

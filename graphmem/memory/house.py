@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
-from graphmem.memory import life, mending
+from graphmem.memory import life
 from graphmem.memory.changes import forget_many
 from graphmem.memory.records import Event
+from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact, redact_all
 from graphmem.memory.text import fingerprint, text_hash
 from graphmem.memory.types import LIVE_STATUSES, ORIGINS
@@ -67,7 +68,7 @@ def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: l
         if not delta.is_empty:
             book.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
         if removed:
-            mending.erase(book, set(removed), actor)
+            book.recovery.erase(set(removed), actor)
         book.uses = 0
         book.store.set_meta({PRUNED: now.isoformat()})
         return PruneAnswer(answer, kept, dry_run=False)
@@ -131,10 +132,10 @@ def rebuild(book: MemoryBook) -> RebuildAnswer:
         notes: list[str] = []
         if book.journal.verify():
             book.journal.mend()
-            notes = [*book.journal.notes, *mending.say_again(book)]
+            notes = [*book.journal.notes, *book.recovery.restate()]
             book.journal.damaged = False
             notes += book.journal.verify()
-        memories, restored, removed = mending.make_again(book)
+        memories, restored, removed = book.recovery.rebuild()
         return RebuildAnswer(memories, restored, removed, notes)
 
 
@@ -173,7 +174,7 @@ def scan_secrets(book: MemoryBook, *, dry_run: bool = True, actor: str = "") -> 
             changed = [row._replace(text_hash=text_hash(book.text_of(row)), embedding_model="") for row in changed]
             events = [Event("redact", row.id, "", row.fingerprint) for row in changed]
             book.commit(KnowledgeDelta(memories=changed), events, before, actor)
-            mending.clean_journal(book, actor)
+            book.recovery.redact(actor)
         return ScanAnswer(scanned, found, dry_run)
 
 
@@ -187,7 +188,9 @@ def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnsw
         ids = [row.id for row in index.all_rows()]
         book.flush()
         sessions = [row.id for row in book.store.knowledge().sessions]
-        files = mending.forget_everything(book, ids, sessions, actor)
+        gone = KnowledgeDelta(removed_memories=sorted(ids), removed_sessions=sorted(sessions))
+        book.commit(gone, [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
+        files = book.recovery.begin_again(len(ids), actor)
         return DeleteAnswer(len(ids), len(sessions), files)
 
 

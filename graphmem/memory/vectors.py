@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.embedding.fill import vector_table
 from graphmem.errors import EmbedderError, GraphMemError
-from graphmem.knowledge import KnowledgeDelta
 from graphmem.memory.committer import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmem.memory.book import MemoryBook
+    from graphmem.embedding.base import Embedder
+    from graphmem.knowledge import MemoryRow
+    from graphmem.projection.projections import Projections
 
 BATCH: Final = 8  # texts between two looks whether to stop, as for code
 WINDOW: Final = 64  # vectors written together
@@ -27,16 +28,26 @@ _log = logging.getLogger(__name__)
 
 
 class MemoryVectors:
-    """Fills in the vectors of one book's memories. Thread-safe; at most one filling at a time.
+    """Fills in the vectors of one project's memories. Thread-safe; at most one filling at a time.
 
     Args:
-        book: whose memories.
-        arrived: told the ids of memories that now have a vector.
+        projections: hold the memories.
+        embedder: the model, or None; asked when it is needed.
+        text_of: what of a memory is embedded.
+        keep: takes vectors and the ids of the memories whose texts they are of.
     """
 
-    def __init__(self, book: MemoryBook, arrived: Callable[[list[str]], None]) -> None:
-        self._book = book
-        self._arrived = arrived
+    def __init__(
+        self,
+        projections: Projections,
+        embedder: Callable[[], Embedder | None],
+        text_of: Callable[[MemoryRow], str],
+        keep: Callable[[Vectors, list[str]], None],
+    ) -> None:
+        self._projections = projections
+        self._embedder = embedder
+        self._text_of = text_of
+        self._keep = keep
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._filling = threading.Lock()
@@ -45,7 +56,7 @@ class MemoryVectors:
 
     def wake(self) -> None:
         """There are memories without a vector: begin, or go on."""
-        if self._closing.is_set() or self._book.embedder() is None:
+        if self._closing.is_set() or self._embedder() is None:
             return
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="graphmem-memory-vectors", daemon=True)
@@ -87,21 +98,20 @@ class MemoryVectors:
 
     def _fill(self) -> int:
         """Window by window, until nothing is missing."""
-        book = self._book
-        book.projections.wait()  # which model answers is known when the projections are there
-        embedder = book.embedder()
+        self._projections.wait()  # which model answers is known when the projections are there
+        embedder = self._embedder()
         if embedder is None:
             return 0
-        book.projections.use_model(embedder.model_id, embedder.dim)
+        self._projections.use_model(embedder.model_id, embedder.dim)
         done = 0
         while not self._closing.is_set():
-            index = book.index()
+            index = self._projections.memories()
             texts: dict[str, list[str]] = {}
             owners: dict[str, list[str]] = {}
             for one in index.missing_vectors()[:WINDOW]:
                 row = index.row(one)
                 if row is not None:
-                    texts.setdefault(row.text_hash, [book.text_of(row)])
+                    texts.setdefault(row.text_hash, [self._text_of(row)])
                     owners.setdefault(row.text_hash, []).append(one)
             if not texts:
                 break
@@ -114,12 +124,4 @@ class MemoryVectors:
                 ids = sorted(one for key in part for one in owners[key])
                 self._keep(Vectors(embedder.model_id, vector_table(part, vectors)), ids)
                 done += len(part)
-                self._arrived(ids)
         return done
-
-    def _keep(self, vectors: Vectors, ids: list[str]) -> None:
-        """Write vectors with the rows they belong to; no entry in the journal, as they can be made again from the texts."""
-        book = self._book
-        with book.writing():
-            rows = [row._replace(embedding_model=vectors.model) for row in book.index().rows(ids).values()]
-            book.put_derived(KnowledgeDelta(memories=rows), vectors)

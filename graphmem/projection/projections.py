@@ -40,7 +40,7 @@ from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.store.base import GraphStore
 
 GRAPH_FILE: Final = "graph.projection"
-JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.mending` writes: up to where the store has the journal
+JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.recovery` writes: up to where the store has the journal
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
 _RETRIES: Final = 5  # of reading a snapshot while commits go on

@@ -146,7 +146,7 @@ def before_change(
     Raises:
         DiskFullError: there is no room; nothing is left of it, and the database stays as it is.
     """
-    from graphmem.memory.mending import META
+    from graphmem.memory.recovery import META
     from graphmem.store.meta_names import GENERATION
 
     kind = f"before-{version}"

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from graphmem.answers.upkeep import Check
 from graphmem.errors import GraphMemError
 from graphmem.indexing.tree import Tree
-from graphmem.memory import mending
 from graphmem.projection.graph import GraphView
 from graphmem.service import backup as archives
 from graphmem.service.mending import lost_code
@@ -47,7 +46,7 @@ def journal(book: MemoryBook) -> list[Check]:
             found = [Check("journal", "note", f"{entries:,} entries; {_some(settled)}", "")]
         else:
             found = [Check("journal", "ok", f"{entries:,} entries, every hash and link right", "")]
-        missing, different, unknown = mending.compare(book)
+        missing, different, unknown = book.recovery.compare()
         count = len(book.index())
     if missing or different or unknown:
         said = f"of {count:,} memories {missing:,} are missing, {different:,} differ and {unknown:,} are not in the journal"

@@ -1,0 +1,224 @@
+"""Reconcile journal and graph: replay entries missing from the graph, append again those missing from the journal, erase words in both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
+from graphmem.memory.journal import LOST
+from graphmem.memory.journal_lines import Head, Line
+from graphmem.memory.records import Replay, plain, restated
+from graphmem.memory.redact import redact_all
+from graphmem.projection.projections import JOURNAL_MARK
+
+if TYPE_CHECKING:
+    from graphmem.memory.clock import Clock
+    from graphmem.memory.committer import Committer
+    from graphmem.memory.journal import Journal
+    from graphmem.store.base import GraphStore, Knowledge
+
+META: Final = JOURNAL_MARK  # store meta: number and hash of the last entry the graph has
+ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
+
+
+def mark_of(head: Head) -> str:
+    """Value of `META` when the graph has everything up to an entry."""
+    return f"{head.number}:{head.sum}"
+
+
+class Recovery:
+    """Keeps one journal and one graph equal.
+
+    Each method wants the right to write (`MemoryBook.writing`), or the book while it is being opened.
+
+    Args:
+        journal: the truth.
+        store: holds the graph.
+        committer: brings accepted writes into the graph.
+        clock: tells the time.
+        replaced: called with the new generation after a large difference was written to the graph.
+    """
+
+    def __init__(self, journal: Journal, store: GraphStore, committer: Committer, clock: Clock, replaced: Callable[[int], None]) -> None:
+        self._journal = journal
+        self._store = store
+        self._committer = committer
+        self._clock = clock
+        self._replaced = replaced
+
+    def level(self) -> list[str]:
+        """Bring graph and journal level; one sentence for each thing that had to be done.
+
+        The last entry the graph has is compared with the last one there is, then the number of memories with what the journal says.
+        """
+        self._committer.flush()
+        journal, notes = self._journal, list[str]()
+        number = self._graph_at()
+        head, damaged = journal.head, journal.damaged
+        if number < head.number:
+            truth = self._replayed(number)
+            self._replace(truth, truth.delta())
+            notes.append(f"{head.number - number} entries of the memories' journal were not in the database yet and were replayed")
+        if number > head.number:
+            journal.notes.append(f"{journal.loss(number)}; what the database knows of them was written again")
+        if number > head.number or damaged:
+            notes += self.restate(number)
+        elif number == head.number and head.number and (stored := self._count()) != (counted := self._counted()):
+            notes.append(f"the database has {stored} memories and the journal {counted}; all were made again from the journal")
+            self.rebuild()
+        journal.damaged = False
+        return notes
+
+    def missing(self) -> KnowledgeDelta | None:
+        """What the journal has and the graph does not; None when the graph has everything."""
+        number = self._graph_at()
+        return self._replayed(number).delta() if number < self._journal.head.number else None
+
+    def rebuild(self) -> tuple[int, int, int]:
+        """Make every memory from the journal alone.
+
+        Returns:
+            How many memories there are, how many were missing or different, how many the journal does not know.
+        """
+        self._committer.flush()
+        truth = Replay().take(self._journal.entries())
+        known = self._store.knowledge()
+        stored = {row.id: row for row in known.memories}
+        gone = sorted(stored.keys() - truth.memories.keys())
+        relations = {(row.src, row.dst, row.kind) for row in known.relates}
+        delta = truth.delta()._replace(
+            memories=[_with_vector(row, stored.get(row.id)) for row in truth.memories.values()],
+            removed_memories=gone,
+            removed_relates=sorted(relations - truth.relates.keys()),
+        )
+        self._replace(truth, delta)
+        return len(truth.memories), sum(_differs(row, stored.get(row.id)) for row in truth.memories.values()), len(gone)
+
+    def compare(self) -> tuple[int, int, int]:
+        """Compare graph and journal: memories that are missing, that differ, that the journal does not know."""
+        self._committer.flush()
+        truth = Replay().take(self._journal.entries())
+        stored = {row.id: row for row in self._store.knowledge().memories}
+        missing = sum(one not in stored for one in truth.memories)
+        different = sum(one in stored and _differs(row, stored[one]) for one, row in truth.memories.items())
+        return missing, different, len(stored.keys() - truth.memories.keys())
+
+    def erase(self, ids: set[str], actor: str) -> None:
+        """Take every word of these memories out of the journal, for good. Their entries stay, empty."""
+
+        def change(line: Line) -> Line | None:
+            if line.get("memory") not in ids:
+                return _without_ends(line, ids)
+            return {name: line[name] for name in ("at", "op", "memory", "removed", "count") if name in line} | {"note": "erased"}
+
+        self._rewrite(change, f"{len(ids)} memories were removed for good", actor)
+
+    def redact(self, actor: str) -> None:
+        """Take secrets that the present rules find out of every entry."""
+
+        def change(line: Line) -> Line | None:
+            clean: Line = redact_all({name: line[name] for name in ("row", "set", "note", "alias") if name in line}, [])
+            return {**line, **clean}
+
+        self._rewrite(change, "secrets were taken out of earlier entries", actor)
+
+    def begin_again(self, deleted: int, actor: str) -> list[str]:
+        """Begin a new journal after all memories were deleted; returns names of files that are gone.
+
+        The journal that is deleted must say already that all is gone: whatever happens after this, no memory comes back.
+        """
+        self._committer.flush()
+        files = self._journal.delete()
+        self._store.set_meta({META: ""})
+        note = f"{deleted} memories were deleted"
+        self._append([{"at": self._now(), "actor": actor, "op": "delete_all", "note": note, "count": 0}])
+        return files
+
+    def restate(self, number: int = 0) -> list[str]:
+        """Append again what lost entries said, as far as the graph knows it, so that the journal alone is enough.
+
+        Args:
+            number: of the last entry the graph has.
+        """
+        self._committer.flush()
+        gaps = self._journal.examine().gaps
+        known = self._store.knowledge()
+        about: dict[str, list[AboutRow]] = {}
+        for link in known.about:
+            about.setdefault(link.memory_id, []).append(link)
+        truth = Replay().take(self._journal.entries())
+        lost = [row for row in known.memories if _differs(row, truth.memories.get(row.id))]
+        if not lost and not gaps and number <= self._journal.head.number:
+            return []
+        at = self._now()
+        why = "entries of the journal were lost"
+        lines: list[Line] = [
+            {"at": at, "op": "restate", "memory": row.id, "after": row.fingerprint, "note": why, **restated(row, about)} for row in lost
+        ] or [{"at": at, "op": "restate", "note": why}]
+        _add_relations(lines, known, {row.id for row in lost})
+        if gaps:
+            lines[0][LOST] = [list(gap) for gap in gaps]
+        self._append(lines)
+        return [f"{len(lost)} memories were written to the journal again from the database"]
+
+    def _now(self) -> str:
+        return self._clock.now().isoformat()
+
+    def _append(self, lines: list[Line]) -> None:
+        self._store.set_meta({META: mark_of(self._journal.append(lines))})
+
+    def _rewrite(self, change: Callable[[Line], Line | None], note: str, actor: str) -> None:
+        self._committer.flush()
+        self._journal.rewrite(change, {"at": self._now(), "actor": actor, "op": "rewrite", "note": note, "count": self._count()})
+        self._store.set_meta({META: mark_of(self._journal.head)})
+
+    def _replace(self, truth: Replay, delta: KnowledgeDelta) -> None:
+        meta = {ALIASES: json.dumps(truth.aliases, ensure_ascii=False, sort_keys=True), META: mark_of(self._journal.head)}
+        self._replaced(self._store.apply_knowledge(delta, None, meta))
+
+    def _graph_at(self) -> int:
+        """Number of the last entry the graph has."""
+        return int(self._store.meta().get(META, "").partition(":")[0] or 0)
+
+    def _replayed(self, number: int) -> Replay:
+        """The graph's memories with all that the journal has after entry `number`."""
+        replay = Replay(self._store.knowledge() if number else None)
+        replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
+        return replay.take(self._journal.entries(after=number))
+
+    def _count(self) -> int:
+        return sum(int(row["memories"]) for row in self._store.read("memory_counts"))
+
+    def _counted(self) -> int:
+        """Memories there are by the last entry that counted them."""
+        counted = self._journal.latest(lambda body: "count" in body)
+        return int(counted.body["count"]) if counted is not None else self._count()
+
+
+def _without_ends(line: Line, ids: set[str]) -> Line:
+    """An entry of another memory without its links to these."""
+    return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
+
+
+def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
+    """Sessions and links between memories, in the entries that say the memories again."""
+    first = {line["memory"]: line for line in lines if "memory" in line}
+    for link in known.relates:
+        if link.src in lost:
+            first[link.src].setdefault("relates", []).append(list(link[1:]))
+    for learnt in known.learnt:
+        if learnt.memory_id in lost:
+            first[learnt.memory_id].setdefault("learnt", []).append(list(learnt[1:]))
+    lines[0]["sessions"] = [[plain(value) for value in one] for one in known.sessions]
+
+
+def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
+    """A row from the journal keeps the vector the graph has of the same text."""
+    same = stored is not None and stored.text_hash == row.text_hash
+    return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
+
+
+def _differs(row: MemoryRow, other: MemoryRow | None) -> bool:
+    return other is None or row._replace(embedding_model="", text_hash="") != other._replace(embedding_model="", text_hash="")
