@@ -248,7 +248,7 @@ def run(
     count: int, seed: int, seconds: float, folder: Path, kinds: Sequence[str] = KINDS, say: Callable[[str], None] = print
 ) -> dict[str, Any]:
     """Kill `count` processes, or as many as fit into `seconds`; see the module."""
-    import graphmem.memory.book
+    import graphmem.memory.repository
     import graphmem.projection.memories
     import graphmem.service.backup
     import graphmem.store.kuzu_store  # noqa: F401 -- imported once, before the forks

@@ -36,7 +36,7 @@ import report
 
 from graphmem.embedding.choose import choose
 from graphmem.embedding.hashed import HashedEmbedder
-from graphmem.memory.life import confidence_in_use
+from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.text import contextual_text
 from graphmem.search.fusion import RRF
 from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Forgotten, MemoryInfo, TermAlias
 from graphmem.knowledge import Anchor, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
-from graphmem.memory import life
+from graphmem.memory import lifecycle
 from graphmem.memory.records import Event
 from graphmem.memory.recovery import ALIASES
 from graphmem.memory.redact import redact
@@ -16,13 +16,15 @@ from graphmem.memory.types import FORGOTTEN, LIVE_STATUSES, USES, way_back
 from graphmem.memory.validate import choice, refuse, text, texts
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 MAX_ALIASES: Final = 1_000
 MAX_MEANINGS: Final = 16
 
 
-def _one(book: MemoryBook, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = "") -> MemoryInfo:
+def _one(
+    book: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
+) -> MemoryInfo:
     """Change one memory, and say so in the audit even when it was so already."""
     with book.writing():
         row = book.row(memory_id)
@@ -34,7 +36,7 @@ def _one(book: MemoryBook, memory_id: str, op: str, actor: str, change: Callable
         return book.describer().info(new)
 
 
-def pin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+def pin(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Make it permanent."""
 
     def change(row: MemoryRow) -> MemoryRow:
@@ -44,12 +46,12 @@ def pin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
     return _one(book, memory_id, "pin", actor, change)
 
 
-def unpin(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+def unpin(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Make it ordinary."""
     return _one(book, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
-def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
+def verify(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code. One that was forgotten is back with it."""
     with book.writing():
         row = book.row(memory_id)
@@ -58,7 +60,7 @@ def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
             row = row._replace(status="confirmed", deprecated_at=None, valid_to=None)
         _must_live(row, "verified")
         now = book.clock.now()
-        new = life.confirmed(row, now)._replace(
+        new = lifecycle.confirmed(row, now)._replace(
             user_verified=True,
             needs_review=False,
             disputed=False,
@@ -87,13 +89,13 @@ def verify(book: MemoryBook, memory_id: str, actor: str = "") -> MemoryInfo:
         return book.describer().info(new)
 
 
-def dispute(book: MemoryBook, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
+def dispute(book: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
     """Mark it as doubted; still used, with less confidence."""
     why = redact(text("reason", reason, 1_000, least=0))[0]
     return _one(book, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
 
 
-def resolve(book: MemoryBook, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+def resolve(book: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
     """Decide for one memory against another, or against all it conflicts with."""
     why = redact(text("note", note, 1_000, least=0))[0]
     with book.writing():
@@ -119,16 +121,16 @@ def resolve(book: MemoryBook, winner: str, loser: str | None = None, note: str =
         return book.describer().info(new)
 
 
-def note_use(book: MemoryBook, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
+def note_use(book: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
     """Count a use of each memory; what was shown is not thereby true."""
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)
     with book.writing():
         now, index = book.clock.now(), book.index()
         step: Callable[[MemoryRow], MemoryRow] = {
-            "injected": life.shown,
-            "used": lambda row: life.used(row, now),
-            "confirmed": lambda row: life.confirmed(row, now),
+            "injected": lifecycle.shown,
+            "used": lambda row: lifecycle.used(row, now),
+            "confirmed": lambda row: lifecycle.confirmed(row, now),
         }[use]
         rows = {row.id: row for row in map(book.row, ids)}
         learnt = [LearntRow(one, name, 0, 0) for one in rows] if name and use == "confirmed" else []
@@ -139,13 +141,13 @@ def note_use(book: MemoryBook, ids: Sequence[str], use: str = "used", session: s
             book.uses += len(rows) if use != "injected" else 0
 
 
-def forget(book: MemoryBook, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
+def forget(book: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
     """Take one out of search, or for good."""
     row = book.row(memory_id)
     return forget_many(book, [row.id], hard=hard, actor=actor, op="remove")
 
 
-def forget_many(book: MemoryBook, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
+def forget_many(book: MemoryRepository, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
     """The same for several at once."""
     with book.writing():
         now = book.clock.now()
@@ -188,7 +190,7 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
     return found
 
 
-def set_alias(book: MemoryBook, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+def set_alias(book: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
     """Set what a search for a term also looks for."""
     [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(book)]).items()
     with book.writing():
@@ -208,14 +210,14 @@ def set_alias(book: MemoryBook, term: str, means: Sequence[str], actor: str = ""
     return TermAlias(word, others)
 
 
-def aliases(book: MemoryBook) -> list[TermAlias]:
+def aliases(book: MemoryRepository) -> list[TermAlias]:
     """Every alias, by term."""
     book.flush()  # they are kept in the graph alone, which follows the journal
     table: Mapping[str, list[str]] = json.loads(book.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 
 
-def _expect_alone(book: MemoryBook, row: MemoryRow) -> None:
+def _expect_alone(book: MemoryRepository, row: MemoryRow) -> None:
     """Refuse to bring a memory back beside another that says the same by now."""
     index = book.index()
     same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.answers import MemoryAnchor, MemoryInfo, MemoryRelation
 from graphmem.knowledge import AboutRow, MemoryRow
-from graphmem.memory.life import confidence_in_use, half_life_of
+from graphmem.memory.lifecycle import confidence_in_use, half_life_of
 from graphmem.memory.types import SOURCES
 
 if TYPE_CHECKING:

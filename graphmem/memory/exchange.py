@@ -26,7 +26,7 @@ from graphmem.model import file_id
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 FORMAT: Final = "graphmem memories"
 VERSION: Final = 1
@@ -62,7 +62,7 @@ _TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "st
 _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_model"})
 
 
-def exported(book: MemoryBook, *, personal: bool = True) -> dict[str, Any]:
+def exported(book: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
     """Every memory, or every one that is not personal, with its links, relations, sessions and aliases; lists by id."""
     book.flush()
     index, describer = book.index(), book.describer()
@@ -99,7 +99,7 @@ def exported(book: MemoryBook, *, personal: bool = True) -> dict[str, Any]:
     }
 
 
-def imported(book: MemoryBook, data: bytes | str, actor: str = "") -> ImportAnswer:
+def imported(book: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Read such a document back, in one write.
 
     A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`);
@@ -194,14 +194,14 @@ def _named(about: AboutRow, name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != "memory_id" and value != ""}
 
 
-def _checked_row(book: MemoryBook, place: int, item: Any) -> MemoryRow:
+def _checked_row(book: MemoryRepository, place: int, item: Any) -> MemoryRow:
     try:
         return _row(book, item)
     except BadInputError as error:
         raise type(error)(f"memory {place}: {error.message}", **{**error.facts, "index": place}) from error
 
 
-def _row(book: MemoryBook, item: Any) -> MemoryRow:
+def _row(book: MemoryRepository, item: Any) -> MemoryRow:
     """A row of which every field has been looked at."""
     if not isinstance(item, Mapping):
         raise refuse("memory", f"of type {type(item).__name__}", "it is an object", "Export again.")
@@ -283,7 +283,9 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
     return one._replace(**free) == other._replace(**free)
 
 
-def _links(book: MemoryBook, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]) -> tuple[KnowledgeDelta, int]:
+def _links(
+    book: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
+) -> tuple[KnowledgeDelta, int]:
     """Edges of the memories that are taken, and how many links lead to nothing here."""
     wanted = {row.id for row in kept}
     about: list[AboutRow] = []
@@ -333,7 +335,7 @@ def _links(book: MemoryBook, document: Mapping[str, Any], kept: Sequence[MemoryR
 
 
 def _about(
-    book: MemoryBook, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
+    book: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Links as they hold here: by id in the project they come from, else by path and name."""
     view, project = book.view(), book.project()
@@ -370,7 +372,7 @@ def _about(
     return list(found.values()), files, lost
 
 
-def _with_hashes(book: MemoryBook, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
+def _with_hashes(book: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
     """The key of each memory's vector, which depends on what it is about."""
     links: dict[str, list[AboutRow]] = {}
     for one in delta.about:

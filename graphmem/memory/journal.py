@@ -44,7 +44,7 @@ class Examined(NamedTuple):
 
 
 class Journal:
-    """The journal of one index. One writer; use `MemoryBook` to stay the only one.
+    """The journal of one index. One writer; use `MemoryRepository` to stay the only one.
 
     Args:
         folder: of the segments; made when the first entry is written.

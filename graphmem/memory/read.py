@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import AuditEntry, AuditPage, MemoryInfo, MemoryPage, ReviewItem, ReviewQueue, Timeline
 from graphmem.knowledge import MemoryRow
-from graphmem.memory import life
+from graphmem.memory import lifecycle
 from graphmem.memory.filters import MemoryQuery, ordered
 from graphmem.memory.journal_lines import Entry, Line, text_of
 from graphmem.memory.types import LIVE_STATUSES
@@ -15,7 +15,7 @@ from graphmem.memory.validate import moment, path, refuse
 from graphmem.model import file_id
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 MAX_PAGE: Final = 1_000
 MAX_NEIGHBOURS: Final = 100
@@ -23,7 +23,7 @@ MAX_NEIGHBOURS: Final = 100
 REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated", "needs_review", "stale")
 
 
-def memory(book: MemoryBook, memory_id: str) -> MemoryInfo:
+def memory(book: MemoryRepository, memory_id: str) -> MemoryInfo:
     """One memory; another id of the same text leads to the one that is kept."""
     row = book.row(memory_id)
     if row.status == "superseded":
@@ -36,7 +36,7 @@ def memory(book: MemoryBook, memory_id: str) -> MemoryInfo:
     return book.describer().info(row)
 
 
-def memories(book: MemoryBook, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
+def memories(book: MemoryRepository, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
     """A page of the memories that pass."""
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
@@ -45,7 +45,7 @@ def memories(book: MemoryBook, query: MemoryQuery | Mapping[str, Any] | None, so
     return MemoryPage([describe(row) for row in rows[offset : offset + limit]], len(rows))
 
 
-def timeline(book: MemoryBook, memory_id: str, n: int) -> Timeline:
+def timeline(book: MemoryRepository, memory_id: str, n: int) -> Timeline:
     """A memory and the live ones learnt before and after it."""
     if not 0 <= n <= MAX_NEIGHBOURS:
         raise refuse("n", n, f"it is 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
@@ -59,12 +59,12 @@ def timeline(book: MemoryBook, memory_id: str, n: int) -> Timeline:
     return Timeline(infos[:at], infos[at], infos[at + 1 :])
 
 
-def review_queue(book: MemoryBook, limit: int, offset: int) -> ReviewQueue:
+def review_queue(book: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
     """Memories that need review, most pressing reason first, then by importance."""
     _check_page(limit, offset)
     now, index = book.clock.now(), book.index()
     found = [
-        ((REASONS.index(reasons[0]), -life.importance_now(row, now), row.id), row, reasons)
+        ((REASONS.index(reasons[0]), -lifecycle.importance_now(row, now), row.id), row, reasons)
         for row in index.all_rows()
         if row.status in LIVE_STATUSES and (reasons := reasons_of(book, row))
     ]
@@ -73,7 +73,7 @@ def review_queue(book: MemoryBook, limit: int, offset: int) -> ReviewQueue:
     return ReviewQueue([ReviewItem(describe(row), reasons) for _, row, reasons in found[offset : offset + limit]], len(found))
 
 
-def reasons_of(book: MemoryBook, row: MemoryRow) -> list[str]:
+def reasons_of(book: MemoryRepository, row: MemoryRow) -> list[str]:
     """Why a memory wants review, most pressing first; [] when it does not."""
     index = book.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
@@ -95,7 +95,7 @@ def reasons_of(book: MemoryBook, row: MemoryRow) -> list[str]:
     return [reason for reason in REASONS if holds[reason]]
 
 
-def audit(book: MemoryBook, memory_id: str | None, limit: int, offset: int) -> AuditPage:
+def audit(book: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
     """What was done, newest first, with a look at the whole record."""
     _check_page(limit, offset)
     wanted = None
@@ -125,7 +125,7 @@ def _entry(entry: Entry) -> AuditEntry:
     )
 
 
-def _candidates(book: MemoryBook, query: MemoryQuery) -> list[MemoryRow]:
+def _candidates(book: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
     """Rows that pass what links and time say."""
     index = book.index()
     ids: set[str] | None = None

@@ -1,6 +1,7 @@
 """MEMORY.md, two-way: what people change in the file reaches the graph, what is learnt reaches the file, and nothing is lost.
 
-The file is the person's. A memory in it is one list item with its id; everything else stays byte for byte where it stands (`merging`).
+The file is the person's. A memory in it is one list item with its id; everything else stays byte for byte where it is
+(`markdown_merge`).
 A small file beside the index says what the file and the graph had in common after the last sync. Three sides tell who changed a
 line: the file alone, the graph alone, or both; when both did, both texts are kept and shown.
 """
@@ -17,9 +18,9 @@ from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
-from graphmem.memory.foreign import MAX_BYTES
+from graphmem.memory.importers import MAX_BYTES
 from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skeleton, unfolded
-from graphmem.memory.merging import Line, merged, said_by
+from graphmem.memory.markdown_merge import Line, merged, said_by
 from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.update import update
@@ -27,7 +28,7 @@ from graphmem.memory.validate import refuse
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 BASE: Final = "memory-md.json"  # in the index directory: what each file and the graph said at the last sync
 LEGACY: Final = "facts.md"
@@ -75,7 +76,7 @@ class Outcome(NamedTuple):
     rows: list[MemoryRow]  # memories that have a line in the end
 
 
-def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False) -> SyncAnswer:
+def sync(book: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False) -> SyncAnswer:
     """Carry changes both ways.
 
     Args:
@@ -128,13 +129,13 @@ def sync(book: MemoryBook, path: Path, state: Path, actor: str = "", dry_run: bo
         return _answer(path, plan, outcome, dry_run=dry_run)
 
 
-def listed(book: MemoryBook) -> list[MemoryInfo]:
+def listed(book: MemoryRepository) -> list[MemoryInfo]:
     """The memories that stand in the file: confirmed ones of the project or a module, not personal ones."""
     describer = book.describer()
     return [describer.info(row) for row in _rows(book)]
 
 
-def _rows(book: MemoryBook, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
+def _rows(book: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
     """Rows of the memories that stand in the file, in order of their ids.
 
     Args:
@@ -228,7 +229,7 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
         plan.notes.append(f"line {item.line}: #{short} was changed in the file and in the graph; both are kept")
 
 
-def _drafts(book: MemoryBook, plan: Plan) -> list[dict[str, Any]]:
+def _drafts(book: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
     """What is to be remembered, each looked at, and what of it will be left out said."""
     for memory_id, content in plan.changed.items():
         line = next(line for line, short in plan.claims.items() if short == book.row(memory_id).short_id)
@@ -252,7 +253,7 @@ def _without_secrets(text: str) -> str:
     return one_line(clean) if kinds else text
 
 
-def _look(book: MemoryBook, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
+def _look(book: MemoryRepository, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
     try:
         draft = book.draft(given, "user_taught")
     except BadInputError as error:
@@ -263,7 +264,7 @@ def _look(book: MemoryBook, plan: Plan, given: dict[str, Any], place: str) -> di
     return given
 
 
-def _done(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
+def _done(book: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
     """Carry the file's changes into the graph."""
     for memory_id, content in plan.changed.items():
         update(book, memory_id, {"content": content}, actor)
@@ -273,7 +274,7 @@ def _done(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], act
     return Outcome(results, _rows(book, personal=personal))
 
 
-def _foreseen(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
+def _foreseen(book: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
     """The same without doing it."""
     assumed = [book.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
@@ -283,7 +284,7 @@ def _foreseen(book: MemoryBook, plan: Plan, drafts: Sequence[Mapping[str, Any]],
     return Outcome(foreseen.results, _rows(book, foreseen.delta.memories, personal=personal))
 
 
-def _fates(book: MemoryBook, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
+def _fates(book: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
     """What becomes of each item of the file that changes, by its line."""
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)

@@ -17,7 +17,7 @@ from graphmem.memory.validate import refuse
 from graphmem.memory.write import Taken
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.memories import MemoryIndex
 
 # What may be changed; the rest belongs to the write path, to use, or to the verbs that decide.
@@ -38,7 +38,7 @@ FIELDS: Final = (
 )
 
 
-def update(book: MemoryBook, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
+def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryVerbs.update_memory`.
 
     The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by

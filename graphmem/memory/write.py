@@ -15,7 +15,7 @@ import numpy as np
 
 from graphmem.answers import Remembered
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, NamedFile, RelatesRow, SessionRow
-from graphmem.memory.life import said_again
+from graphmem.memory.lifecycle import said_again
 from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of

@@ -22,7 +22,7 @@ from graphmem.observe.words import advises
 
 if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.ledger import Ledger
 
 TAG: Final = "extracted"  # of the memories made of facts
@@ -97,7 +97,7 @@ _ASKED: Final = (
 )
 
 
-def tasks(record: SessionRecord, ledger: Ledger, book: MemoryBook) -> list[Task]:
+def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
     """What happened in a session that has not been asked about before; nothing when there are facts enough."""
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EmbedderError
-from graphmem.memory import life
+from graphmem.memory import lifecycle
 from graphmem.memory.link import link
 from graphmem.memory.similar import Similarity, Thresholds, opposed, overlap, says_it_in_other_words, says_the_same, thresholds_of, words_of
 from graphmem.memory.text import contextual_text, fingerprint
@@ -18,7 +18,7 @@ from graphmem.observe.gates import NOVEL
 if TYPE_CHECKING:
     from graphmem.embedding.base import F32
     from graphmem.knowledge import MemoryRow
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 _LOOK: Final = 16  # nearest memories
 _BATCH: Final = 64
@@ -49,7 +49,7 @@ class Novelty:
         texts: that will be asked about, in their order.
     """
 
-    def __init__(self, book: MemoryBook, texts: Sequence[Text]) -> None:
+    def __init__(self, book: MemoryRepository, texts: Sequence[Text]) -> None:
         self._index = book.index()
         self._now = book.clock.now()
         self._texts = list(texts)
@@ -110,10 +110,10 @@ class Novelty:
     def _expired(self, row: MemoryRow) -> bool:
         """True when age took it out of search, not somebody: then it may be learnt again."""
         gone = row.deprecated_at or self._now
-        idle = life.days(life.last_use(row), gone)
-        ttl = life.ttl_days(row._replace(status="candidate"))
-        half_life = life.half_life_of(row)
-        return (ttl is not None and idle > ttl) or (half_life is not None and idle > life.HALF_LIVES * half_life)
+        idle = lifecycle.days(lifecycle.last_use(row), gone)
+        ttl = lifecycle.ttl_days(row._replace(status="candidate"))
+        half_life = lifecycle.half_life_of(row)
+        return (ttl is not None and idle > ttl) or (half_life is not None and idle > lifecycle.HALF_LIVES * half_life)
 
 
 def _cosine(one: F32, other: F32) -> float:

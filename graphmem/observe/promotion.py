@@ -31,7 +31,7 @@ from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, word
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.memory.write import Plan
     from graphmem.observe.ledger import Ledger
 
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 class Means(NamedTuple):
     """What promotion works with."""
 
-    book: MemoryBook
+    book: MemoryRepository
     ledger: Ledger
     preset: str = "balanced"  # a key of gates.PRESETS
     model: LanguageModel | None = None

@@ -21,7 +21,7 @@ from graphmem.observe.words import advises
 
 if TYPE_CHECKING:
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 MILESTONES: Final = (5, 10, 20, 50, 100)  # sessions of a module
 MOST: Final = 5  # memories of one module and milestone
@@ -50,7 +50,7 @@ class Synthesis(NamedTuple):
     share: float  # of the sessions that bear it out
 
 
-def synthesise(book: MemoryBook, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
+def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
     """Whatever is due now: modules at a milestone, pairs of modules once a week. Returns ids of memories that are new or changed.
 
     Raises:
@@ -85,7 +85,7 @@ def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
     return sorted(found, key=lambda one: (-one.share, one.key))[:MOST]
 
 
-def of_pairs(book: MemoryBook, ledger: Ledger) -> list[Synthesis]:
+def of_pairs(book: MemoryRepository, ledger: Ledger) -> list[Synthesis]:
     """Modules that are hardly ever used without another, and of which no memory says so yet."""
     import json
 
@@ -178,7 +178,7 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 # ---- keeping
 
 
-def _keep(book: MemoryBook, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
+def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
     """New ones in one write, known ones brought up to date."""
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}

@@ -14,11 +14,11 @@ from graphmem.observe import gates
 from graphmem.observe.promotion import ACTOR, receipt_of
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.ledger import Ledger
 
 
-def settle(book: MemoryBook, ledger: Ledger) -> int:
+def settle(book: MemoryRepository, ledger: Ledger) -> int:
     """End the trial of what was learnt a day ago: what was used is confirmed, the rest matters less. Returns how many were judged.
 
     What strangers' words had a part in stays a candidate.
@@ -50,7 +50,7 @@ def settle(book: MemoryBook, ledger: Ledger) -> int:
     return len(due)
 
 
-def undo(book: MemoryBook, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
+def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
     """Take back what a session taught, and see to it that its findings are not learnt again by themselves.
 
     A memory that a person has vouched for since, or that another session brought as well, stays.

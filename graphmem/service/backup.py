@@ -35,7 +35,7 @@ from graphmem.answers.upkeep import BackupInfo
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
@@ -104,7 +104,7 @@ class Manifest(NamedTuple):
 
 
 def make(
-    store: GraphStore, book: MemoryBook, data_dir: Path, settings: Settings, dest: Path | None, *, portable: bool, kind: str = ""
+    store: GraphStore, book: MemoryRepository, data_dir: Path, settings: Settings, dest: Path | None, *, portable: bool, kind: str = ""
 ) -> BackupInfo:
     """Write a backup, read it back, open it.
 

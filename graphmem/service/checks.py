@@ -21,7 +21,7 @@ from graphmem.store.lock import read_record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
@@ -32,7 +32,7 @@ _SHOWN = 3
 _OPEN = "open, and its pages have no checksum until it is closed: what its tables hold is checked below"
 
 
-def journal(book: MemoryBook) -> list[Check]:
+def journal(book: MemoryRepository) -> list[Check]:
     """The journal against its own hashes, and the graph against the journal."""
     with book.writing():
         findings, settled, gaps = book.journal.examine()
@@ -77,7 +77,7 @@ def graph(store: GraphStore) -> list[Check]:
     return [Check("graph", "ok", said, "")]
 
 
-def projections(store: GraphStore, held: Projections, book: MemoryBook) -> list[Check]:
+def projections(store: GraphStore, held: Projections, book: MemoryRepository) -> list[Check]:
     """What questions are answered from, against the database."""
     found: list[Check] = []
     if store.generation():

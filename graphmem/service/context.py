@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import ContextReady
     from graphmem.injection.agent import Check
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.service.hooking import Hooks
     from graphmem.service.injecting import Injector
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ContextVerbs:
     """Part of `GraphMem`."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _injector: Injector
     _hooks: Hooks
     _language_model: LanguageModel | None

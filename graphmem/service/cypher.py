@@ -11,7 +11,7 @@ from graphmem.errors import BadInputError, ForbiddenError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
 
@@ -20,7 +20,7 @@ class CypherVerbs:
     """Part of `GraphMem`."""
 
     _store: GraphStore
-    _book: MemoryBook
+    _book: MemoryRepository
     _settings: Settings
 
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:

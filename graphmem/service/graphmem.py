@@ -21,7 +21,7 @@ from graphmem._identity import index_id
 from graphmem.answers import IndexState, MemoryChange, Project, to_json
 from graphmem.errors import BadInputError, GraphMemError, NotIndexedError
 from graphmem.language_model import configured
-from graphmem.memory.book import MemoryBook
+from graphmem.memory.repository import MemoryRepository
 from graphmem.model import IndexProgress
 from graphmem.observe import git_mark
 from graphmem.operations.registry import Operations
@@ -121,7 +121,7 @@ class GraphMem(
         self._hub: Hub[IndexProgress] = Hub(replay=True)
         self._memory_news: Hub[MemoryChange] = Hub()
         self._vectors = VectorFiller(store, self._projections, settings, self._hub.publish, models_dir(os.environ))
-        self._book = MemoryBook(
+        self._book = MemoryRepository(
             store,
             self._projections,
             data_dir,

@@ -12,7 +12,7 @@ from graphmem.service import backup as backups
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.service.searching import Searcher
     from graphmem.service.vectors import VectorFiller
@@ -24,7 +24,7 @@ class HealthVerbs:
     """Part of `GraphMem`."""
 
     _store: GraphStore
-    _book: MemoryBook
+    _book: MemoryRepository
     _projections: Projections
     _vectors: VectorFiller
     _data_dir: Path

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from graphmem.answers import ImpactReport
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.model import IndexProgress
     from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
@@ -62,7 +62,7 @@ class HistoryVerbs:
     _history_turn = threading.Lock()
     _history_notes: Sequence[str] | None = None  # of this process's own reading; None: it has not read
     _history_mark: tuple[git_mark.Mark, Path, str] | None = None  # where git and the log stood when commits were last read
-    _book: MemoryBook
+    _book: MemoryRepository
     _injector: Injector
     _projections: Projections
     _settings: Settings

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState, RuleSet, SearchAnswer, SessionSummary
     from graphmem.injection.agent import Check
     from graphmem.knowledge import KnowledgeDelta
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.service.searching import Searcher
     from graphmem.service.vectors import VectorFiller
@@ -67,7 +67,7 @@ class Injector:
 
     def __init__(
         self,
-        book: MemoryBook,
+        book: MemoryRepository,
         searcher: Searcher,
         projections: Projections,
         vectors: VectorFiller,

@@ -13,7 +13,7 @@ from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.steps import TRAPS
 from graphmem.knowledge import Anchor, is_held
-from graphmem.memory.life import confidence_in_use, importance_now
+from graphmem.memory.lifecycle import confidence_in_use, importance_now
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.model import file_id
 from graphmem.projection.postings import Elsewhere
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexState, MemoryInfo
     from graphmem.injection.trust import TrustBook
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.service.searching import Searcher
@@ -68,7 +68,7 @@ class Finder:
 
     def __init__(
         self,
-        book: MemoryBook,
+        book: MemoryRepository,
         searcher: Searcher,
         projections: Projections,
         vectors: VectorFiller,

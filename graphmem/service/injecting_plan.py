@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.answers import SearchAnswer
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.service.injecting_find import Finder
 
@@ -52,7 +52,7 @@ class Planner:
     def __init__(
         self,
         finder: Finder,
-        book: MemoryBook,
+        book: MemoryRepository,
         projections: Projections,
         root: Callable[[], Path | None],
         moving: Callable[[Sequence[str], bool], Moving],

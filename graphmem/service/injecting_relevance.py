@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from graphmem.injection.agent import Candidate, Context
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
 
 ASKED: Final = 2_000  # characters of the conversation, the newest
@@ -41,7 +41,7 @@ class RelevanceCheck:
         projections: of the memories.
     """
 
-    def __init__(self, model: LanguageModel, book: MemoryBook, projections: Projections) -> None:
+    def __init__(self, model: LanguageModel, book: MemoryRepository, projections: Projections) -> None:
         self._model = model
         self._book = book
         self._projections = projections

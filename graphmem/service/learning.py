@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import Forgotten, Recorded
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.settings import Settings
 
 MAX_SUMMARIES: Final = 100
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 class LearningVerbs:
     """Part of `GraphMem`."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _data_dir: Path
     _settings: Settings
     _language_model: LanguageModel | None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Noted
 from graphmem.memory import changes as changing
-from graphmem.memory import house, outside, read
-from graphmem.memory.intake import listed
+from graphmem.memory import outside, read, retention
+from graphmem.memory.drafts import listed
 from graphmem.memory.update import update
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         TermAlias,
         Timeline,
     )
-    from graphmem.memory.book import MemoryBook
     from graphmem.memory.filters import MemoryQuery
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.memory.write import Plan
     from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
 
@@ -43,7 +43,7 @@ SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
 class MemoryVerbs:
     """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _data_dir: Path
     _forget_sessions: Callable[[], None]
     _tell_of_memories: Callable[[str, Sequence[str], bool], None]
@@ -184,7 +184,7 @@ class MemoryVerbs:
         """
         changing.note_use(self._book, ids, use, session=session)
         self._tell_of_memories(session or "", [self._book.row(one).id for one in ids], use != "injected")
-        house.prune_when_due(self._book)
+        retention.prune_when_due(self._book)
         return Noted(list(ids))
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
@@ -238,20 +238,20 @@ class MemoryVerbs:
 
     def prune_when_due(self) -> str:
         """Retire what has faded or expired, if it is time to look; for the owner that nobody asks anything."""
-        answer = house.prune_when_due(self._book)
+        answer = retention.prune_when_due(self._book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
 
     def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
         """Retire what has faded, expired, or is too much."""
-        return house.prune(self._book, dry_run=dry_run, actor=actor)
+        return retention.prune(self._book, dry_run=dry_run, actor=actor)
 
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
         """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
-        return house.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
+        return retention.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
 
     def rebuild_memories(self) -> RebuildAnswer:
         """Make every memory anew from the journal alone."""
-        return house.rebuild(self._book)
+        return retention.rebuild(self._book)
 
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
         """Look for secrets in everything stored, files and backups included.
@@ -260,7 +260,7 @@ class MemoryVerbs:
         """
         from graphmem.service.scanning import scan_files
 
-        found = house.scan_secrets(self._book, dry_run=dry_run, actor=actor)
+        found = retention.scan_secrets(self._book, dry_run=dry_run, actor=actor)
         return replace(found, files=scan_files(self._data_dir, clean=not dry_run))
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
@@ -273,6 +273,6 @@ class MemoryVerbs:
         Raises:
             BadInputError: `confirm` is not it.
         """
-        answer = house.delete_all(self._book, confirm, actor=actor)
+        answer = retention.delete_all(self._book, confirm, actor=actor)
         self._forget_sessions()
         return answer

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from graphmem.embedding.base import Embedder
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
@@ -38,7 +38,7 @@ class ModelSwitch:
         new: whose vectors are made.
     """
 
-    def __init__(self, store: GraphStore, projections: Projections, book: MemoryBook, old: Embedder, new: Embedder) -> None:
+    def __init__(self, store: GraphStore, projections: Projections, book: MemoryRepository, old: Embedder, new: Embedder) -> None:
         self.old = old
         self.new = new
         self._store = store

@@ -13,7 +13,7 @@ from graphmem._private import without_private
 from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError
 from graphmem.knowledge import is_held
-from graphmem.memory import exchange, foreign, markdown
+from graphmem.memory import exchange, importers, markdown
 from graphmem.memory.obeyed import obeyed
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import ImportAnswer, SyncAnswer
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.settings import Settings
 
 MEMORY_MD: Final = "MEMORY.md"
@@ -37,7 +37,7 @@ EXPORTS: Final = ("json", "markdown", "claude")
 class PeopleVerbs:
     """Part of `GraphMem`."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _data_dir: Path
     _settings: Settings
 
@@ -73,7 +73,7 @@ class PeopleVerbs:
         Args:
             text: of the file.
             path: its name, by which it is recognised, absolute or from the project's root; "" when the text comes from no file.
-            format: one of `memory.foreign.NAMES`, when the name does not say.
+            format: one of `memory.importers.NAMES`, when the name does not say.
             actor: who does this, for the audit.
 
         Raises:
@@ -82,8 +82,8 @@ class PeopleVerbs:
         from graphmem.answers import ImportAnswer
         from graphmem.service.private import kept_out
 
-        name = format or foreign.format_of(path, text)
-        if name == foreign.JSON:  # an export of ours: these are memories already
+        name = format or importers.format_of(path, text)
+        if name == importers.JSON:  # an export of ours: these are memories already
             return exchange.imported(self._book, text, actor)
         if reason := kept_out(self._root_or_none(), path):
             raise BadInputError(
@@ -92,7 +92,7 @@ class PeopleVerbs:
                 path=path,
                 reason=reason,
             )
-        reading = foreign.read(without_private(text), name)
+        reading = importers.read(without_private(text), name)
         origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
         answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]

@@ -11,7 +11,7 @@ from graphmem.search.phases import ENOUGH_SHOWN, SESSIONS, Use, proposed, weight
 from graphmem.search.request import PHASES
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.ledger import Ledger
     from graphmem.search.phases import PhaseBook
 
@@ -23,7 +23,7 @@ CHOICES: Final = (PROPOSED, BUILT_IN)
 class PhaseVerbs:
     """Part of `GraphMem`."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _phases: PhaseBook
 
     if TYPE_CHECKING:

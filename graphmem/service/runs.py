@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexSummary
     from graphmem.indexing.inputs import Inputs
     from graphmem.indexing.pipeline import Indexer
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.git_history import Reading
     from graphmem.parsing.facts_cache import FactsCache
     from graphmem.projection.projections import Projections
@@ -51,7 +51,7 @@ class RunVerbs:
     _stale: StaleFiles
     _hub: Hub[IndexProgress]
     _vectors: VectorFiller
-    _book: MemoryBook
+    _book: MemoryRepository
     _turn: threading.Lock
     _closing: threading.Event
     _watcher: Watcher | None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.errors import EmbedderError
 from graphmem.memory.changes import aliases
-from graphmem.memory.life import confidence_in_use
+from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.redact import redact
 from graphmem.memory.types import SOURCES
 from graphmem.search.candidates import query_vector
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import IndexState, MemoryInfo, SearchAnswer, SearchHit
     from graphmem.language_model import LanguageModel
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections, Snapshot
     from graphmem.search.phases import PhaseBook
     from graphmem.service.vectors import VectorFiller
@@ -58,7 +58,7 @@ class Searcher:
         store: GraphStore,
         projections: Projections,
         vectors: VectorFiller,
-        book: MemoryBook,
+        book: MemoryRepository,
         patience_s: float,
         phases: PhaseBook,
         reranker: str = "",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from graphmem.answers import Receipt
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.model import SessionInfo as Info
     from graphmem.observe.model import SessionRecord
     from graphmem.observe.observer import Wish
@@ -81,7 +81,7 @@ class Session:
 class SessionVerbs:
     """Part of `GraphMem`."""
 
-    _book: MemoryBook
+    _book: MemoryRepository
     _data_dir: Path
     _injector: Injector
     _known_observer: Observer | None = None
@@ -419,7 +419,7 @@ class SessionVerbs:
 class _BookClock:
     """The book's clock, whichever it has by now."""
 
-    def __init__(self, book: MemoryBook) -> None:
+    def __init__(self, book: MemoryRepository) -> None:
         self._book = book
 
     def now(self) -> datetime:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.answers.upkeep import BackupInfo, Check, CompactAnswer, RebuildAllAnswer, RestoreAnswer, VerifyAnswer
 from graphmem.errors import BadInputError, NotIndexedError
-from graphmem.memory import house
+from graphmem.memory import retention
 from graphmem.memory.rules import FOLDER as RULES
 from graphmem.service import backup as backups
 from graphmem.service import checks
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import IndexSummary
     from graphmem.indexing.pipeline import Indexer
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.model import IndexProgress
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
@@ -60,7 +60,7 @@ class UpkeepVerbs:
 
     _store: GraphStore
     _put_aside: list[str]
-    _book: MemoryBook
+    _book: MemoryRepository
     _projections: Projections
     _data_dir: Path
     _settings: Settings
@@ -192,7 +192,7 @@ class UpkeepVerbs:
             RepositoryError: the files are not there; the memories have been made anew.
         """
         begun = perf_counter()
-        told = house.rebuild(self._book)
+        told = retention.rebuild(self._book)
         run = self.index(repo, full=True, on_progress=on_progress)
         return RebuildAllAnswer(
             files=run.files,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.embedding.base import Embedder
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
@@ -64,12 +64,12 @@ class VectorFiller:
         self._failure = ""
         self._choosing = threading.RLock()  # of the fields below
         self._opened = False
-        self._book: MemoryBook | None = None
+        self._book: MemoryRepository | None = None
         self._switch: ModelSwitch | None = None  # from the model that answers to the one that is wanted
         self._former: Embedder | None = None  # who answered before: searches that began then may still ask it
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
-    def follow(self, book: MemoryBook) -> None:
+    def follow(self, book: MemoryRepository) -> None:
         """Fill the vectors of these memories too when the model is switched."""
         self._book = book
 

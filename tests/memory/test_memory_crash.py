@@ -21,7 +21,7 @@ import json, os, signal, sys, time
 import kuzu, numpy, pyarrow
 from graphmem import GraphMem
 from graphmem.settings import Settings
-import graphmem.memory.book, graphmem.store.kuzu_store, graphmem.projection.memories
+import graphmem.memory.repository, graphmem.store.kuzu_store, graphmem.projection.memories
 
 folder, kills, budget, least = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 

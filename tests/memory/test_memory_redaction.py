@@ -199,7 +199,7 @@ def test_an_address_alone_is_personal_and_no_reason_to_refuse():
 
 
 def test_a_later_scan_finds_what_was_stored_before_the_rules_and_takes_it_out_everywhere(gm, tmp_path, monkeypatch):
-    import graphmem.memory.intake as intake
+    import graphmem.memory.drafts as intake
 
     kept = gm.remember("Nothing to hide in this one, it is about caches.").memory
     with monkeypatch.context() as patch:  # as an older version without these rules would have stored it

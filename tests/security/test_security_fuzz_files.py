@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, GraphMemError
-from graphmem.memory import foreign, rules, sync
+from graphmem.memory import importers, rules, sync
 from graphmem.memory.redact import redact
 from graphmem.memory.text import fingerprint
 from graphmem.service import backup as backups
@@ -186,12 +186,12 @@ def test_an_export_with_any_value_anywhere_is_taken_in_or_refused_whole(
 
 
 @settings(max_examples=60 * RUNS, **QUICK)
-@given(text=_MARKDOWN, name=st.sampled_from(foreign.NAMES))
+@given(text=_MARKDOWN, name=st.sampled_from(importers.NAMES))
 def test_rules_of_other_tools_are_read_or_refused_whatever_is_in_them(text: str, name: str) -> None:
-    if name == foreign.JSON:
+    if name == importers.JSON:
         return
     try:
-        reading = foreign.read(text, name)
+        reading = importers.read(text, name)
     except BadInputError:
         return
     assert all(item["content"] for item in reading.items)

@@ -23,9 +23,9 @@ from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
 from graphmem.memory.describe import Describer
-from graphmem.memory.intake import dim_of, drafted, listed, model_of
+from graphmem.memory.drafts import dim_of, drafted, listed, model_of
 from graphmem.memory.journal import Journal
-from graphmem.memory.life import Policy
+from graphmem.memory.lifecycle import Policy
 from graphmem.memory.records import Event, bodies_of
 from graphmem.memory.recovery import META, Recovery, mark_of
 from graphmem.memory.similar import thresholds_of
@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 ADOPTED: Final = 256  # rows that take a new model in one write
 
 
-class MemoryBook:
+class MemoryRepository:
     """Memories of one open index. Any thread may call it; writes take turns.
 
     Args:
@@ -403,7 +403,7 @@ class MemoryBook:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact, then validate; see `intake.drafted`. What is taught or learnt now is so at the commit the project stands at."""
+        """Redact, then validate; see `drafts.drafted`. What is taught or learnt now is so at the commit the project stands at."""
         root = self.store.meta().get("root", "")
         found = drafted(item, root, source, dim)
         if found.commit_sha is None and found.source != "imported":

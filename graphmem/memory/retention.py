@@ -1,4 +1,4 @@
-"""Keeping house: retire what faded, take back what came from somewhere, find secrets later, rebuild, delete everything."""
+"""Retire faded memories, take back those of an origin, find secrets later, rebuild, delete everything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DeleteAnswer, Forgotten, PruneAnswer, Pruned, RebuildAnswer, ScanAnswer, SecretsFound
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
-from graphmem.memory import life
+from graphmem.memory import lifecycle
 from graphmem.memory.changes import forget_many
 from graphmem.memory.records import Event
 from graphmem.memory.recovery import ALIASES
@@ -19,14 +19,14 @@ from graphmem.memory.types import LIVE_STATUSES, ORIGINS
 from graphmem.memory.validate import refuse, text
 
 if TYPE_CHECKING:
-    from graphmem.memory.book import MemoryBook
+    from graphmem.memory.repository import MemoryRepository
 
 USES_TO_PRUNE: Final = 50
 PRUNED: Final = "memories_pruned_at"  # store meta: when all were last looked through, ISO 8601
 NOT_AGAIN: Final = timedelta(days=1)  # after that, by a process that opens them
 
 
-def prune_when_due(book: MemoryBook) -> PruneAnswer | None:
+def prune_when_due(book: MemoryRepository) -> PruneAnswer | None:
     """After every fifty uses, and once after loading when a day has passed: retire what has faded or expired; None when it is not due.
 
     Never for want of room: that is asked for, with a dry run before it.
@@ -41,12 +41,12 @@ def prune_when_due(book: MemoryBook) -> PruneAnswer | None:
     return prune(book, actor="graphmem", policy=book.policy._replace(limit=sys.maxsize, max_bytes=0))
 
 
-def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: life.Policy | None = None) -> PruneAnswer:
+def prune(book: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
     """Retire what has faded, expired, or is too much; mark what nobody refers to."""
     with book.writing():
         now, index = book.clock.now(), book.index()
         rows = list(index.all_rows())
-        retired = life.to_prune(rows, now, policy or book.policy, _active(book))
+        retired = lifecycle.to_prune(rows, now, policy or book.policy, _active(book))
         gone = {one.row.id for one in retired}
         answer = [Pruned(one.row.id, one.row.short_id, one.row.title, one.rule, one.action) for one in retired]
         kept = sum(row.status in LIVE_STATUSES and row.id not in gone for row in rows)
@@ -59,9 +59,9 @@ def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: l
         ]
         removed = [one.row.id for one in retired if one.action == "remove"]
         marked = [
-            row._replace(stale_at=now if life.is_unreferenced(row, now) else None)
+            row._replace(stale_at=now if lifecycle.is_unreferenced(row, now) else None)
             for row in rows
-            if row.status in LIVE_STATUSES and row.id not in gone and life.is_unreferenced(row, now) == (row.stale_at is None)
+            if row.status in LIVE_STATUSES and row.id not in gone and lifecycle.is_unreferenced(row, now) == (row.stale_at is None)
         ]
         delta = KnowledgeDelta(memories=[*away, *marked], removed_memories=removed)
         events = [Event("evict", one.row.id, one.row.fingerprint, "", one.rule) for one in retired]
@@ -74,7 +74,7 @@ def prune(book: MemoryBook, *, dry_run: bool = False, actor: str = "", policy: l
         return PruneAnswer(answer, kept, dry_run=False)
 
 
-def retract(book: MemoryBook, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+def retract(book: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
     """Take back all that came from a session, a page (its address) or a kind of origin, with what was derived from it.
 
     A memory that another session agreed with stays, without this session.
@@ -125,7 +125,7 @@ def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
 
-def rebuild(book: MemoryBook) -> RebuildAnswer:
+def rebuild(book: MemoryRepository) -> RebuildAnswer:
     """Make every memory from the journal alone; where the journal is damaged, what the graph knows goes into it first."""
     with book.writing():
         book.flush()
@@ -139,7 +139,7 @@ def rebuild(book: MemoryBook) -> RebuildAnswer:
         return RebuildAnswer(memories, restored, removed, notes)
 
 
-def scan_secrets(book: MemoryBook, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+def scan_secrets(book: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
     """Look at every stored text with the rules of today; without `dry_run` what is found is taken out of graph and journal."""
     with book.writing():
         index, now = book.index(), book.clock.now()
@@ -178,7 +178,7 @@ def scan_secrets(book: MemoryBook, *, dry_run: bool = True, actor: str = "") -> 
         return ScanAnswer(scanned, found, dry_run)
 
 
-def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnswer:
+def delete_all(book: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
     """Delete every memory, its vectors, the sessions' links and the journal."""
     name = book.project()
     if confirm != name:
@@ -194,7 +194,7 @@ def delete_all(book: MemoryBook, confirm: str, *, actor: str = "") -> DeleteAnsw
         return DeleteAnswer(len(ids), len(sessions), files)
 
 
-def _active(book: MemoryBook) -> set[str]:
+def _active(book: MemoryRepository) -> set[str]:
     """Memories of sessions that have begun and not ended."""
     index = book.index()
     return {

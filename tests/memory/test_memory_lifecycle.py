@@ -8,8 +8,8 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
-from graphmem.memory import life
-from graphmem.memory.life import Policy
+from graphmem.memory import lifecycle
+from graphmem.memory.lifecycle import Policy
 from graphmem.memory.types import TYPES
 from graphmem.settings import Settings
 
@@ -107,11 +107,11 @@ def test_an_import_is_no_use_and_makes_room_like_anything_else(gm, clock):
 def test_importance_fades_by_five_percent_a_week(gm, clock):
     memory = gm.remember("Something.", "fact", importance=0.8, source="user_taught").memory
     row = gm._book.row(memory.id)
-    assert life.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5)
+    assert lifecycle.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5)
     clock.advance(days(70))
-    assert life.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5 * 0.95**10)
+    assert lifecycle.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5 * 0.95**10)
     used = row._replace(used_count=20)
-    assert life.importance_now(used, clock.now()) == pytest.approx(0.8 * 0.95**10)
+    assert lifecycle.importance_now(used, clock.now()) == pytest.approx(0.8 * 0.95**10)
 
 
 def test_ten_years_retire_what_fades_and_keep_what_does_not(gm, clock):

@@ -1,4 +1,4 @@
-"""What comes in: items as they were given become drafts without secrets, each field checked, and one model for their vectors."""
+"""Turn given items into drafts: secrets taken out, each field checked, one model for their vectors."""
 
 from __future__ import annotations
 
