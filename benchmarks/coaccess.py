@@ -26,10 +26,10 @@ from typing import Any, Final, NamedTuple
 
 import report
 
-from graphmem.observe import coaccess, git_log
-from graphmem.observe.coaccess import WEIGHTS, Weights
-from graphmem.observe.history import History, words
-from graphmem.observe.history_log import GIT, Change, HistoryLog
+from graphmem.history import coaccess, git_log
+from graphmem.history.change_log import GIT, Change, HistoryLog
+from graphmem.history.co_edits import History, words
+from graphmem.history.coaccess import WEIGHTS, Weights
 
 DAY = 86_400.0
 MOST = 20  # files of a change that is recorded

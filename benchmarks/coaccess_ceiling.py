@@ -20,9 +20,9 @@ import numpy as np
 import report
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from graphmem.observe import coaccess
-from graphmem.observe.history import History, words
-from graphmem.observe.history_log import GIT, Change, HistoryLog
+from graphmem.history import coaccess
+from graphmem.history.change_log import GIT, Change, HistoryLog
+from graphmem.history.co_edits import History, words
 
 CANDIDATES = 60
 NEVER = 12.0

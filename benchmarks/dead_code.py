@@ -27,7 +27,7 @@ from typing import Any
 
 from report import parser, publish, table
 
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 JUDGED = Path(__file__).parent / "dead_code_judged.json"

@@ -26,7 +26,7 @@ from report import parser, percentile, publish, table
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 FRAMES = 90

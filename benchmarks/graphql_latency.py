@@ -30,7 +30,7 @@ SERVER = """
 import sys
 from graphmem.api import serve
 from graphmem.api.app import build_app
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 with GraphMem.open(sys.argv[1], settings=Settings(embedder=sys.argv[2])) as memory:
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--embedder", default="none", help="none, hashed or sentence-transformers, for search")
     options = parser.parse_args()
 
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.project.graphmem import GraphMem
     from graphmem.settings import Settings
 
     settings = Settings(embedder=options.embedder)

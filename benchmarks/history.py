@@ -21,9 +21,9 @@ from typing import Any
 
 import report
 
-from graphmem.observe import coaccess, git_history, git_log
-from graphmem.observe.history import History
-from graphmem.observe.history_log import AGENT, Change, HistoryLog
+from graphmem.history import coaccess, git_history, git_log
+from graphmem.history.change_log import AGENT, Change, HistoryLog
+from graphmem.history.co_edits import History
 
 
 def made(folder: Path, commits: int) -> Path:

@@ -1,7 +1,7 @@
 """What an owner keeps in memory when nobody asks for anything: `python -m benchmarks idle --memories 50000 --symbols 100000`.
 
 Makes a project of that size, starts its server as a client does, asks it once of everything, leaves it alone until it has put away
-all that it puts away when nobody asks (see `graphmem.service.keeper`), and reads how much of its memory is in RAM on the way; then how
+all that it puts away when nobody asks (see `graphmem.server.keeper`), and reads how much of its memory is in RAM on the way; then how
 long the first question of each kind takes that finds it so.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import report
 
-from graphmem.service.keeper import TASKS
+from graphmem.server.keeper import TASKS
 
 FUNCTIONS: Final = 50  # in one file
 WORDS: Final = re.findall(  # of docstrings and notes
@@ -105,8 +105,8 @@ def main(arguments: list[str]) -> int:
 
 def served(root: Path, db: Path, idle_s: float) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
     """Start the server, ask it of everything, leave it alone for so long: its memory at each step, and what it says of itself."""
-    from graphmem.client import RemoteGraphMem
-    from graphmem.service import owner, starting
+    from graphmem.client.connecting import RemoteGraphMem
+    from graphmem.server import owner, starting
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
     environ = {**starting.environment(), "GRAPHMEM_EMBEDDER": "none"}

@@ -20,8 +20,8 @@ import report
 
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.errors import GraphMemError
+from graphmem.project.graphmem import GraphMem
 from graphmem.projection.graph import kind_mask
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
 

@@ -30,7 +30,7 @@ from typing import Any
 
 import report
 
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 FLOOR = """

@@ -71,7 +71,7 @@ def settings() -> Any:
 
 def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool = False) -> None:
     """What the process before acknowledged is there, and the graph is whole; in full: each memory is as the journal says."""
-    from graphmem.service import checks
+    from graphmem.maintenance import checks
 
     rows = {row.id: row for row in memory._book.index().all_rows()}
     missing = sorted(set(known["ids"]) - rows.keys())
@@ -248,9 +248,9 @@ def run(
     count: int, seed: int, seconds: float, folder: Path, kinds: Sequence[str] = KINDS, say: Callable[[str], None] = print
 ) -> dict[str, Any]:
     """Kill `count` processes, or as many as fit into `seconds`; see the module."""
+    import graphmem.maintenance.backup
     import graphmem.memory.repository
     import graphmem.projection.memories
-    import graphmem.service.backup
     import graphmem.store.kuzu_store  # noqa: F401 -- imported once, before the forks
     from graphmem import GraphMem
 

@@ -31,7 +31,7 @@ from typing import Any
 import networkx
 import report
 
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 
 SHARE = 0.01
 LEAST_FILES = 4  # changed, whatever the share
@@ -165,7 +165,7 @@ def adjusted_rand(one: dict[str, str], other: dict[str, str]) -> float:
 def in_another_process(tree: Path, index: Path, seed: str) -> Any:
     """The map as a new process with its own hash seed makes it."""
     program = (
-        "import json, sys\nfrom graphmem.answers import to_json\nfrom graphmem.service.graphmem import GraphMem\n"
+        "import json, sys\nfrom graphmem.answers import to_json\nfrom graphmem.project.graphmem import GraphMem\n"
         "with GraphMem.open(sys.argv[1]) as service:\n    service.index(sys.argv[2])\n    found = to_json(service.modules())\n"
         "found.pop('state')\nprint(json.dumps(found))\n"
     )

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import report
 
 from graphmem.model import ChunkRow, EdgeRow, GraphDelta, SymbolRow, UnresolvedRow
+from graphmem.project.graphmem import GraphMem
 from graphmem.projection.graph import GraphView
 from graphmem.projection.words import WordIndex
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
 

@@ -38,9 +38,9 @@ from graphmem.embedding.choose import choose
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.text import contextual_text
+from graphmem.project.graphmem import GraphMem
 from graphmem.search.fusion import RRF
 from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
 MEMORY = frozenset({"memory"})

@@ -27,15 +27,15 @@ import report
 from search_quality import PlainBM25
 
 from graphmem.__main__ import YOUNG
-from graphmem._deflate import deflated, inflated
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import embedded_text
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.project.graphmem import GraphMem
 from graphmem.projection.projections import Snapshot
 from graphmem.projection.vectors import VectorIndex
 from graphmem.projection.words import WordIndex
+from graphmem.runtime.compression import deflated, inflated
 from graphmem.search.pipeline import Request, search
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
 

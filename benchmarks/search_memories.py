@@ -22,9 +22,9 @@ import report
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow
 from graphmem.model import stable_id
+from graphmem.project.graphmem import GraphMem
 from graphmem.projection.memories import MemoryIndex
 from graphmem.search.pipeline import Request, search
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 from graphmem.store.base import Knowledge
 

@@ -40,11 +40,11 @@ from changes import REPOSITORIES, of_package
 
 from graphmem.embedding.choose import choose
 from graphmem.embedding.fill import fill
+from graphmem.project.graphmem import GraphMem
 from graphmem.search.fusion import MINMAX, RRF, ZSCORE
 from graphmem.search.pipeline import Request, Tuning, Weights, search
 from graphmem.search.query_type import IDENTIFIER, SEMANTIC
 from graphmem.search.request import Fields
-from graphmem.service.graphmem import GraphMem
 from graphmem.settings import Settings
 
 CODE = frozenset({"code"})

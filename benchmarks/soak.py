@@ -48,7 +48,7 @@ WORDS: Final = ("router", "session", "cache", "token", "retry", "schema", "worke
 
 def client(number: int, folder: Path, seconds: float, seed: int) -> None:
     """Call the server until the time is over; one line in a file of this client's own for each call that was answered."""
-    from graphmem.client import connect_or_start
+    from graphmem.client.connecting import connect_or_start
     from graphmem.errors import GraphMemError, LimitError, OwnerUnreachableError, StoreBusyError
     from graphmem.settings import Settings, locate
 
@@ -180,7 +180,7 @@ class Disturber:
 
     def serving(self) -> int:
         """The process that serves now; 0 when there is none."""
-        from graphmem.service import owner
+        from graphmem.server import owner
 
         found = owner.read(self.location.owner_file)
         if found is None or not owner.is_running(found):
@@ -211,7 +211,7 @@ class Disturber:
                     self.counts["servers ended with SIGTERM"] += 1
 
     def _order(self) -> None:
-        from graphmem.client import connect_or_start
+        from graphmem.client.connecting import connect_or_start
         from graphmem.errors import GraphMemError, OwnerUnreachableError
 
         while not self._stop.wait(self._chance.uniform(1.0, 4.0)):
@@ -242,7 +242,7 @@ class Disturber:
 
 def is_there(pid: int) -> bool:
     """Whether a process runs, and has not merely not been waited for."""
-    from graphmem.service import owner
+    from graphmem.server import owner
 
     return bool(owner.process_start(pid))
 

@@ -29,7 +29,7 @@ BARE = "import kuzu, pyarrow, numpy, strawberry, starlette, uvicorn"
 
 def one_start(root: Path, db: Path) -> dict[str, float]:
     """Start, ask, end."""
-    from graphmem.service import owner
+    from graphmem.server import owner
 
     command = [sys.executable, "-P", "-m", "graphmem", "serve", str(root), "--db", str(db), "--port", "0", "--quiet"]
     begun = time.monotonic()

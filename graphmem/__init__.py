@@ -13,17 +13,17 @@ __version__ = "0.1.0"
 __all__ = ["GraphMem", "__version__"]
 
 if TYPE_CHECKING:
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.project.graphmem import GraphMem
 
 if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
-    from graphmem._limits import be_frugal
+    from graphmem.runtime.limits import be_frugal
 
     be_frugal()
 
 
 def __getattr__(name: str) -> Any:
     if name == "GraphMem":
-        from graphmem.service.graphmem import GraphMem
+        from graphmem.project.graphmem import GraphMem
 
         return GraphMem
     raise AttributeError(f"module 'graphmem' has no attribute {name!r}")

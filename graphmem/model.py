@@ -147,7 +147,7 @@ class ChunkRow(NamedTuple):
 
 
 class PackedChunkRow(NamedTuple):
-    """A ChunkRow whose prefix and text are deflated (`graphmem._deflate`), as a first load brings it and the store keeps it."""
+    """A ChunkRow whose prefix and text are deflated (`graphmem.runtime.compression`), as a first load brings it and the store keeps it."""
 
     id: str
     path: str

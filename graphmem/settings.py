@@ -318,7 +318,7 @@ class Location:
 
     @property
     def owner_file(self) -> Path:
-        """Who serves this index (see `graphmem.service.owner`)."""
+        """Who serves this index (see `graphmem.server.owner`)."""
         return self.data_dir / "owner.json"
 
     @property

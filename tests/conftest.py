@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from graphmem._faults import RAISE
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
+from graphmem.runtime.faults import RAISE
 
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
 

@@ -22,9 +22,9 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from graphmem._named import in_project, raw
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
 from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+from graphmem.runtime.naming import in_project, raw
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from strawberry.http.websocket_origin import normalize_origin
 
-from graphmem._identity import INDEX_HEADER
 from graphmem.api import explorer, page
 from graphmem.api.activity import NoteActivity
 from graphmem.api.bulk import IMPORT_BYTES, IMPORT_PATH, import_memories
@@ -38,7 +37,8 @@ from graphmem.api.streams import StreamLimit
 from graphmem.api.view import GraphQLView, JsonResponse
 from graphmem.errors import SettingsError
 from graphmem.operations.registry import Operations as Service
-from graphmem.service.tokens import Keys, TokenFile
+from graphmem.runtime.identity import INDEX_HEADER
+from graphmem.security.tokens import Keys, TokenFile
 
 GRAPHQL_PATH = "/graphql"
 EXPORT_PATH = "/export.jsonl"

@@ -12,7 +12,7 @@ from graphmem.answers import to_json
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, GraphMemError
-from graphmem.service.access import ACCESS, guarded
+from graphmem.security.access import ACCESS, guarded
 
 IMPORT_PATH: Final = "/import"
 IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the longest kind with their links; more is imported in parts

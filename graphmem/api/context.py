@@ -17,7 +17,7 @@ from graphmem.api.progress import Fan
 from graphmem.api.runner import VerbRunner
 from graphmem.errors import UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
-from graphmem.service.access import Access, guarded
+from graphmem.security.access import Access, guarded
 
 P = ParamSpec("P")
 T = TypeVar("T")

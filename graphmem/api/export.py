@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError, LimitError
-from graphmem.service.access import ACCESS, guarded
+from graphmem.security.access import ACCESS, guarded
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Export:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Nodes, then edges; see `graphmem.service.exporting` for their form."""
+        """Nodes, then edges; see `graphmem.reports.exporting` for their form."""
         if self._open >= AT_ONCE:
             error = LimitError(
                 f"{AT_ONCE} exports are being read; try again in {RETRY_S:g} s", limit="exports", allowed=AT_ONCE, retry_after=RETRY_S

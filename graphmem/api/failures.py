@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from graphql import GraphQLError
 
-from graphmem._limits import refusal_of_any
 from graphmem.answers import SymbolInfo, to_json
 from graphmem.api.ids import SYMBOL, global_id
 from graphmem.errors import GraphMemError
+from graphmem.runtime.limits import refusal_of_any
 
 log = logging.getLogger("graphmem.api")
 

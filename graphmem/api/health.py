@@ -15,7 +15,7 @@ from graphmem.api import metrics
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError
-from graphmem.service.access import ACCESS, guarded
+from graphmem.security.access import ACCESS, guarded
 
 HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/ready"

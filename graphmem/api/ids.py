@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from typing import NamedTuple
 
-from graphmem._named import decoded, raw
 from graphmem.errors import BadInputError
+from graphmem.runtime.naming import decoded, raw
 
 SYMBOL = "Symbol"
 FILE = "File"

@@ -27,9 +27,9 @@ from graphql import (
     visit,
 )
 
-from graphmem._resources import data_root
 from graphmem.api.selections import derived_names, document
 from graphmem.errors import BadInputError, QueryFileError
+from graphmem.runtime.resources import data_root
 
 SUFFIX = ".graphql"
 FRAGMENT = "_"

@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry.http.websocket_origin import is_same_origin, normalize_origin
 
-from graphmem._identity import INDEX_HEADER
 from graphmem.api.failures import STATUS, facts_of, said
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, LimitError, UnauthenticatedError, WrongIndexError
-from graphmem.service.access import ACCESS
+from graphmem.runtime.identity import INDEX_HEADER
+from graphmem.security.access import ACCESS
 
 if TYPE_CHECKING:
-    from graphmem.service.tokens import Keys
+    from graphmem.security.tokens import Keys
 
 # GraphiQL styles its editor inline; scripts come from us alone.
 PAGE_POLICY: Final = (
@@ -145,7 +145,7 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """An index as a folder; see `graphmem._identity`."""
+    """An index as a folder; see `graphmem.runtime.identity`."""
 
     index_id: str
 

@@ -33,8 +33,8 @@ from graphmem.api.failures import facts_of, payload, said, shape
 from graphmem.api.persisted import PersistedOperations
 from graphmem.api.security import refusal
 from graphmem.errors import BadInputError, ForbiddenError, GraphMemError, UnauthenticatedError
-from graphmem.service.access import ACCESS
-from graphmem.service.tokens import Keys
+from graphmem.security.access import ACCESS
+from graphmem.security.tokens import Keys
 
 RESPONSE_TYPE: Final = "application/graphql-response+json"
 """GraphQL's own media type, with which the status says how the request went."""

@@ -16,8 +16,8 @@ from graphmem.errors import GraphMemError, RepositoryError
 from graphmem.settings import Location, Settings, find_project, load_settings, locate
 
 if TYPE_CHECKING:
-    from graphmem.client import Service
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.client.connecting import Service
+    from graphmem.project.graphmem import GraphMem
 
 SEARCHABLE_S: Final = 120.0  # a large index whose words were lost is read anew in less
 
@@ -63,8 +63,8 @@ class Door:
         """
         # For one question, threads for products of matrices take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from graphmem._remote import RemoteGraphMem
-        from graphmem.client import connect
+        from graphmem.client.connecting import connect
+        from graphmem.client.remote import RemoteGraphMem
 
         service = connect(self.location, self.settings, create=create)
         self._stack.callback(service.close)
@@ -154,7 +154,7 @@ def directory(path: Path) -> Path:
 def _log_to_stderr(settings: Settings) -> None:
     import logging
 
-    from graphmem.service.logs import log_to
+    from graphmem.server.logs import log_to
 
     log_to(None, settings.log_level, settings.log_format)
     for sentence in settings.ignored:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import graphmem
 from graphmem.cli.traps import READ_IN_PART, find_traps
 from graphmem.errors import GraphMemError
-from graphmem.service import owner
+from graphmem.server import owner
 
 if TYPE_CHECKING:
     from graphmem.cli.door import Door

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from graphmem._inert import inert, inert_json, inert_lines
 from graphmem.answers import to_json
+from graphmem.runtime.safe_text import inert, inert_json, inert_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

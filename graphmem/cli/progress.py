@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from graphmem._inert import inert
 from graphmem.cli.output import Output
 from graphmem.model import IndexProgress
+from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from graphmem.service.progress import Feed
+    from graphmem.project.progress import Feed
 
 _ENDS: Final = frozenset({"done", "failed"})
 _WORDS: Final = {

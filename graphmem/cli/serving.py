@@ -14,22 +14,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import graphmem
-from graphmem._heap import few_arenas
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
-from graphmem.client import Turns, expect_index
+from graphmem.client.connecting import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
-from graphmem.service import owner
-from graphmem.service.keeper import Keeper
-from graphmem.service.tokens import FILE as TOKENS
-from graphmem.service.tokens import TokenFile
+from graphmem.runtime.heap import few_arenas
+from graphmem.security.tokens import FILE as TOKENS
+from graphmem.security.tokens import TokenFile
+from graphmem.server import owner
+from graphmem.server.keeper import Keeper
 from graphmem.settings import DEFAULT_ORIGIN, Settings
 
 if TYPE_CHECKING:
     from graphmem.api.serve import Server
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.project.graphmem import GraphMem
 
 SETTLE_S = 0.5  # after the start, before files are looked at: whoever caused it is asking right now
 PLACE_S = 0.25  # between looks at whether the folder of the index is still where it was opened
@@ -58,7 +58,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
-    # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem._heap`).
+    # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem.runtime.heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
     gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
@@ -118,7 +118,7 @@ def _opening(here: Door) -> Iterator[Future[GraphMem]]:
     Nothing stays open when the block fails.
     """
     # Loaded before: two threads that load the same modules can meet one that is half there.
-    import graphmem.service.graphmem  # noqa: F401
+    import graphmem.project.graphmem  # noqa: F401
 
     with ThreadPoolExecutor(1, "graphmem-open") as beside:
         opening = beside.submit(_open, here)
@@ -328,7 +328,7 @@ def _refuse_second(here: Door) -> None:
 
 def _open(here: Door) -> GraphMem:
     """The index itself; waits for a command that has it open at this moment."""
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.project.graphmem import GraphMem
 
     turns = Turns()
     while True:

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem.service import owner
-from graphmem.service.backup import PORTABLE, listed, readable
-from graphmem.service.place import open_to_others
+from graphmem.maintenance.backup import PORTABLE, listed, readable
+from graphmem.maintenance.place import open_to_others
+from graphmem.server import owner
 from graphmem.settings import JOURNAL, Location
 
 ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index may not fit

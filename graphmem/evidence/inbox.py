@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem._faults import CODE, fault
 from graphmem.errors import EvidenceError
 from graphmem.evidence import coverage, scip, trace
 from graphmem.model import Diagnostic
+from graphmem.runtime.faults import CODE, fault
 
 if TYPE_CHECKING:
     from graphmem.evidence.observations import Reading

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from graphmem._faults import fault
 from graphmem.errors import EvidenceError
 from graphmem.evidence import scip_format
 from graphmem.evidence.observations import End, Observation, Reading, Seen
@@ -23,6 +22,7 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, Definition, FileFacts, Reference
+from graphmem.runtime.faults import fault
 
 if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem._seal import seal, unseal
-from graphmem._sidefile import Sidefile
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import End, Observation, Place, Reading
+from graphmem.runtime.checksums import seal, unseal
+from graphmem.runtime.sqlite_file import Sidefile
 
 _SCHEMA: Final = (
     "CREATE TABLE definition (id INTEGER PRIMARY KEY, path TEXT NOT NULL, qualname TEXT NOT NULL, kind TEXT NOT NULL, "

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from graphmem._inert import inert_json
-from graphmem._private import all_without_private, without_private
 from graphmem.errors import BadInputError
+from graphmem.runtime.private_passages import all_without_private, without_private
+from graphmem.runtime.safe_text import inert_json
 
 START, PROMPT, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "tool", "failure", "words", "compact", "end"
 MAX_RESULT: Final = 16_384  # characters of a tool's result that are kept of each end

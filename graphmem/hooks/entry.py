@@ -1,7 +1,8 @@
 """`graphmem hook AGENT`: stdin to the running server, its answer to stdout, exit code 0 whatever happens.
 
 Next to nothing of graphmem is imported here and little of the standard library, because an agent waits for this at every step.
-The server does the work (`service.hooking`). No server, a server that hangs, input that is no JSON: nothing is printed, the agent goes on.
+The server does the work (`injection.hook_events`). Without a server, or with input that is not JSON, it prints
+nothing.
 """
 
 # A run without a server imports nothing it can do without; pathlib alone costs as much as the rest of it.
@@ -93,8 +94,8 @@ def _owner(folder: str) -> dict[str, Any] | None:
             with open(os.path.join(directory, "owner.json"), encoding="utf-8") as file:
                 found = json.load(file)
             if isinstance(found, dict) and isinstance(found.get("address"), str):
-                from graphmem._identity import index_id
                 from graphmem.hooks.here import is_stopped
+                from graphmem.runtime.identity import index_id
 
                 if found.get("index_id") == index_id(directory) and not is_stopped(found.get("pid", 0), str(found.get("started"))):
                     return found
@@ -171,7 +172,7 @@ def _body(agent: str, payload: dict[str, Any]) -> bytes:
 def _cut(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         if "private" in value.lower():  # it stays in this process, and a cut would take its end away
-            from graphmem._private import without_private
+            from graphmem.runtime.private_passages import without_private
 
             value = without_private(value)
         half = MAX_TEXT // 2
@@ -200,8 +201,8 @@ def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
 def _exchange(owner: dict[str, Any], body: bytes, patience: float, answers: list[bytes]) -> None:
     from http.client import HTTPConnection, HTTPException
 
-    from graphmem._identity import INDEX_HEADER
     from graphmem.hooks.here import is_here
+    from graphmem.runtime.identity import INDEX_HEADER
 
     if not is_here(owner["address"]):
         return

@@ -18,7 +18,7 @@ def is_stopped(pid: int, started: str) -> bool:
 
     Args:
         pid: its number.
-        started: boot id and start time, which a reused number does not share; see `graphmem.service.owner`.
+        started: boot id and start time, which a reused number does not share; see `graphmem.server.owner`.
     """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 -- hooks do without pathlib

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from graphmem._inert import inert
 from graphmem.errors import BadInputError
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
+from graphmem.runtime.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
 PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from graphmem import _git
 from graphmem.errors import GitError
+from graphmem.runtime import git as _git
 
 _OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these put contents through filters, which are programs

@@ -15,10 +15,10 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem._deflate import deflate
-from graphmem._seal import SIDES, Proof, proof, seal, unseal
-from graphmem._sidefile import private_file
 from graphmem.model import HandlesRow
+from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.compression import deflate
+from graphmem.runtime.sqlite_file import private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,10 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem import __version__
-from graphmem._deflate import FORMAT as TEXT_FORMAT
-from graphmem._faults import CODE as FAULT
-from graphmem._heap import give_back
-from graphmem._resources import digest
 from graphmem.errors import IndexCancelledError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
@@ -39,6 +35,10 @@ from graphmem.parsing.packing import collector_paused, extraction_key, packed_ch
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import Resolver
+from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
+from graphmem.runtime.faults import CODE as FAULT
+from graphmem.runtime.heap import give_back
+from graphmem.runtime.resources import digest
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from graphmem._inert import inert_json
 from graphmem.errors import BadInputError
 from graphmem.injection.items import clean, plain_path
+from graphmem.runtime.safe_text import inert_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

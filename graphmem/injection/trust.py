@@ -16,8 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import BadInputError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
 
 THRESHOLDS: Final[Mapping[str, float]] = MappingProxyType({"cautious": 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45})
 LEVELS: Final = tuple(THRESHOLDS)

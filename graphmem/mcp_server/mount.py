@@ -10,14 +10,14 @@ import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.service.access import ACCESS, Access, guarded
+from graphmem.security.access import ACCESS, Access, guarded
 
 MOST_TOKENS: Final = 64  # with conversations at a time; whoever asked longest ago has to begin anew
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
 
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
     # As the ASGI specification has them; whose framework it is mounted in is not this room's business.
     Scope = MutableMapping[str, Any]

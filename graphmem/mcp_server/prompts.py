@@ -12,7 +12,7 @@ from graphmem.errors import BadInputError
 from graphmem.mcp_server import text
 
 if TYPE_CHECKING:
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 DIFF_TOKENS: Final = 3_000
 Given = Mapping[str, str]

@@ -12,16 +12,16 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 import graphmem
-from graphmem._inert import inert_lines
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
 from graphmem.mcp_server.tools import INSTRUCTIONS, RENAMED, TOOLS, Tool
+from graphmem.runtime.safe_text import inert_lines
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 
 def build_server(service: Callable[[], Service]) -> Server[Any]:

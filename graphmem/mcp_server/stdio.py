@@ -12,7 +12,7 @@ from mcp.server.stdio import stdio_server
 from graphmem.mcp_server.server import build_server
 
 if TYPE_CHECKING:
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 
 def serve_stdio(service: Callable[[], Service]) -> None:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem._inert import inert
 from graphmem.answers.history import without_support
 from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.answers.search import unanswered
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
+from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from graphmem.answers import (

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem._inert import inert
 from graphmem.errors import (
     AmbiguousMemoryError,
     AmbiguousSymbolError,
@@ -20,9 +19,10 @@ from graphmem.errors import (
     SymbolNotFoundError,
 )
 from graphmem.mcp_server import text
+from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 Arguments = Mapping[str, Any]
 

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from graphmem._limits import refusal
-from graphmem._sidefile import private
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
+from graphmem.runtime.limits import refusal
+from graphmem.runtime.sqlite_file import private
 
 SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them: 4,000 to 5,000 entries

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from graphmem._inert import inert
-from graphmem._private import private_spans
 from graphmem.answers import MemoryInfo
+from graphmem.runtime.private_passages import private_spans
+from graphmem.runtime.safe_text import inert
 
 # Sections of MEMORY.md, in order, and the types that stand in each; the last one takes the others.
 SECTIONS: Final[dict[str, frozenset[str]]] = {

@@ -20,8 +20,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from graphmem._private import private_spans
 from graphmem.memory.secret_shapes import PERSONAL, SHAPES
+from graphmem.runtime.private_passages import private_spans
 
 ENTROPY_BITS: Final = 4.0  # a character, above which a string of no known shape is looked at
 ENTROPY_LENGTH: Final = 20  # and longer than this

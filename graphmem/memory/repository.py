@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from graphmem._named import raw
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
 from graphmem.errors import AmbiguousMemoryError, BadInputError, DiskFullError, JournalError, MemoryNotFoundError, ResourceError
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
@@ -33,6 +32,7 @@ from graphmem.memory.text import contextual_text
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
+from graphmem.runtime.naming import raw
 from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.answers import MemoryInfo, Remembered, SyncAnswer, SyncConflict
 from graphmem.errors import BadInputError
 from graphmem.memory.changes import forget_many
@@ -25,6 +24,7 @@ from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow

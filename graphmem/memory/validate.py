@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from graphmem._named import in_project
 from graphmem.embedding.base import F32
 from graphmem.errors import BadInputError
 from graphmem.memory.text import TITLE_CHARACTERS, clipped, title_of
@@ -32,6 +31,7 @@ from graphmem.memory.types import (
     VISIBILITIES,
     classify,
 )
+from graphmem.runtime.naming import in_project
 
 CONTENT_CHARACTERS: Final = 8_000
 MAX_TAGS: Final = 64

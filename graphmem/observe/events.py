@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from graphmem._private import all_without_private, without_private
 from graphmem.observe.guard import stripped
 from graphmem.observe.model import EVENT_KINDS, Event
+from graphmem.runtime.private_passages import all_without_private, without_private
 
 TEXT_BYTES: Final = 4_096  # of a text, in UTF-8
 STRIPPED_CHARACTERS: Final = 65_536  # of a text that memory's own words are looked for in; what it injects is far shorter

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem._seal import SIDES, Proof, proof, seal, unseal
-from graphmem._sidefile import private_file
 from graphmem.errors import LedgerError
+from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.sqlite_file import private_file
 
 FORMAT: Final = 2
 _SCHEMA: Final = """

@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem._inert import inert
 from graphmem.observe.model import ErrorSeen, SessionInfo, SessionRecord
 from graphmem.observe.shell import program_of
+from graphmem.runtime.safe_text import inert
 
 FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
 KEPT_FILES: Final = 500  # the oldest beyond are removed; the summaries themselves stay in ledger and graph

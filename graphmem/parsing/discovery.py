@@ -17,8 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from graphmem._faults import CODE, fault
-from graphmem._limits import unless_refused
 from graphmem.errors import IndexCancelledError, RepositoryError
 from graphmem.model import Diagnostic
 from graphmem.parsing.contents import language_of_script, made_by_machine, read_regular
@@ -26,6 +24,8 @@ from graphmem.parsing.encoding import is_marked_wide
 from graphmem.parsing.ignore import GRAPHMEM_IGNORE, DiscoveryOptions, file_reason
 from graphmem.parsing.language import language_of_path
 from graphmem.parsing.listing import Listing, folders_above
+from graphmem.runtime.faults import CODE, fault
+from graphmem.runtime.limits import unless_refused
 
 # How a walk or git's list ends up not containing a file; each is a key of `Discovery.skipped`.
 SKIP_REASONS: Final = {

@@ -16,12 +16,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem._seal import SIDES, Proof, proof, seal, unseal
-from graphmem._sidefile import private_file
 from graphmem.errors import IndexCancelledError
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.packing import FORMAT, ParsedFile, collector_paused, extraction_key, unpack_facts
+from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.sqlite_file import private_file
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
 _MANY: Final = 256  # files; from here on what is loaded is kept out of the cyclic collector's sight

@@ -15,10 +15,10 @@ from typing import Final
 
 from tree_sitter import Language, Parser, Point, Query, QueryError, Range, Tree
 
-from graphmem._resources import data_root, digest
 from graphmem.errors import GrammarError
 from graphmem.parsing.language import LanguageSpec, language_spec
 from graphmem.parsing.languages import Helper, helper_named
+from graphmem.runtime.resources import data_root, digest
 
 PARSE_TIMEOUT_MICROS: Final = 5_000_000
 """A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""

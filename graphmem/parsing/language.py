@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple
 
-from graphmem._resources import data_root
 from graphmem.errors import GrammarError, UnsupportedLanguageError
+from graphmem.runtime.resources import data_root
 
 
 class Written(NamedTuple):

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from graphmem import _git
-from graphmem._limits import unless_refused
 from graphmem.errors import GitError
 from graphmem.model import Diagnostic
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOptions, IgnoreRules, folder_reason
+from graphmem.runtime import git as _git
+from graphmem.runtime.limits import unless_refused
 
 GIT_S: Final = 600.0  # for the list of a tree, which git may have to read from a slow disk
 _NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # nobody would look for them in an index

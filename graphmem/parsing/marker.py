@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from graphmem._seal import read_sealed_json, sealed_json
-from graphmem._sidefile import PRIVATE
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.sqlite_file import PRIVATE
 
 FILE: Final = "parsing.json"
 MOST: Final = 200  # files that are remembered to have ended a process; the newest stay

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from graphmem._deflate import deflate, deflated, inflated
-from graphmem._resources import digest
 from graphmem.model import ChunkRow, PackedChunkRow
 from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
 from graphmem.parsing.grammar import extraction_version
+from graphmem.runtime.compression import deflate, deflated, inflated
+from graphmem.runtime.resources import digest
 
 # Bytes made by another version of Python or with other fields are not read at all.
 FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(

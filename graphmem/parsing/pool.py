@@ -22,13 +22,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, cast
 
-from graphmem._faults import RAISE
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.marker import marking
 from graphmem.parsing.packing import Packed, ParsedFile, unpack_facts
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
+from graphmem.runtime.faults import RAISE
 
 BATCH: Final = 32
 """Files a worker is given at a time; it always has one batch more waiting."""

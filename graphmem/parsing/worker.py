@@ -19,8 +19,6 @@ import sys
 from pathlib import Path
 from typing import IO, Final
 
-from graphmem._faults import CODE, fault
-from graphmem._limits import unless_refused
 from graphmem.errors import GraphMemError
 from graphmem.parsing.chunks import chunk
 from graphmem.parsing.discovery import FoundFile, content_hash
@@ -30,6 +28,8 @@ from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.packing import ParsedFile, pack
 from graphmem.parsing.salvage import parsed
+from graphmem.runtime.faults import CODE, fault
+from graphmem.runtime.limits import unless_refused
 
 READY: Final = b"ready"
 _LENGTH: Final = struct.Struct("<I")

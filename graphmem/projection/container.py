@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphmem._sidefile import private
+from graphmem.runtime.sqlite_file import private
 
 _MAGIC: Final = b"GMPROJ1\n"
 _ALIGN: Final = 64

@@ -23,9 +23,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from graphmem._heap import give_back
-from graphmem._limits import refusal
-from graphmem._seal import SIDES
 from graphmem.errors import DiskFullError, GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
@@ -37,6 +34,9 @@ from graphmem.projection.memory_file import load_memories, save_memories
 from graphmem.projection.text import forget_expansions
 from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import DamagedWordsError, WordIndex
+from graphmem.runtime.checksums import SIDES
+from graphmem.runtime.heap import give_back
+from graphmem.runtime.limits import refusal
 from graphmem.store.base import GraphStore
 
 GRAPH_FILE: Final = "graph.projection"

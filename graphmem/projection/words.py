@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from graphmem._deflate import deflated, inflated
-from graphmem._seal import SIDES, Proof, proof, seal, unseal
-from graphmem._sidefile import private_file
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.near_words import NearWords
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
+from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
+from graphmem.runtime.compression import deflated, inflated
+from graphmem.runtime.sqlite_file import private_file
 
 FORMAT: Final = 2  # raise it when the tables or the normaliser change: the file is then built again
 

@@ -15,10 +15,10 @@ from re import Pattern
 from re import compile as compile_pattern
 from typing import Any, Final
 
-from graphmem._resources import data_root
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, STRING, TUPLE, Term
 from graphmem.resolution.rules import RULES
+from graphmem.runtime.resources import data_root
 
 EVENT: Final = "!"
 """What stands in front of the name of an event in the index of call sites."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from graphmem._faults import fault
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, Project, Symbol
+from graphmem.runtime.faults import fault
 
 MAX_OVERRIDES: Final = 40
 """Overriding methods that become edges of one call; with more, the OVERRIDES edges alone tell."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from graphmem._faults import fault
+from graphmem.runtime.faults import fault
 
 LAYOUT_FILES: Final = (
     "pyproject.toml",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem._faults import CODE, fault
 from graphmem.model import symbol_id
 from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
 from graphmem.parsing.language import language_spec
@@ -18,6 +17,7 @@ from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.instantiations import class_names, is_class_name
 from graphmem.resolution.solver import Memo, Solver
+from graphmem.runtime.faults import CODE, fault
 
 if TYPE_CHECKING:
     from graphmem.resolution.language import Rules

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from graphmem._faults import fault
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.language import LanguageSpec, languages
@@ -31,6 +30,7 @@ from graphmem.resolution.language import Rules, rules_class
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbols import plain_rows, symbol_rows
+from graphmem.runtime.faults import fault
 
 RECURSION_LIMIT: Final = 12_000
 """Python frames that `solver.MAX_STACK` open questions, each with nested terms, can need."""

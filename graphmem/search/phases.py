@@ -19,8 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import DiskFullError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.search.request import PHASES
 
 FILE: Final = "phases.json"

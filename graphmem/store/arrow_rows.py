@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphmem._deflate import deflated, inflated
 from graphmem.errors import BadInputError, DatabaseDamagedError
 from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, PackedChunkRow, SymbolRow, UnresolvedRow
+from graphmem.runtime.compression import deflated, inflated
 from graphmem.store.tables import NodeTable
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow)

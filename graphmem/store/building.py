@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem._heap import give_back
-from graphmem._limits import disk_refusal
 from graphmem.errors import DatabaseDamagedError, DiskFullError
+from graphmem.runtime.heap import give_back
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store import files
 from graphmem.store.files import NEXT, beside
 from graphmem.store.rebuild import Content, fill

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem._resources import data_root
 from graphmem.errors import QueryFileError, QueryParameterError
+from graphmem.runtime.resources import data_root
 from graphmem.store.tables import FILLS
 
 if TYPE_CHECKING:

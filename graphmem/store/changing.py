@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from graphmem._limits import disk_refusal
 from graphmem.errors import LimitError
 from graphmem.model import GraphDelta
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store import embeddings, files, times
 from graphmem.store.building import build
 from graphmem.store.delta import apply_delta, weight

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem._limits import disk_refusal
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store.base import AskedRows
 from graphmem.store.cypher_child import MOST_BYTES
 from graphmem.store.cypher_guard import checked

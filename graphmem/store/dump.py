@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from graphmem._heap import give_back
-from graphmem._limits import disk_refusal
 from graphmem.errors import DatabaseDamagedError, GraphMemError, SchemaTooNewError
 from graphmem.model import GraphDelta
+from graphmem.runtime.heap import give_back
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store import files, times
 from graphmem.store.arrow_rows import SLICE
 from graphmem.store.building import OpenOptions, build

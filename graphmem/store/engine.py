@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem._limits import free_address_space, out_of_memory
 from graphmem.errors import BadInputError, GraphMemError, ResourceError, SettingsError
+from graphmem.runtime.limits import free_address_space, out_of_memory
 from graphmem.store.engine_errors import translated
 from graphmem.store.times import to_naive_utc
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from graphmem._limits import limit_of, refusal
 from graphmem.errors import (
     BadInputError,
     DatabaseDamagedError,
@@ -16,6 +15,7 @@ from graphmem.errors import (
     ResourceError,
     StoreBusyError,
 )
+from graphmem.runtime.limits import limit_of, refusal
 
 # What an engine says of a file whose bytes are not what it wrote. Only a process of its own that says so proves damage: see `opening`.
 _DAMAGE: Final = (

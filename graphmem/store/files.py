@@ -16,8 +16,6 @@ import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from graphmem._limits import limit_of
-from graphmem._sidefile import PRIVATE, private_file
 from graphmem.errors import (
     BadInputError,
     DatabaseDamagedError,
@@ -27,6 +25,8 @@ from graphmem.errors import (
     SchemaTooNewError,
     SettingsError,
 )
+from graphmem.runtime.limits import limit_of
+from graphmem.runtime.sqlite_file import PRIVATE, private_file
 from graphmem.store.engine import ENGINES, EngineSpec
 
 _log = logging.getLogger(__name__)

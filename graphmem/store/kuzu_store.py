@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem._limits import refusal
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
+from graphmem.runtime.limits import refusal
 from graphmem.store import derived, embeddings, files, times
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
 from graphmem.store.building import Keep, OpenOptions

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from graphmem._limits import disk_refusal
 from graphmem.errors import DatabaseDamagedError, DiskFullError
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store import embeddings, files
 from graphmem.store.building import OpenOptions
 from graphmem.store.files import NEXT, beside

@@ -14,9 +14,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
-from graphmem._heap import give_back
-from graphmem._identity import index_id
-from graphmem._limits import disk_refusal
 from graphmem.errors import (
     BadInputError,
     DiskFullError,
@@ -26,6 +23,9 @@ from graphmem.errors import (
     StoreBusyError,
     StoreClosedError,
 )
+from graphmem.runtime.heap import give_back
+from graphmem.runtime.identity import index_id
+from graphmem.runtime.limits import disk_refusal
 from graphmem.store import files, resting
 from graphmem.store.base import EngineInfo
 from graphmem.store.building import OpenOptions

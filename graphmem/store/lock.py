@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem import __version__
-from graphmem._seal import read_sealed_json, sealed_json
-from graphmem._sidefile import PRIVATE
 from graphmem.errors import StoreBusyError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.store.files import beside
 
 RECORD_BYTES: Final = 1024  # a record is written in one piece over the one before

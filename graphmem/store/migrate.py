@@ -11,8 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem._resources import data_root
 from graphmem.errors import MigrationError, QueryFileError, SchemaTooNewError
+from graphmem.runtime.resources import data_root
 from graphmem.store.catalog import Catalog, blank_opaque, load_catalog
 from graphmem.store.tables import NodeTable, RelTable
 from graphmem.store.times import now

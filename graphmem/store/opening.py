@@ -18,7 +18,6 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem._limits import disk_refusal, limited_memory, out_of_memory
 from graphmem.errors import (
     BadInputError,
     DiskFullError,
@@ -28,6 +27,7 @@ from graphmem.errors import (
     StoreBusyError,
 )
 from graphmem.model import GraphDelta
+from graphmem.runtime.limits import disk_refusal, limited_memory, out_of_memory
 from graphmem.store import files, times
 from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import Catalog

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from graphmem._limits import limited_memory
 from graphmem.errors import BadInputError, DatabaseDamagedError, DiskFullError, GraphMemError, LimitError, ResourceError, StoreBusyError
+from graphmem.runtime.limits import limited_memory
 from graphmem.store.catalog import load_catalog
 from graphmem.store.engine import Engine
 from graphmem.store.migrate import table_names

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphmem._heap import give_back
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.model import EdgeRow, GraphDelta
+from graphmem.runtime.heap import give_back
 from graphmem.store.anchors import ANCHORED, GONE, State, follow, real_moves, states
 from graphmem.store.arrow_rows import SLICE, TIMESTAMP, edge_table, node_slices
 from graphmem.store.embeddings import pieces

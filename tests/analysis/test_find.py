@@ -13,7 +13,7 @@ FILES = {
 
 @pytest.fixture
 def service(tmp_path):
-    from graphmem.service.graphmem import GraphMem
+    from graphmem.project.graphmem import GraphMem
     from graphmem.settings import Settings
 
     for path, text in FILES.items():

@@ -6,7 +6,7 @@ import pytest
 
 from graphmem.analysis.refs import resolve_ref
 from graphmem.errors import AmbiguousSymbolError, BadInputError, SymbolNotFoundError
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 

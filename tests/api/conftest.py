@@ -17,7 +17,7 @@ from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.context import Door
 from graphmem.api.limits import ServerLimits
 from graphmem.api.serve import Server
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 # starlette's wheel has no tests; these make `tests` edges.

@@ -9,7 +9,7 @@ from graphql import GraphQLError
 
 from graphmem import errors
 from graphmem.api.failures import PUBLIC_FACTS, STATUS, shape
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 EVERY = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.GraphMemError)]

@@ -43,7 +43,7 @@ from starlette.routing import Route
 from graphmem.api import serve
 from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.limits import ServerLimits
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 with GraphMem.open(sys.argv[1], settings=Settings(embedder="none")) as memory:

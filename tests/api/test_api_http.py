@@ -279,7 +279,7 @@ def test_the_page_s_files_lead_nowhere_else(client, name):
 
 def test_the_token_is_not_kept_in_the_clear(service):
     from graphmem.api.app import ServerOptions
-    from graphmem.service.tokens import Keys
+    from graphmem.security.tokens import Keys
 
     assert TOKEN not in repr(ServerOptions(token=TOKEN, own_token=TOKEN))
     assert TOKEN not in repr(vars(Keys(TOKEN, TOKEN)))

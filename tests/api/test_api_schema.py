@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from graphql import parse, specified_rules, validate
 
-from graphmem._resources import data_root
 from graphmem.api.complexity import ComplexityMeter
 from graphmem.api.limits import ServerLimits
 from graphmem.api.persisted import load_operations, read_operation
@@ -13,6 +12,7 @@ from graphmem.api.rules import shape_rules
 from graphmem.api.schema import build_schema
 from graphmem.api.sdl import sdl, write_documents
 from graphmem.errors import QueryFileError
+from graphmem.runtime.resources import data_root
 
 SCHEMA = build_schema(ServerLimits()).graphql
 OPERATIONS = load_operations(SCHEMA)

@@ -21,7 +21,7 @@ PROGRAM = """
 import sys
 from graphmem.api import serve
 from graphmem.api.app import build_app
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 with GraphMem.open(sys.argv[1], settings=Settings(embedder="none")) as memory:

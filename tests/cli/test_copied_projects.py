@@ -14,14 +14,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from graphmem._identity import INDEX_HEADER, index_id
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
 from graphmem.cli.commands.mcp import _Standing
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import WrongIndexError
-from graphmem.service import owner
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.runtime.identity import INDEX_HEADER, index_id
+from graphmem.server import owner
 from graphmem.settings import Location, Settings
 
 SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1)

@@ -28,7 +28,9 @@ HEAVY = [
 ]
 
 
-@pytest.mark.parametrize("code", ["import graphmem", "import graphmem.cli.main", "import graphmem.client", "import graphmem.settings"])
+@pytest.mark.parametrize(
+    "code", ["import graphmem", "import graphmem.cli.main", "import graphmem.client.connecting", "import graphmem.settings"]
+)
 def test_importing_loads_nothing_heavy(code: str) -> None:
     asked = f"import sys; {code}; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)

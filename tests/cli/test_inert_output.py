@@ -20,12 +20,12 @@ from mcp.client import Client
 from typer.main import get_group
 
 from graphmem import GraphMem
-from graphmem._inert import inert, inert_json, inert_lines
 from graphmem.cli.main import app
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES
 from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.service.logs import log_to
+from graphmem.runtime.safe_text import inert, inert_json, inert_lines
+from graphmem.server.logs import log_to
 from graphmem.settings import Settings
 
 ESCAPE = "e\x1b]0;pwned\x07\x1b[31mred.py"

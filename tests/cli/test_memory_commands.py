@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from graphmem.answers import to_json
-from graphmem.client import RemoteGraphMem
-from graphmem.service import owner
+from graphmem.client.connecting import RemoteGraphMem
+from graphmem.server import owner
 
 TRAP = "Price.total rounds after multiplying; shop/cart.py relies on it."
 

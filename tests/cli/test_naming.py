@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from graphmem._named import in_project, raw
 from graphmem.api.ids import global_id
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.runtime.naming import in_project, raw
 from graphmem.settings import Settings
 
 

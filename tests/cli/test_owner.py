@@ -18,11 +18,11 @@ from typing import ClassVar
 
 import pytest
 
-from graphmem._identity import INDEX_HEADER, index_id
 from graphmem.api.serve import listen
 from graphmem.errors import OwnerUnreachableError
 from graphmem.hooks.here import is_here, is_stopped
-from graphmem.service import owner
+from graphmem.runtime.identity import INDEX_HEADER, index_id
+from graphmem.server import owner
 
 
 class _Health(BaseHTTPRequestHandler):

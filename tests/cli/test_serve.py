@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from graphmem.answers import to_json
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import AmbiguousSymbolError, BadInputError, NotIndexedError, OwnerUnreachableError, SymbolNotFoundError
-from graphmem.service import owner
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.server import owner
 from graphmem.settings import Settings
 
 QUESTIONS = [

@@ -6,7 +6,7 @@ import pytest
 
 from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.errors import EmbedderError
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 transformers = pytest.importorskip("transformers", reason="sentence-transformers is not installed")

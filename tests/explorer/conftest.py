@@ -15,7 +15,7 @@ import pytest
 
 from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.serve import Server
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 MEMORIES = (

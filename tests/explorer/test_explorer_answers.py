@@ -8,7 +8,7 @@ from importlib import resources
 
 import pytest
 
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 pytestmark = pytest.mark.browser

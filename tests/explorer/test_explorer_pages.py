@@ -15,7 +15,7 @@ import pytest
 
 from graphmem.api import explorer as pages
 from graphmem.observe.gates import OUTCOMES
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 pytestmark = pytest.mark.browser

@@ -12,8 +12,8 @@ import starlette
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.service import owner
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.server import owner
 from graphmem.settings import Settings
 
 PAYLOADS = Path(__file__).parent / "payloads"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from graphmem._identity import index_id
 from graphmem.hooks import entry
 from graphmem.injection.deadlines import DEADLINES_S
+from graphmem.runtime.identity import index_id
 
 AGENTS = ["claude-code", "codex", "cursor", "gemini", "opencode"]
 

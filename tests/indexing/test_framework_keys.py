@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.service.exporting import WRITERS
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.reports.exporting import WRITERS
 
 URLS = """\
 from django.urls import include, path

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from graphmem._resources import digest
 from graphmem.errors import BadInputError, IndexCancelledError, RepositoryError
 from graphmem.indexing import pipeline
+from graphmem.runtime.resources import digest
 
 
 def lines(memory):

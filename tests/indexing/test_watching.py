@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.errors import GraphMemError
 from graphmem.parsing.ignore import DiscoveryOptions
-from graphmem.service.watching import Watcher, _notifier
+from graphmem.project.watching import Watcher, _notifier
 
 PATIENCE_S = 60
 

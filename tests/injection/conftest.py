@@ -12,8 +12,8 @@ import starlette
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client import RemoteGraphMem
-from graphmem.service.graphmem import GraphMem
+from graphmem.client.connecting import RemoteGraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 MEMORIES = [

@@ -11,7 +11,7 @@ from mcp.client import Client
 
 from graphmem.injection.formats import FORMATS
 from graphmem.mcp_server.server import build_server
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 LONG = 30.0

@@ -13,10 +13,10 @@ import pytest
 from graphmem.answers import to_json
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.observe.model import CommandRun, DeadEnd, FileStat, SessionInfo, SessionRecord
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -9,9 +9,9 @@ import pytest
 from graphmem.errors import LanguageModelError
 from graphmem.injection.agent import Candidate, Context
 from graphmem.injection.experiment import FULL, group_of
+from graphmem.injection.relevance import RelevanceCheck
 from graphmem.language_model import LanguageModel
-from graphmem.service.graphmem import GraphMem
-from graphmem.service.injecting_relevance import RelevanceCheck
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 LONG = 60.0

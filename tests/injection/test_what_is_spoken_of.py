@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from graphmem.service.graphmem import GraphMem
-from graphmem.service.injecting_floor import sentences_of
+from graphmem.injection.floor import sentences_of
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 LONG = 30.0

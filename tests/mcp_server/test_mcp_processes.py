@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from graphmem.service import owner
+from graphmem.server import owner
 
 TIME_LIMIT = 90
 

@@ -132,7 +132,7 @@ def test_what_is_written_during_a_switch_is_found_by_meaning_before_and_after(fi
 
 
 def test_a_model_that_cannot_be_loaded_any_more_leaves_words_and_says_so(filled, monkeypatch):
-    monkeypatch.setattr("graphmem.service.vectors.for_model", lambda *_, **__: None)
+    monkeypatch.setattr("graphmem.vectors.filler.for_model", lambda *_, **__: None)
     new = Held()
     gm = filled(new)
     assert ways(gm) == [False, False]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.observe import coaccess
-from graphmem.observe.coaccess_often import often_with
-from graphmem.observe.history import History
-from graphmem.observe.history_log import AGENT, Change, HistoryLog
+from graphmem.history import coaccess
+from graphmem.history.change_log import AGENT, Change, HistoryLog
+from graphmem.history.co_edits import History
+from graphmem.history.coaccess_often import often_with
 
 DAY = 86_400.0
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from graphmem.errors import GitError, SymbolNotFoundError
-from graphmem.observe import git_lessons, git_log, git_mark
-from graphmem.service.graphmem import GraphMem
+from graphmem.history import git_lessons, git_log, git_mark
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 MADE = "2023-04-05T06:07:08+00:00"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import GitError, IndexCancelledError
-from graphmem.observe import coaccess, git_history, git_lessons, git_log, git_mark
-from graphmem.observe.history import History
-from graphmem.observe.history_log import GIT, HistoryLog
+from graphmem.history import coaccess, git_history, git_lessons, git_log, git_mark
+from graphmem.history.change_log import GIT, HistoryLog
+from graphmem.history.co_edits import History
 
 
 class Repo:
@@ -170,7 +170,7 @@ def test_a_last_commit_that_git_has_forgotten_means_reading_all_again(repo, log)
 
 
 def test_what_agents_did_stays_when_commits_go(repo, log):
-    from graphmem.observe.history_log import AGENT, Change
+    from graphmem.history.change_log import AGENT, Change
 
     log.append([Change(AGENT, 1_700_000_000.0, ("a.py", "session.py"))])
     repo.commit(a="1", b="1")

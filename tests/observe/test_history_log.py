@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem._seal import unseal
 from graphmem.errors import HistoryError
-from graphmem.observe import coaccess
-from graphmem.observe.history import History
-from graphmem.observe.history_log import AGENT, GIT, Change, HistoryLog
+from graphmem.history import coaccess
+from graphmem.history.change_log import AGENT, GIT, Change, HistoryLog
+from graphmem.history.co_edits import History
+from graphmem.runtime.checksums import unseal
 
 DAY = 86_400.0
 
@@ -83,7 +83,7 @@ def test_an_exchange_that_fails_changes_nothing(log):
 def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     program = (
-        "import sys; from pathlib import Path; from graphmem.observe.history_log import *\n"
+        "import sys; from pathlib import Path; from graphmem.history.change_log import *\n"
         f"log = HistoryLog(Path({str(path)!r}))\n"
         "for i in range(10**9):\n"
         "    log.append([Change(AGENT, float(i), (f'{i}.py', 'b.py'))]); print(i, flush=True)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.observe.reviewers import reviewers
+from graphmem.history.reviewers import reviewers
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem import GraphMem
-from graphmem._seal import unseal
 from graphmem.errors import LedgerError
 from graphmem.memory.clock import ManualClock
 from graphmem.observe.frequency import lower, upper
@@ -17,6 +16,7 @@ from graphmem.observe.ledger import Ledger
 from graphmem.observe.ledger_file import FORMAT
 from graphmem.observe.model import ErrorSeen, FileStat, Finding, SessionInfo, SessionRecord
 from graphmem.observe.synthesis import MILESTONES
+from graphmem.runtime.checksums import unseal
 from graphmem.settings import Settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
-from graphmem._remote import RemoteGraphMem
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.service.graphmem import GraphMem
+from graphmem.client.remote import RemoteGraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 FILES = {

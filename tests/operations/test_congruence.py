@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from graphmem._decode import variable
 from graphmem.answers import to_json
+from graphmem.client.decode import variable
 from graphmem.errors import GraphMemError
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.operations.declare import Filled, Local, Operation, camel, pascal

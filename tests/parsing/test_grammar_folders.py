@@ -7,7 +7,6 @@ import re
 import pytest
 from tree_sitter import Query, QueryCursor
 
-from graphmem._resources import data_root
 from graphmem.errors import GrammarError, UnsupportedLanguageError
 from graphmem.parsing import grammar as grammar_module
 from graphmem.parsing import language as language_module
@@ -15,6 +14,7 @@ from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
 from graphmem.parsing.language import EntryPointRule, Written, language_of_path, language_spec, languages
 from graphmem.parsing.term_table import compiled_terms
+from graphmem.runtime.resources import data_root
 
 NAMES = sorted(languages())
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import networkx
 import pytest
 
-from graphmem._seal import read_sealed_json
 from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.parsing import pool
 from graphmem.parsing.discovery import FoundFile, discover
 from graphmem.parsing.packing import ParsedFile
 from graphmem.parsing.pool import SMALL_SET, default_workers, parse_files
+from graphmem.runtime.checksums import read_sealed_json
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from pathlib import Path
 import networkx
 import pytest
 
-from graphmem._resources import digest
 from graphmem.parsing import facts as f
 from graphmem.parsing.extract import extract
+from graphmem.runtime.resources import digest
 
 NETWORKX = Path(networkx.__file__).parent
 

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from graphmem._deflate import deflated
 from graphmem.model import (
     ChunkRow,
     EdgeKind,
@@ -27,6 +26,7 @@ from graphmem.model import (
     stable_id,
     symbol_id,
 )
+from graphmem.runtime.compression import deflated
 from graphmem.store.base import GraphTables
 
 ARROW = {"bytes": pa.binary(), "str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}

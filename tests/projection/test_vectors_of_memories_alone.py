@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
-from graphmem.service import backup as backups
+from graphmem.maintenance import backup as backups
 
 NUMBERS = {"format": 1, "generation": 1, "memories": 0, "entries": 0}
 

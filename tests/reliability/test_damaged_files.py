@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem._seal import Proof, proof
 from graphmem.memory.journal_lines import line_of, scanned
+from graphmem.runtime.checksums import Proof, proof
 from graphmem.store.files import QUARANTINE
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import GraphMemError
-from graphmem.service import owner
+from graphmem.server import owner
 
 DISK_MB = 64
 WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]

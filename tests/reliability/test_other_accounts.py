@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem.client import connect, connect_or_start
+from graphmem.client.connecting import connect, connect_or_start
 from graphmem.errors import GraphMemError
-from graphmem.service import owner
+from graphmem.server import owner
 from graphmem.settings import Settings, locate
 
 NOBODY = 65_534

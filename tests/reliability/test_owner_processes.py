@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.client import RemoteGraphMem, Turns, connect_or_start
+from graphmem.client.connecting import RemoteGraphMem, Turns, connect_or_start
 from graphmem.errors import StoreBusyError, UnauthenticatedError
-from graphmem.service import owner
+from graphmem.server import owner
 from graphmem.settings import Location, Settings, locate
 
 CLIENT = """
 import sys
 from pathlib import Path
-from graphmem.client import connect_or_start
-from graphmem.service import owner
+from graphmem.client.connecting import connect_or_start
+from graphmem.server import owner
 from graphmem.settings import Settings, locate
 location = locate(Path(sys.argv[1]), Settings())
 sys.stdin.readline()  # until everybody is here

@@ -62,7 +62,7 @@ from pathlib import Path
 sys.path.insert(0, {here!r})
 from graphmem import GraphMem
 from graphmem.errors import DiskFullError
-from graphmem.service import owner
+from graphmem.server import owner
 from graphmem.settings import Settings
 from test_full_disk import fill, served, tried
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from graphql import GraphQLError
 
-from graphmem._limits import refusal_of_any, unless_refused
 from graphmem.api.failures import shape
 from graphmem.errors import ResourceError
+from graphmem.runtime.limits import refusal_of_any, unless_refused
 
 BY_THE_SYSTEM = (
     (OSError(errno.EMFILE, "Too many open files", "/x/a.py"), "ulimit -n"),

@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.errors import DatabaseDamagedError, DiskFullError, MigrationError, SchemaTooNewError
-from graphmem.service import backup as backups
+from graphmem.maintenance import backup as backups
 from graphmem.store import dump, files, migrate, open_store, times
 from graphmem.store.building import OpenOptions, build
 from graphmem.store.catalog import load_catalog

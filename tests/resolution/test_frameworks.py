@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from graphmem._resources import data_root
 from graphmem.errors import GrammarError
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.extract import extract
@@ -15,6 +14,7 @@ from graphmem.resolution.frameworks import Frameworks, frameworks_of
 from graphmem.resolution.layout import Script, read_layout
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
+from graphmem.runtime.resources import data_root
 
 FIXTURES = ["handed_over", "signals", "wrappers"]
 

@@ -14,9 +14,9 @@ import pytest
 from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.serve import Server
 from graphmem.mcp_server.mount import McpApp
-from graphmem.service.access import VISIBILITIES
-from graphmem.service.graphmem import GraphMem
-from graphmem.service.tokens import FILE, TokenFile
+from graphmem.project.graphmem import GraphMem
+from graphmem.security.access import VISIBILITIES
+from graphmem.security.tokens import FILE, TokenFile
 from graphmem.settings import Settings
 
 FILES = {

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, DeadlineError, DiskFullError, ForbiddenError, GraphMemError, LimitError
-from graphmem.service.access import SCOPES, VISIBILITIES
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.security.access import SCOPES, VISIBILITIES
 from graphmem.settings import Limits, Settings
 from graphmem.store.cypher_guard import MOST_HOPS, checked
 from graphmem.store.cypher_words import FUNCTIONS, MOST_TOKENS, RESERVED, TABLES, Kind, tokens_of

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, DatabaseDamagedError, GraphMemError
+from graphmem.maintenance import backup as backups
 from graphmem.memory import importers, rules, sync
 from graphmem.memory.redact import redact
 from graphmem.memory.text import fingerprint
-from graphmem.service import backup as backups
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 RUNS = int(os.environ.get("FUZZ_RUNS", "1"))

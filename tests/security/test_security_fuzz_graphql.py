@@ -34,7 +34,7 @@ from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.limits import ServerLimits
 from graphmem.api.schema import build_schema
 from graphmem.api.serve import Server
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
 RUNS = int(os.environ.get("FUZZ_RUNS", "1"))

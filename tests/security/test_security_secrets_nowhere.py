@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphMem
-from graphmem._seal import sealed_json
 from graphmem.errors import BadInputError
 from graphmem.memory.redact import redact
+from graphmem.runtime.checksums import sealed_json
 from graphmem.settings import Settings
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"

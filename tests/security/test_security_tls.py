@@ -22,9 +22,9 @@ from cryptography.x509.oid import NameOID
 
 from graphmem.api.serve import Tls
 from graphmem.cli.serving import _expect_protection, _is_loopback
-from graphmem.client import RemoteGraphMem
+from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import ForbiddenError, SettingsError, UnauthenticatedError
-from graphmem.service import owner
+from graphmem.server import owner
 from graphmem.settings import Settings
 
 TOKEN = "open sesame"

@@ -13,10 +13,10 @@ from websockets.sync.client import connect
 from graphmem.errors import BadInputError, ForbiddenError, MemoryNotFoundError
 from graphmem.operations.declare import Sight
 from graphmem.operations.registry import registry
-from graphmem.service.access import SCOPES, VISIBILITIES, Access, Guarded, rule_of
-from graphmem.service.access import guarded as held
-from graphmem.service.graphmem import GraphMem
-from graphmem.service.tokens import Keys, TokenFile
+from graphmem.project.graphmem import GraphMem
+from graphmem.security.access import SCOPES, VISIBILITIES, Access, Guarded, rule_of
+from graphmem.security.access import guarded as held
+from graphmem.security.tokens import Keys, TokenFile
 
 REMEMBER = "mutation($input: RememberInput!) { remember(input: $input) { memory { id title relations { title } } result { outcome } } }"
 INITIALIZE = {

@@ -15,9 +15,9 @@ import pytest
 import graphmem
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.client import RemoteGraphMem
-from graphmem.service import owner
-from graphmem.service.graphmem import GraphMem
+from graphmem.client.connecting import RemoteGraphMem
+from graphmem.project.graphmem import GraphMem
+from graphmem.server import owner
 
 SOURCE = Path(networkx.__file__).parent
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.answers import to_json
 from graphmem.errors import GitError
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 
 BEFORE = {
     "shop/__init__.py": "from shop.orders import order\n",

@@ -17,9 +17,9 @@ import networkx as nx
 import pytest
 
 from graphmem.errors import BadInputError
-from graphmem.service import exporting
-from graphmem.service.diagram import Box, Diagram, Line, as_json, dot, graphml, mermaid
-from graphmem.service.svg import svg
+from graphmem.reports import exporting
+from graphmem.reports.diagram import Box, Diagram, Line, as_json, dot, graphml, mermaid
+from graphmem.reports.svg import svg
 
 AWKWARD = Diagram(
     'a "map" <of> it',

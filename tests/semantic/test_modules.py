@@ -13,7 +13,7 @@ import pytest
 from graphmem.analysis.semantic.naming import Known, named
 from graphmem.answers import to_json
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 
 
 def test_every_code_file_is_in_exactly_one_module(indexed):
@@ -78,7 +78,7 @@ def test_another_process_with_another_hash_seed_derives_the_same(small_tree, tmp
     program = (
         "import sys, json\n"
         "from graphmem.answers import to_json\n"
-        "from graphmem.service.graphmem import GraphMem\n"
+        "from graphmem.project.graphmem import GraphMem\n"
         f"{inspect.getsource(derived)}\n"
         "with GraphMem.open(sys.argv[1]) as service:\n"
         "    service.index(sys.argv[2])\n"

@@ -17,7 +17,7 @@ from graphmem.cli.commands.semantic import EntryKind as ByCommand
 from graphmem.errors import BadInputError
 from graphmem.model import ENTRY_RULES
 from graphmem.parsing.language import language_spec, languages
-from graphmem.service.graphmem import GraphMem
+from graphmem.project.graphmem import GraphMem
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from graphmem._seal import read_sealed_json, sealed_json
 from graphmem.errors import DatabaseDamagedError, DiskFullError, ResourceError, StoreClosedError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.store import live_file
 from graphmem.store.files import checksum
 from graphmem.store.lock import read_record

@@ -13,10 +13,10 @@ import typer
 from graphmem.cli import options
 from graphmem.cli.door import door
 from graphmem.errors import BadInputError
-from graphmem.service.inside import inside
+from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 
 class Format(StrEnum):
@@ -121,7 +121,7 @@ def report(
 
 
 def _graph(service: Service, form: Format, to: Path | None) -> int:
-    from graphmem.service import exporting
+    from graphmem.reports import exporting
 
     counted = exporting.Counted(service.export())
     _write(to, (piece.encode("utf-8", "surrogatepass") for piece in exporting.WRITERS[form.value](counted)))

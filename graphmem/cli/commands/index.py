@@ -63,15 +63,15 @@ def index(
     """
     flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
-        from graphmem._remote import RemoteGraphMem
         from graphmem.cli.interrupt import cancelled_by_interrupt
         from graphmem.cli.progress import followed, shown_progress
+        from graphmem.client.remote import RemoteGraphMem
 
         root = here.root_to_index()
         here.expect_files()
         service = here.service(create=True)
         if scip or runtime or coverage:
-            from graphmem.service.evidence import leave
+            from graphmem.project.outside_evidence import leave
 
             leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ())
         here.interrupted = "; the previous index is as it was"

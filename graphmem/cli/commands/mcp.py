@@ -12,7 +12,7 @@ from graphmem.cli.door import door
 from graphmem.errors import OwnerUnreachableError, WrongIndexError
 
 if TYPE_CHECKING:
-    from graphmem._remote import RemoteGraphMem
+    from graphmem.client.remote import RemoteGraphMem
     from graphmem.settings import Location
 
 
@@ -41,7 +41,7 @@ class _Standing:
 
     def service(self) -> RemoteGraphMem:
         """The server as it stands now."""
-        from graphmem.client import connect_or_start
+        from graphmem.client.connecting import connect_or_start
 
         if self._found is not None:
             try:

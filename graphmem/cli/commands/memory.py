@@ -18,7 +18,7 @@ from graphmem.errors import BadInputError, ForbiddenError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 ACTOR = "cli"
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")

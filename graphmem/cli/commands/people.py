@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
     from graphmem.answers import ImportAnswer
-    from graphmem.client import Service
+    from graphmem.client.connecting import Service
 
 
 def rules(
@@ -95,7 +95,7 @@ def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswe
 
 
 def _text(path: Path) -> str:
-    from graphmem.service.people import MAX_IMPORT_BYTES
+    from graphmem.project.people import MAX_IMPORT_BYTES
 
     try:
         if str(path) == "-":

@@ -15,7 +15,7 @@ from graphmem.cli.door import Door, door
 from graphmem.cli.output import plural
 
 if TYPE_CHECKING:
-    from graphmem.service.tokens import StoredToken, TokenFile
+    from graphmem.security.tokens import StoredToken, TokenFile
 
 app = typer.Typer(name="token", help="Tokens with which others ask the server of this index.", no_args_is_help=True)
 
@@ -46,7 +46,7 @@ def create(
     From the first token on the server asks everybody for one; this machine's own commands, hooks and editors go on as before.
     """
     with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.service.access import SHARED
+        from graphmem.security.access import SHARED
 
         tokens = _tokens(here)
         first = not tokens.exists
@@ -105,8 +105,8 @@ def revoke(
 
 def _tokens(here: Door) -> TokenFile:
     """Those of the index, which has to be there: a token of nothing opens nothing."""
-    from graphmem.client import expect_index
-    from graphmem.service.tokens import FILE, TokenFile
+    from graphmem.client.connecting import expect_index
+    from graphmem.security.tokens import FILE, TokenFile
 
     expect_index(here.location, create=False)
     return TokenFile(here.location.data_dir / FILE)

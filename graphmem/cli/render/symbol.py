@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphmem._inert import inert_lines
 from graphmem.answers import PathAnswer, Site, SymbolDetail, SymbolInfo
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
+from graphmem.runtime.safe_text import inert_lines
 
 
 def symbol(output: Output, detail: SymbolDetail, top: int) -> None:

@@ -1,0 +1,425 @@
+"""The operations of a running server: each is asked by its persisted document and decoded as its declared answer.
+
+What a client does beyond one request stands here as a method: what is split into several, what travels as a file, what follows a run.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import json
+import shutil
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import ImportAnswer, IndexState, IndexSummary, Missed, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
+from graphmem.answers.sessions import ObserveAnswer
+from graphmem.client.decode import decoder, variable
+from graphmem.client.wire import Wire
+from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
+from graphmem.model import IndexProgress
+from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
+from graphmem.operations.finding import find
+from graphmem.runtime.limits import disk_refusal
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo, SyncAnswer
+    from graphmem.answers.upkeep import BackupInfo, RebuildAllAnswer, RestoreAnswer
+    from graphmem.answers.vocabulary import EdgeKind
+    from graphmem.operations.memory import RememberInput
+    from graphmem.operations.registry import Operations
+else:
+    Operations = object  # at run time `__getattr__` answers for every operation that is not written here
+
+TIMEOUT_S: Final = 60.0  # between two pieces of an answer; the server's own limit is shorter
+LONG_S: Final = 600.0  # for an operation that may take minutes
+FOR_EVER: Final = 0.0  # a large index takes minutes, and the server ends by itself what cannot end
+PAGE: Final = 1_000  # rows one request of a list may bring
+MANY: Final = 2_000  # items of one request; their texts have to fit the server's bound on a body
+LARGE_TEXT: Final = 100_000  # characters; six times as many bytes as JSON still fit into one request
+BATCH_BYTES: Final = 512 << 10  # of events in one request; a server takes at least a mebibyte
+BATCH_EVENTS: Final = 5_000
+TEXT_CHARACTERS: Final = 32_768  # of a text of an event that is sent; the server keeps an eighth of it
+BACKUPS: Final = "backups"
+RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "tests")
+
+
+class RemoteGraphMem(Operations):
+    """A GraphMem that lives in another process. Thread-safe; operations and answers are those of `GraphMem`.
+
+    Args:
+        address: of the server, `http://127.0.0.1:8420`.
+        token: what it asks for; "" when it asks for nothing.
+        index: the one that is meant, as its `owner.json` names it; "" for that of the first answer. An answer of another is refused.
+
+    Example:
+        >>> with RemoteGraphMem("http://127.0.0.1:8420") as memory:
+        ...     memory.impact("Flask.dispatch_request", max_depth=3)
+    """
+
+    def __init__(self, address: str, token: str = "", index: str = "") -> None:
+        self.address = address
+        self._wire = Wire(address, token, TIMEOUT_S, index)
+
+    def __enter__(self) -> RemoteGraphMem:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: no connection is kept between requests, and the server goes on."""
+
+    def wait_until_ready(self, timeout_s: float | None = None) -> bool:
+        """Return True at once: the server says itself what is missing from an answer."""
+        return True
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """An operation of the server."""
+            operation = find(name)
+            if operation is None or operation.hints.client != "derived":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return lambda *args, **kwargs: self._call(operation, args, kwargs)
+
+        def __dir__(self) -> list[str]:
+            from graphmem.operations.registry import registry
+
+            return sorted({*super().__dir__(), *(one.name for one in registry().values() if one.hints.client == "derived")})
+
+    @staticmethod
+    def _operation(name: str) -> Operation:
+        found = find(name)
+        if found is None:
+            raise LookupError(name)
+        return found
+
+    def _call(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
+        """Ask the server one operation.
+
+        Raises:
+            GraphMemError: the one the server refused with.
+            TypeError: the arguments do not fit the operation's signature.
+        """
+        kwargs = {operation.hints.renamed.get(name, name): value for name, value in kwargs.items()}
+        given = operation.signature.bind(self, *args, **kwargs).arguments
+        variables: dict[str, Any] = {}
+        for one in operation.parameters:
+            if one.name in given and given[one.name] is not None and not (one.has(Filled) or one.has(Local)):
+                variables[camel(one.name)] = variable(one, given[one.name])
+        if operation.hints.packed is not None:
+            rest = variables.pop("given", {})
+            variables = {"input": {**variables, **rest}}
+        shape = getattr(operation.answer, "__shape__", None)
+        if shape is not None and shape.page:
+            return self._pages(operation, variables, timeout_s)
+        found = self._ask(operation, variables, timeout_s)
+        return decoder(operation.answer)(found)
+
+    def _ask(self, operation: Operation, variables: Mapping[str, Any], timeout_s: float | None = None) -> Any:
+        patience = timeout_s if timeout_s is not None else LONG_S if operation.hints.slow else None
+        return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
+
+    def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
+        """Rows `offset` to `offset + limit` of a connection, by as many requests as its pages ask for; and the total."""
+        defaults = {one.name: one.default for one in operation.parameters}
+        limit = int(variables.pop("limit", defaults["limit"]))
+        offset = int(variables.pop("offset", defaults["offset"]))
+        edges: list[Any] = []
+        while True:
+            at = offset + len(edges)
+            asked = {**variables, "first": min(limit - len(edges), PAGE), "after": cursor(at - 1) if at else None}
+            page = self._ask(operation, asked, timeout_s)
+            edges += page["edges"]
+            if len(edges) >= limit or not page["pageInfo"]["hasNextPage"]:
+                return decoder(operation.answer)({"edges": edges, "totalCount": page["totalCount"]})
+
+    # ---- the code
+
+    def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
+        """See `CodeOperations.symbol`."""
+        found = self._wire.ask("Symbol", ref=ref, source=source, first=PAGE)["symbol"]
+        info = decoder(SymbolInfo)
+        around: dict[str, Any] = {name: [_site(edge) for edge in found[camel(name)]["edges"]] for name in RELATIONS}
+        return SymbolDetail(
+            symbol=info(found),
+            doc=found["doc"],
+            modifiers=found["modifiers"],
+            complexity=found["complexity"],
+            parent=info(found["parent"]) if found["parent"] else None,
+            members=[info(edge["node"]) for edge in found["members"]["edges"]],
+            source=found.get("source") or "",
+            **around,
+        )
+
+    def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[EdgeKind] | None = None, limit: int = 500) -> Subgraph:
+        """See `CodeOperations.subgraph`. Nodes are fetched by pages."""
+        names = list(kinds) if kinds is not None else None
+        found = self._wire.ask("Subgraph", seeds=list(seeds), depth=depth, kinds=names, limit=limit)["subgraph"]
+        ids: list[str] = found["columns"]["nodes"]["id"]
+        pages = [self._wire.ask("Nodes", ids=ids[at : at + PAGE])["nodes"] for at in range(0, len(ids), PAGE)]
+        columns = found["columns"]["edges"]
+        edges = [list(row) for row in zip(*(columns[name] for name in ("src", "dst", "kind", "confidence", "rule")), strict=True)]
+        info, state, missed = decoder(SymbolInfo), decoder(IndexState), decoder(Missed)
+        return Subgraph(
+            [info(node) for page in pages for node in page],
+            edges,
+            found["truncated"],
+            state(found["state"]),
+            [missed(one) for one in found["missed"]],
+        )
+
+    def index(
+        self,
+        repo: str | None = None,
+        full: bool = False,
+        on_progress: Callable[[IndexProgress], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> IndexSummary:
+        """See `CodeOperations.index`. The server does it; `cancelled` ends the waiting, not the run."""
+        with self._followed(on_progress):
+            answer = self._waited_for(cancelled, repo=repo, full=full)
+        return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """See `CodeOperations.export`."""
+        return self._wire.lines("/export.jsonl")
+
+    def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
+        """The answer of an index run, which takes as long as it takes.
+
+        Raises:
+            IndexCancelledError: `cancelled` said yes; the run goes on.
+        """
+        answers: list[dict[str, Any]] = []
+        failures: list[GraphMemError] = []
+
+        def ask() -> None:
+            try:
+                answers.append(self._wire.ask("Index", timeout_s=FOR_EVER, wait=True, **variables))
+            except GraphMemError as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=ask, name="graphmem-index", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.1)
+            if cancelled is not None and cancelled():
+                raise IndexCancelledError(f"no longer waiting; the server at {self.address} goes on indexing", stage="waiting")
+        if failures:
+            raise failures[0]
+        return answers[0]
+
+    @contextlib.contextmanager
+    def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
+        """Progress of the server's runs while the block runs. Losing it does not end the block: the answer is what counts."""
+        if on_progress is None:
+            yield
+            return
+        over = threading.Event()
+
+        def follow() -> None:
+            with contextlib.suppress(GraphMemError):
+                for step in self._wire.stream("IndexProgress", follow=True):
+                    if over.is_set():
+                        return
+                    on_progress(IndexProgress(**step["indexProgress"]))
+
+        threading.Thread(target=follow, name="graphmem-progress", daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+
+    # ---- memories
+
+    def remember_many(
+        self,
+        items: Iterable[RememberInput],
+        *,
+        source: str | None = None,
+        embedding_model: str | None = None,
+        skip_invalid: bool = False,
+        actor: str = "",
+    ) -> RememberManyAnswer:
+        """See `MemoryOperations.remember_many`. The server bounds one request; more go in several, each of them one write."""
+        given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
+        listed = [{**given, **one} for one in items]
+        operation = self._operation("remember_many")
+        answers = [
+            self._call(operation, (listed[at : at + MANY],), {"skip_invalid": skip_invalid}) for at in range(0, max(1, len(listed)), MANY)
+        ]
+        counts = Counter[str]()
+        for answer in answers:
+            counts.update(answer.counts)
+        return RememberManyAnswer(
+            results=[one for answer in answers for one in answer.results],
+            refused=[one for answer in answers for one in answer.refused],
+            counts=dict(counts),
+            seconds=sum(answer.seconds for answer in answers),
+        )
+
+    def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002 - the word of the domain
+        """Make a pinned memory an ordinary confirmed one again."""
+        return self.pin(id, on=False)
+
+    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+        """See `MemoryOperations.import_memories`. A text larger than a GraphQL request may be goes to a resource of its own."""
+        if len(text) > LARGE_TEXT:
+            found = self._wire.post("/import", {"text": text, "path": path, "format": format}, LONG_S)["importMemories"]
+            return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
+        return self._call(self._operation("import_memories"), (text, path, format), {})  # type: ignore[no-any-return]
+
+    def sync_file(
+        self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True
+    ) -> SyncAnswer:
+        """See `MemoryOperations.sync_file`. A server takes MEMORY.md alone, and writes no personal memories into it.
+
+        Raises:
+            BadInputError: it is another file, or personal memories are wanted.
+        """
+        if personal:
+            raise BadInputError(
+                "personal memories are written into a file by the process that has the index open, and a server is running; "
+                "end the server, then sync",
+                argument="personal",
+            )
+        return self._call(self._operation("sync_file"), (path, dry_run), {})  # type: ignore[no-any-return]
+
+    # ---- sessions
+
+    def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
+        """See `SessionOperations.observe`. What is too much for one request goes in several, in order."""
+        if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
+            raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
+        taken = 0
+        ignored: Counter[str] = Counter()
+        touched: dict[str, None] = {}
+        ended: dict[str, None] = {}
+        early: list[str] = []
+        for batch in _batches(events):
+            answer = self._call(self._operation("observe"), (batch, session), {})
+            taken += answer.taken
+            ignored.update(answer.ignored)
+            touched.update(dict.fromkeys(answer.sessions))
+            ended.update(dict.fromkeys(answer.ended))
+            early = answer.early
+        return ObserveAnswer(taken, dict(sorted(ignored.items())), list(touched), list(ended), early)
+
+    # ---- upkeep: a server takes no paths, files travel through its own directory of backups
+
+    def doctor(self) -> dict[str, Any]:
+        """See `UpkeepOperations.doctor`."""
+        found: dict[str, Any] = self._ask(self._operation("doctor"), {}, FOR_EVER)
+        return {**found, "project": self.project(), "served_at": self.address}
+
+    def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
+        """See `UpkeepOperations.backup`. The server writes it into its own directory; from there it is copied to `dest`."""
+        target = Path(dest).expanduser().absolute() if dest is not None else None
+        if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
+            raise BadInputError(f"{target} already exists; choose a new file or a directory", argument="dest", path=str(target))
+        made: BackupInfo = self._call(self._operation("backup"), (), {"portable": portable}, FOR_EVER)
+        if target is None:
+            return made
+        source = _here(Path(made.path))
+        if target.suffix != ".zip" or target.is_dir():
+            target = target / source.name
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                target.unlink(missing_ok=True)
+            elsewhere = f"name another folder; the backup is at {source}"
+            raise disk_refusal(error, "copying the backup", target.parent, elsewhere) from error
+        source.unlink()
+        return dataclasses.replace(made, path=str(target))
+
+    def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
+        """See `UpkeepOperations.restore`. The file is copied into the server's own directory for the time of the restore."""
+        path = Path(file).expanduser()
+        data_dir = Path(self.project().data_dir)
+        own = data_dir / BACKUPS
+        known = own / path.name
+        operation = self._operation("restore")
+        if (path.name == str(file) and not path.exists()) or (known.exists() and path.exists() and known.samefile(path)):
+            return self._call(operation, (path.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
+        if not path.is_file():
+            raise BadInputError(f"{path} not found; `graphmem backup --list` shows the backups", argument="file", path=str(path))
+        _here(data_dir)
+        given = own / f"given-{path.name}"
+        try:
+            own.mkdir(exist_ok=True)
+            shutil.copyfile(path, given)
+            return self._call(operation, (given.name, rules), {}, FOR_EVER)  # type: ignore[no-any-return]
+        except OSError as error:
+            raise disk_refusal(error, f"copying {path} to {own}", own) from error
+        finally:
+            with contextlib.suppress(OSError):
+                given.unlink(missing_ok=True)
+
+    def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
+        """See `UpkeepOperations.rebuild`; of the project the server has."""
+        with self._followed(on_progress):
+            return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
+
+
+def cursor(offset: int) -> str:
+    """The cursor of the row at a 0-based offset."""
+    return base64.b64encode(f"offset:{offset}".encode()).decode("ascii")
+
+
+def _site(edge: Mapping[str, Any]) -> Site:
+    kind, source = edge["kind"], edge["source"].lower()
+    return Site(decoder(SymbolInfo)(edge["node"]), kind, edge["confidence"], source, edge["rule"], list(edge["lines"]))
+
+
+def _here(path: Path) -> Path:
+    """A path of the server, if this is its machine.
+
+    Raises:
+        BadInputError: it is not.
+    """
+    if not path.exists():
+        raise BadInputError(
+            f"the server is on another machine, where {path} is; run the command there, or without a path", argument="path", path=str(path)
+        )
+    return path
+
+
+def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    size = 0
+    for event in events:
+        sent = _sendable(event)
+        weight = len(json.dumps(sent))
+        if batch and (size + weight > BATCH_BYTES or len(batch) >= BATCH_EVENTS):
+            yield batch
+            batch, size = [], 0
+        batch.append(sent)
+        size += weight
+    if batch:
+        yield batch
+
+
+def _sendable(value: Any, depth: int = 4) -> Any:
+    """A value as JSON has it; long texts lose their middle, which no server would keep."""
+    if isinstance(value, str):
+        half = TEXT_CHARACTERS // 2
+        return value if len(value) <= TEXT_CHARACTERS else f"{value[:half]}\n…\n{value[-half:]}"
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if depth and isinstance(value, Mapping):
+        return {str(name): _sendable(inner, depth - 1) for name, inner in value.items()}
+    if depth and isinstance(value, (list, tuple)):
+        return [_sendable(inner, depth - 1) for inner in value[:1_000]]
+    return None

@@ -1,0 +1,183 @@
+"""GraphQL as the Python client speaks it: one HTTP request a question, answers rebuilt as dataclasses.
+
+Only the standard library, because the command line asks a running server through this and has to be fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+from graphmem import answers, errors
+from graphmem.client.decode import decoder
+from graphmem.runtime.identity import INDEX_HEADER
+
+GRAPHQL_PATH = "/graphql"
+
+_ERRORS: dict[str, type[errors.GraphMemError]] = {
+    "BAD_INPUT": errors.BadInputError,
+    "LIMIT": errors.LimitError,
+    "TIMEOUT": errors.DeadlineError,
+    "UNAUTHENTICATED": errors.UnauthenticatedError,
+    "FORBIDDEN": errors.ForbiddenError,
+    "CONFLICT": errors.StoreBusyError,
+}
+
+
+class Wire:
+    """Requests to one server. Thread-safe: every request has a connection of its own, and no proxy is asked.
+
+    Args:
+        address: of the server.
+        token: what it asks for; "" when it asks for nothing.
+        timeout_s: how long to wait for the next bytes of an answer.
+        index: the one that is meant (see `graphmem.runtime.identity`); "" for that of the first answer. A server that serves
+            another does nothing and is not believed.
+    """
+
+    def __init__(self, address: str, token: str, timeout_s: float, index: str = "") -> None:
+        self.address = address
+        self._index = index
+        self._parts = urlsplit(address)
+        if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
+            raise errors.BadInputError(f"{address!r} is no address of a server; write http://host:port", argument="address", value=address)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._timeout_s = timeout_s
+
+    def ask(
+        self, operation: str, timeout_s: float | None = None, more: Mapping[str, Any] | None = None, **variables: Any
+    ) -> dict[str, Any]:
+        """The data of one of the operations in `queries/operations`; variables that are None keep their default.
+
+        Args:
+            operation: its name.
+            timeout_s: how long to wait for the next bytes; None for this wire's usual patience, 0 for ever.
+            more: variables whose names Python keeps for itself.
+            **variables: by their GraphQL names.
+
+        Raises:
+            GraphMemError: the one the server refused with.
+            OwnerUnreachableError: nobody answers.
+        """
+        with self._request(
+            "POST", GRAPHQL_PATH, _body(operation, {**variables, **(more or {})}), "application/json", timeout_s
+        ) as response:
+            answer = _json(response.read())
+        if answer is None:
+            raise self._unreachable(f"answered {response.status} {response.reason}")
+        if answer.get("errors"):
+            raise error_of(answer["errors"][0])
+        return dict(answer["data"])
+
+    def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """The data of a resource that takes JSON and is no operation; raises what `ask` raises."""
+        with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
+            answer = _json(response.read())
+        if answer is None:
+            raise self._unreachable(f"answered {response.status} {response.reason}")
+        if answer.get("errors"):
+            raise error_of(answer["errors"][0])
+        return dict(answer["data"])
+
+    def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
+        """The data of each step of a subscription, as server-sent events."""
+        with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:
+            data: list[bytes] = []
+            for raw in response:
+                line = raw.rstrip(b"\r\n")
+                if line.startswith(b"data:"):
+                    data.append(line[5:].lstrip())
+                elif not line and data:
+                    step = _json(b"\n".join(data))
+                    data.clear()
+                    if step and step.get("errors"):
+                        raise error_of(step["errors"][0])
+                    if step and step.get("data"):
+                        yield step["data"]
+
+    def lines(self, path: str) -> Iterator[dict[str, Any]]:
+        """JSON objects of a resource that holds one a line."""
+        with self._request("GET", path, None, "application/x-ndjson", 0) as response:
+            if response.status != 200:
+                answer = _json(response.read()) or {}
+                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"answered {response.status}")
+            for line in response:
+                yield json.loads(line)
+
+    @contextlib.contextmanager
+    def _request(self, method: str, path: str, body: bytes | None, accept: str, timeout_s: float | None) -> Iterator[HTTPResponse]:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        patience = self._timeout_s if timeout_s is None else timeout_s or None
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=patience)
+        headers = {"Accept": accept, **self._headers}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if self._index:
+            headers[INDEX_HEADER] = self._index
+        with contextlib.closing(connection):
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
+                response = connection.getresponse()
+            except TimeoutError as reason:
+                raise self._unreachable(f"no answer within {patience:g} s") from reason
+            except (OSError, HTTPException) as reason:
+                raise self._unreachable(str(reason) or type(reason).__name__) from reason
+            self._expect_index(response)
+            try:
+                yield response
+            except (OSError, HTTPException) as reason:
+                raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})") from reason
+
+    def _expect_index(self, response: HTTPResponse) -> None:
+        """See that an answer comes from the index that is meant.
+
+        Raises:
+            WrongIndexError: it comes from another, or from a program that has none.
+        """
+        found = response.getheader(INDEX_HEADER, "")
+        if not self._index:
+            self._index = found
+        elif found != self._index and (found or response.status < 400):  # what stands in front of a server fails without naming one
+            what = "and refused this request" if response.status == 421 else "so its answer was not taken"
+            raise errors.WrongIndexError(
+                f"the server at {self.address} does not serve this index, {what}; ask again, which looks up who does",
+                address=self.address,
+                expected=self._index,
+                found=found,
+            )
+
+    def _unreachable(self, what: str) -> errors.OwnerUnreachableError:
+        return errors.OwnerUnreachableError(
+            f"the server at {self.address}: {what}; `graphmem serve` starts it again, or says which process to end first",
+            address=self.address,
+        )
+
+
+def _body(operation: str, variables: Mapping[str, Any]) -> bytes:
+    given = {name: value for name, value in variables.items() if value is not None}
+    return json.dumps({"operationName": operation, "variables": given}).encode()
+
+
+def _json(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
+    """The error a server refused with, as the verb would have raised it here."""
+    message = str(error.get("message", "the server refused"))
+    facts: dict[str, Any] = {name: value for name, value in dict(error.get("extensions") or {}).items() if name != "code"}
+    code = (error.get("extensions") or {}).get("code", "INTERNAL")
+    kind = getattr(errors, str(facts.pop("error", "")), None)
+    if not (isinstance(kind, type) and issubclass(kind, errors.GraphMemError)):
+        kind = _ERRORS.get(code, errors.GraphMemError)  # refused before a verb was called
+    if kind is errors.AmbiguousSymbolError:
+        facts["candidates"] = [decoder(answers.SymbolInfo)(one) for one in facts.get("candidates", ())]
+    return kind(message, **facts)

@@ -1,0 +1,227 @@
+"""Where the history of co-edits is kept: one SQLite file beside the database, an append-only log of changes.
+
+A change is a commit or an agent's session: which files were touched together, when, and what was renamed or deleted by it. The log
+is the truth; weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it and can be made again. Writing one change is
+one SQLite transaction in write-ahead mode: what was acknowledged outlives the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import HistoryError
+from graphmem.runtime.checksums import seal, unseal
+from graphmem.runtime.sqlite_file import Sidefile
+
+AGENT: Final = "agent"
+GIT: Final = "git"
+_SCHEMA: Final = (
+    "CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, key TEXT, at REAL NOT NULL, "
+    "author TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (source, key))",
+)
+_FILE: Final = Sidefile("1", _SCHEMA, "epoch", HistoryError, "delete it and index again", explicit=True)
+_CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
+
+
+class Change(NamedTuple):
+    """Files that were touched together, and what else happened to paths."""
+
+    source: str  # AGENT or GIT
+    at: float  # seconds since 1970, UTC
+    files: tuple[str, ...]  # from the project's root, with '/', each once; in the order they were touched when `offsets` says when
+    key: str = ""  # commit or session, recorded once; "" is never the same as another
+    author: str = ""  # hash of who did it; ""
+    deleted: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()  # (old, new), before `files` are counted
+    offsets: tuple[float, ...] = ()  # seconds from the first touch of the change to the first touch of each file
+    counted: bool = True  # False: too many files to say that they belong together; renames and churn still count
+
+
+class Entry(NamedTuple):
+    """A change as it was recorded."""
+
+    seq: int
+    change: Change
+
+
+class HistoryLog:
+    """The changes of one project. Any thread may call it.
+
+    Args:
+        path: the SQLite file; made by the first change, so that a project without history has none.
+
+    Raises:
+        HistoryError: from every method: the file is damaged, of another version, or the disk refuses.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever recorded."""
+        return self._connection is not None or self.path.exists()
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is asked."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+                seal(self.path)
+
+    def append(self, changes: Iterable[Change]) -> int:
+        """Record changes in one transaction and return how many were new or different.
+
+        A change whose source and key are there already takes the place of the former one.
+        """
+        with self._writing() as db:
+            return _put(db, changes)
+
+    def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
+        """Take changes of a source out, record others and set meta values, all or nothing; how many were recorded.
+
+        Args:
+            source: of the changes that go.
+            gone: their keys; None for all.
+            changes: what comes, consumed while the transaction is open, `_CHUNK` at a time.
+            meta: what to set with it.
+        """
+        with self._writing() as db:
+            removed = 0
+            if gone is None:
+                removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount
+            else:
+                for key in gone:
+                    removed += db.execute("DELETE FROM change WHERE source = ? AND key = ?", (source, key)).rowcount
+            written = _put(db, changes)
+            if removed:
+                _bump(db)
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+            return written
+
+    def erase(self, source: str) -> int:
+        """Take every change of a source out for good, also from the pages of the file; how many there were."""
+        with self._writing() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount
+            _bump(db)
+        self._select("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    def since(self, seq: int) -> Iterator[Entry]:
+        """Changes after a place in the log, in the order they were recorded."""
+        while rows := self._select(
+            "SELECT seq, source, key, at, author, body FROM change WHERE seq > ? ORDER BY seq LIMIT ?", (seq, _CHUNK)
+        ):
+            for number, source, key, at, author, body in rows:
+                yield Entry(number, _change(source, key or "", at, author, body))
+            seq = rows[-1][0]
+
+    def mark(self) -> tuple[str, int]:
+        """(epoch, last place): a new epoch means that something was taken out or changed, so that what was derived is void."""
+        if not self.exists:
+            return ("", 0)
+        with self._lock:
+            epoch = "".join(value for (value,) in self._select("SELECT value FROM meta WHERE key IN ('id', 'epoch') ORDER BY key"))
+            return (epoch, self._select("SELECT coalesce(max(seq), 0) FROM change")[0][0])
+
+    def counts(self) -> dict[str, int]:
+        """How many changes there are of each source."""
+        if not self.exists:
+            return {}
+        return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
+
+    def meta(self) -> dict[str, str]:
+        """What was set by `exchange`, and the log's own facts."""
+        return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                db = self._open(create=True)
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    unseal(db)
+                    yield db
+            except sqlite3.Error as error:
+                raise HistoryError(
+                    f"{self.path} cannot be written ({error}); make room, or delete it and index again",
+                    path=str(self.path),
+                    reason=str(error),
+                ) from error
+
+    def _select(self, statement: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        with self._lock:
+            try:
+                return self._open().execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                self.close()
+                raise _FILE.unreadable(self.path, error) from error
+
+    def _open(self, *, create: bool = False) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _FILE.connect(self.path, create=create)
+        return self._connection
+
+
+def _put(db: sqlite3.Connection, changes: Iterable[Change]) -> int:
+    written = 0
+    replaced = False
+    for one in changes:
+        body = _body(one)
+        if one.key:
+            found = db.execute("SELECT seq, at, author, body FROM change WHERE source = ? AND key = ?", (one.source, one.key)).fetchone()
+            if found is not None:
+                if found[1:] == (one.at, one.author, body):
+                    continue
+                db.execute("UPDATE change SET at = ?, author = ?, body = ? WHERE seq = ?", (one.at, one.author, body, found[0]))
+                replaced = True
+                written += 1
+                continue
+        db.execute(
+            "INSERT INTO change (source, key, at, author, body) VALUES (?, ?, ?, ?, ?)",
+            (one.source, one.key or None, one.at, one.author, body),
+        )
+        written += 1
+    if replaced:
+        _bump(db)
+    return written
+
+
+def _bump(db: sqlite3.Connection) -> None:
+    """What was derived from the log so far no longer holds."""
+    db.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
+
+
+def _body(one: Change) -> str:
+    """The parts of a change that are there, by their first letter."""
+    parts: dict[str, Any] = {"f": one.files}
+    parts |= {name: value for name, value in (("d", one.deleted), ("r", one.renamed), ("o", one.offsets)) if value}
+    if not one.counted:
+        parts["x"] = 1
+    return json.dumps(parts, separators=(",", ":"))
+
+
+def _change(source: str, key: str, at: float, author: str, body: str) -> Change:
+    parts = json.loads(body)
+    return Change(
+        source,
+        at,
+        tuple(parts["f"]),
+        key,
+        author,
+        tuple(parts.get("d", ())),
+        tuple((old, new) for old, new in parts.get("r", ())),
+        tuple(parts.get("o", ())),
+        "x" not in parts,
+    )

@@ -1,0 +1,204 @@
+"""The history of co-edits in memory: changes by file, renames followed. Derived from `history_log`, kept up to date with it.
+
+No pair is stored. A file's list of changes, and each change's list of files, answer every question about pairs exactly, with the weights
+of the moment: a file of 2,000 changes costs milliseconds, and a new change costs its own files and nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from graphmem.history.change_log import GIT, Change, HistoryLog
+
+MAX_FILES: Final = 30  # a change of more says little about any two of them
+
+
+class FileFacts(NamedTuple):
+    """What history knows of one file under all its names."""
+
+    path: str
+    changes: int  # commits and sessions that touched it, large ones included
+    commits: int
+    first_at: float  # seconds since 1970
+    last_at: float
+    authors: dict[str, int]  # hash -> commits
+    recent: float  # commits, each halved for every `half_life` of its age
+
+
+@dataclass
+class _Node:
+    """A file under all its names."""
+
+    path: str
+    alive: bool = True
+    changes: list[int] = field(default_factory=list)  # numbers of the counted changes that touched it, as applied
+    all: list[int] = field(default_factory=list)  # likewise, also of those too large to count
+
+
+class History:
+    """All changes, ready to be asked. Make one with `follow`; readers and `follow` may come from any thread.
+
+    Attributes:
+        groups: for each change the numbers of its files, in its own order, each once.
+        at: for each change its time.
+        from_git: for each change whether a commit made it.
+        offsets: for changes that say so, the seconds from its beginning to the first touch of each file.
+        by_word: files by the words of their base name.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.nodes: list[_Node] = []
+        self.groups: list[tuple[int, ...]] = []
+        self.at: list[float] = []
+        self.from_git: list[bool] = []
+        self.counted = 0  # changes that are small enough to say which files belong together
+        self.offsets: dict[int, dict[int, float]] = {}
+        self.by_word: dict[str, set[int]] = {}
+        self.authors: list[str] = []
+        self.now = 0.0  # time of the newest change: ages are counted back from here
+        self.by_path: dict[str, int] = {}
+        self._epoch = ""
+        self._seq = 0
+        self._last = float("-inf")  # time of the newest change that was applied
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def follow(self, log: HistoryLog) -> History:
+        """Take in what the log has and this has not. Costs what is new, unless it comes before what is known or something was taken out.
+
+        The answer depends on what is in the log and when it happened, not on the order it was recorded in: a rename holds for
+        what was touched before it. Changes of one moment count in the order they were recorded.
+        """
+        with self.lock:
+            epoch, seq = log.mark()
+            if epoch != self._epoch or seq < self._seq:
+                self._reset()
+                self._epoch = epoch
+            if seq > self._seq:
+                entries = sorted(log.since(self._seq), key=lambda one: (one.change.at, one.seq))
+                if entries[0].change.at < self._last:
+                    self._reset()
+                    self._epoch = epoch
+                    entries = sorted(log.since(0), key=lambda one: (one.change.at, one.seq))
+                for entry in entries:
+                    self._apply(entry.change)
+                self._last = entries[-1].change.at
+                self._seq = max(entry.seq for entry in entries)
+        return self
+
+    def _apply(self, change: Change) -> None:
+        for old, new in change.renamed:
+            self._rename(old, new)
+        for path in change.deleted:
+            if path in self.by_path:
+                self.nodes[self.by_path[path]].alive = False
+        if not change.files:
+            return
+        number = len(self.groups)
+        group = tuple(dict.fromkeys(self._node(path) for path in change.files))
+        self.groups.append(group)
+        self.at.append(change.at)
+        self.from_git.append(change.source == GIT)
+        self.counted += change.counted
+        self.authors.append(change.author)
+        if change.offsets:
+            self.offsets[number] = {self.by_path[path]: at for path, at in zip(change.files, change.offsets, strict=True)}
+        self.now = max(self.now, change.at)
+        for one in group:
+            node = self.nodes[one]
+            node.alive = True
+            node.all.append(number)
+            if change.counted:
+                node.changes.append(number)
+
+    def _node(self, path: str) -> int:
+        number = self.by_path.get(path)
+        if number is None:
+            number = self.by_path[path] = len(self.nodes)
+            self.nodes.append(_Node(path))
+            self._name(number)
+        return number
+
+    def _name(self, number: int) -> None:
+        for word in words(self.nodes[number].path):
+            self.by_word.setdefault(word, set()).add(number)
+
+    def _unname(self, number: int) -> None:
+        for word in words(self.nodes[number].path):
+            self.by_word[word].discard(number)
+
+    def _rename(self, old: str, new: str) -> None:
+        number = self.by_path.get(old)
+        if number is None or old == new:
+            return
+        del self.by_path[old]
+        self._unname(number)
+        there = self.by_path.get(new)
+        if there is None:
+            self.by_path[new] = number
+            self.nodes[number].path = new
+            self._name(number)
+            return
+        moved, kept = self.nodes[number], self.nodes[there]
+        for one in moved.all:
+            self.groups[one] = tuple(dict.fromkeys(there if node == number else node for node in self.groups[one]))
+            if one in self.offsets:
+                at = self.offsets[one]
+                at[there] = min(at.pop(number), at.get(there, float("inf")))
+        kept.all = sorted({*kept.all, *moved.all})
+        kept.changes = sorted({*kept.changes, *moved.changes})
+        kept.alive = True
+        moved.alive, moved.all, moved.changes = False, [], []
+
+    def known(self, path: str) -> int | None:
+        """The number of a file; None when history has not met it."""
+        return self.by_path.get(path)
+
+    def latest(self, count: int) -> set[int]:
+        """At least so many files of the newest changes, if there are as many."""
+        found: set[int] = set()
+        for group in reversed(self.groups):
+            found.update(group)
+            if len(found) >= count:
+                break
+        return found
+
+    def files(self, half_life_s: float) -> Iterator[FileFacts]:
+        """Every living file that history knows, by path."""
+        for path in sorted(self.by_path):
+            node = self.nodes[self.by_path[path]]
+            if node.alive and node.all:
+                yield self._facts(node, half_life_s)
+
+    def _facts(self, node: _Node, half_life_s: float) -> FileFacts:
+        authors: dict[str, int] = {}
+        commits, recent = 0, 0.0
+        for one in node.all:
+            if self.from_git[one]:
+                commits += 1
+                recent += 0.5 ** ((self.now - self.at[one]) / half_life_s)
+                if self.authors[one]:
+                    authors[self.authors[one]] = authors.get(self.authors[one], 0) + 1
+        times = [self.at[one] for one in node.all]
+        return FileFacts(node.path, len(node.all), commits, min(times), max(times), authors, recent)
+
+
+_SPLIT: Final = re.compile(r"[_\W]+")
+_EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
+
+
+@functools.lru_cache(maxsize=100_000)
+def words(path: str) -> frozenset[str]:
+    """Words of a base name, lower case, without its ending and without what tests add."""
+    stem = path.rsplit("/", 1)[-1]
+    return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS

@@ -1,0 +1,248 @@
+"""Which files move with these: ranked by what history has seen, by names and edges of the code for files it has hardly seen.
+
+A file's score is a product, kept as a sum of logarithms whose terms are the parts of every answer:
+
+    score = log(strength / strongest + 0.01)          moved with them, see `_strengths`
+          + 0.5 * log(lately + 0.02)                  moved with them in their own last changes, see `_lately`
+          + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
+          - 0.3 * log(1 + changes since its last one) what was touched lately is touched again
+          + 0.5 if an edge of the code joins them
+
+and when several files are given, what speaks for belonging to all of them:
+
+          + 0.6 if it lies in the folder of one of them
+          - 0.2 * log(1 + changes since it last moved with the one it moved with the longest ago)
+
+The form and the numbers were chosen on the histories of two projects and did well on four others: `benchmarks/coaccess.py` prints the
+table of what was tried. Neighbouring values do as well, so nothing hangs on a second digit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from math import log, log1p, sqrt
+from typing import Final, NamedTuple
+
+from graphmem.history.co_edits import History, words
+
+DAY_S: Final = 86_400.0
+LEADS: Final = 0.8  # one side leads when it comes first in this share of the sessions that say
+VIA: Final = 30  # files through which a second step is looked for, the strongest first
+LEAST_LATELY: Final = 0.02
+RECENT: Final = 50  # files touched last, which stand in when neither history nor names say anything
+
+
+class Weights(NamedTuple):
+    """The numbers of the ranking."""
+
+    age_days: float = 30.0  # a change weighs 1 / sqrt(1 + age / this): half as much after 90 days, a tenth after eight years
+    age_power: float = 0.5
+    spread: float = 1.3  # and 1 / (its other files) ** this
+    overlap: float = 4.0  # and (how many of the given files it touched) ** this
+    floor: float = 0.01
+    names: float = 1.7
+    since: float = 0.3
+    edge: float = 0.5
+    lately: float = 0.5
+    half: float = 5.0  # changes of a given file after which one counts half in `lately`
+    folder: float = 0.6  # this and the next: only with several files
+    apart: float = 0.2
+
+
+WEIGHTS: Final = Weights()
+
+
+class Ranked(NamedTuple):
+    """One file that something speaks for."""
+
+    node: int
+    score: float
+    parts: dict[str, float]
+    depth: int
+    via: int  # the file between, for depth 2; else -1
+
+
+class Evidence(NamedTuple):
+    """What the changes say of one file and those it was asked for, counted, without decay."""
+
+    support: int  # changes that touched it with one of them
+    commits: int  # of them commits
+    confidence: float  # share of the changes of those files that touched it too
+    lift: float  # confidence over the share of all changes that touched it
+    direction: str  # follows | leads | mixed | ""
+    delay_s: float
+    last_at: float
+
+
+def rank(
+    history: History,
+    files: Sequence[str],
+    *,
+    edges: Mapping[str, Collection[str]] | None = None,
+    depth: int = 1,
+    min_support: int = 0,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """Every living file that anything speaks for, best first; ties by path.
+
+    Args:
+        history: what was seen; its newest change is the moment that ages are counted back from, so that the same history
+            gives the same answer on another day.
+        files: those asked about, known or not.
+        edges: paths that edges of the code join with these files.
+        depth: 2 also goes on from the files that moved with these: the shares of both steps are multiplied.
+        min_support: pairs seen in fewer changes do not count; from 1 on names and edges alone find nothing.
+        weights: the numbers of the ranking.
+    """
+    given = {number for path in files if (number := history.known(path)) is not None}
+    strengths, via = _walk(history, given, depth, min_support, weights)
+    linked = {number for path in edges or () if (number := history.known(path)) is not None}
+    names = _names(history, files, None if min_support == 0 else strengths)
+    candidates = set(strengths)
+    if min_support == 0:
+        candidates |= names.keys() | linked | history.latest(RECENT + len(given))
+    strongest = max(strengths.values(), default=1.0)
+    lately = _lately(history, given, weights)
+    together = _last_together(history, given) if len(given) > 1 else {}
+    folders = {path.rpartition("/")[0] for path in files} if len(given) > 1 else set()
+    total = len(history)
+    found = []
+    for node in candidates - given:
+        one = history.nodes[node]
+        if not one.alive:
+            continue
+        parts = {
+            "moved": log(strengths.get(node, 0.0) / strongest + weights.floor),
+            "names": weights.names * sqrt(names.get(node, 0.0)),
+            "recent": -weights.since * log1p(total - one.all[-1] if one.all else total),
+            "edge": weights.edge if node in linked else 0.0,
+            "lately": weights.lately * log(lately.get(node, 0.0) + LEAST_LATELY),
+            "folder": weights.folder if one.path.rpartition("/")[0] in folders else 0.0,
+            "apart": -weights.apart * log1p(total - together.get(node, -1)) if together else 0.0,
+        }
+        found.append(Ranked(node, sum(parts.values()), parts, 2 if node in via else 1, via.get(node, -1)))
+    found.sort(key=lambda one: (-one.score, history.nodes[one.node].path))
+    return found
+
+
+def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
+    """How strongly files moved with the given ones, at most 1 in all for each step, and between which the second step lies."""
+    first = _shares(_strengths(history, given, min_support, weights))
+    via: dict[int, int] = {}
+    if depth < 2:
+        return first, via
+    both = dict(first)
+    best: dict[int, float] = {}
+    for middle in sorted(first, key=lambda node: (-first[node], history.nodes[node].path))[:VIA]:
+        for node, share in _shares(_strengths(history, {middle}, min_support, weights)).items():
+            if node in given:
+                continue
+            strength = first[middle] * share
+            both[node] = both.get(node, 0.0) + strength
+            if node not in first and strength > best.get(node, 0.0):
+                best[node], via[node] = strength, middle
+    return both, via
+
+
+def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
+    """For each other file the sum over the changes it shares with the given ones: overlap**4 / others**1.3 / sqrt(1 + age / 30 days).
+
+    A change that touches few other files says more of each. Of two given files, a change that has both says far more than
+    one that has either: the power was measured, as the rest was.
+    """
+    overlaps: dict[int, int] = defaultdict(int)
+    for one in given:
+        for change in history.nodes[one].changes:
+            overlaps[change] += 1
+    out: dict[int, float] = defaultdict(float)
+    support: dict[int, int] = defaultdict(int)
+    scale = weights.age_days * DAY_S
+    for change in sorted(overlaps):
+        group = history.groups[change]
+        others = len(group) - overlaps[change]
+        if others:
+            age = max(0.0, history.now - history.at[change])
+            weight: float = overlaps[change] ** weights.overlap / others**weights.spread / (1.0 + age / scale) ** weights.age_power
+            for node in group:
+                if node not in given:
+                    out[node] += weight
+                    support[node] += 1
+    return {node: value for node, value in out.items() if support[node] >= min_support}
+
+
+def _lately(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
+    """For each other file the sum over the changes of each given one, the newest first: 1 / (1 + its place / 5) / others.
+
+    Ages by the calendar say little of a file that is touched twice a year; its own changes are its clock.
+    """
+    out: dict[int, float] = defaultdict(float)
+    for one in sorted(given):
+        for place, change in enumerate(reversed(history.nodes[one].changes)):
+            group = history.groups[change]
+            for node in group:
+                if node not in given:
+                    out[node] += 1 / (1 + place / weights.half) / (len(group) - 1)
+    return out
+
+
+def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
+    """For each other file the change in which it last moved with the given one it moved with the longest ago; -1: never with one."""
+    out: dict[int, int] = {}
+    for place, one in enumerate(sorted(given)):
+        last = {node: change for change in history.nodes[one].changes for node in history.groups[change]}  # ascending: the last one stays
+        out = {node: min(out.get(node, -1), last.get(node, -1)) for node in {*out, *last}} if place else last
+    return out
+
+
+def _shares(values: Mapping[int, float]) -> dict[int, float]:
+    total = sum(values.values())
+    return {node: value / total for node, value in values.items()}
+
+
+def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
+    """What the changes say of each of some files and those asked about."""
+    seeds = {number for path in files if (number := history.known(path)) is not None}
+    theirs = {change for seed in seeds for change in history.nodes[seed].changes}
+    return [_evidence(history, seeds, theirs, node) for node in nodes]
+
+
+def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) -> Evidence:
+    both = sorted(theirs.intersection(history.nodes[node].changes))
+    if not both:
+        return Evidence(0, 0, 0.0, 0.0, "", 0.0, 0.0)
+    delays = []
+    for change in both:
+        offsets = history.offsets.get(change)
+        if offsets:
+            delays.append(offsets[node] - min(at for one, at in offsets.items() if one in seeds))
+    after = sum(delay > 0 for delay in delays)
+    before = sum(delay < 0 for delay in delays)
+    direction = "" if not delays else "follows" if after >= LEADS * len(delays) else "leads" if before >= LEADS * len(delays) else "mixed"
+    confidence = len(both) / len(theirs)
+    return Evidence(
+        len(both),
+        sum(history.from_git[change] for change in both),
+        confidence,
+        confidence * history.counted / len(history.nodes[node].changes),
+        direction,
+        sum(delays) / len(delays) if delays else 0.0,
+        max(history.at[change] for change in both),
+    )
+
+
+def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
+    """Mean likeness of the base names of living files to those given, where it is not 0."""
+    given = [words(path) for path in files]
+    out: dict[int, float] = {}
+    alike = only if only is not None else {node for mine in given for word in mine for node in history.by_word.get(word, ())}
+    for node in alike:
+        theirs = words(history.nodes[node].path)
+        likeness = sum(_likeness(theirs, mine) for mine in given) / len(given)
+        if likeness:
+            out[node] = likeness
+    return out
+
+
+def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b) if a and b else 0.0

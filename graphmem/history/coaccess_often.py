@@ -1,0 +1,56 @@
+"""Which files most work on some places needs: what to read before it begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.history.co_edits import History
+
+LEAST_CHANGES: Final = 3  # of a place, before anything is said of it
+LEAST_SHARE: Final = 0.5  # of its changes
+
+
+class Often(NamedTuple):
+    """A file that most changes of some places touched."""
+
+    path: str
+    share: float  # of those changes, in (LEAST_SHARE, 1]
+    touched: int  # changes of them that touched it
+    changes: int  # of the places
+
+
+def often_with(history: History, places: Sequence[str]) -> list[Often]:
+    """Living files that more than half of the changes of some files or folders touched, most often first, ties by path.
+
+    Sessions and commits count alike, those too large to say anything about two files do not.
+
+    Args:
+        history: what was seen.
+        places: files or folders, from the root; a change of any of them counts once.
+    """
+    nodes = {number for place in places for number in _within(history, place)}
+    changes = {change for node in nodes for change in history.nodes[node].changes}
+    if len(changes) < LEAST_CHANGES:
+        return []
+    touched: dict[int, int] = {}
+    for change in changes:
+        for node in history.groups[change]:
+            touched[node] = touched.get(node, 0) + 1
+    often = [
+        Often(history.nodes[node].path, count / len(changes), count, len(changes))
+        for node, count in touched.items()
+        if count > LEAST_SHARE * len(changes) and history.nodes[node].alive
+    ]
+    return sorted(often, key=lambda one: (-one.share, one.path))
+
+
+def _within(history: History, place: str) -> list[int]:
+    """A file, or the files in a folder, under the names they have now."""
+    known = history.known(place)
+    if known is not None:
+        return [known]
+    inside = place.rstrip("/") + "/"
+    return [number for path, number in history.by_path.items() if path.startswith(inside)]

@@ -1,0 +1,187 @@
+"""Bring the log of changes up to date with git: what is new is added, what was rebased away is taken out.
+
+Every commit that is no merge counts, whichever branch it came by: where work is merged, the first parents alone would leave out what was
+done. A commit of more than 30 files says nothing of which belong together; its renames and deletions are still followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import GitError
+from graphmem.history import git_log
+from graphmem.history.change_log import GIT, Change, HistoryLog
+from graphmem.history.co_edits import MAX_FILES
+from graphmem.model import IndexProgress
+
+READING: Final = "1"  # how commits become changes; another number reads everything again
+LACKS: Final = "contents of old files are missing here (`git fsck` names them): renames are followed only where the content stayed the same"
+_UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
+STEP: Final = 500  # commits between two words about progress
+
+
+class Reading(NamedTuple):
+    """What came of looking at git."""
+
+    commits: int  # new ones
+    gone: bool  # whether some were taken out
+    lessons: list[git_log.Commit]  # of the new ones those that may have something to teach, oldest first
+    notes: list[str]  # what is missing, and why
+
+
+def read(
+    root: Path,
+    log: HistoryLog,
+    *,
+    is_lesson: Callable[[git_log.Commit], bool] = lambda _: False,
+    most_lessons: int = 0,
+    on_progress: Callable[[IndexProgress], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Reading:
+    """Take in the commits that the log has not seen, in one transaction.
+
+    Args:
+        root: of the project.
+        log: where they are kept.
+        is_lesson: asked of every new commit.
+        most_lessons: how many of those are told, the newest.
+        on_progress: told of stage "history".
+        cancelled: asked often.
+
+    Raises:
+        GitError: git failed on the way; the log is as it was.
+        IndexCancelledError: `cancelled` said yes; the log is as it was.
+        HistoryError: the log cannot be written.
+    """
+    here, notes = _repository(root)
+    known = log.meta()
+    if here is None or not here.head:
+        _keep(log, notes)
+        return Reading(0, False, [], notes)
+    reader = _Reader(root, log, here, notes, is_lesson, most_lessons, on_progress, cancelled)
+    whole, way = reader.way(""), known.get("git_way", "")
+    missing = way.removeprefix(f"{whole} ") if way.startswith(f"{whole} ") else ""
+    if missing and git_log.has_object(root, missing):
+        missing = ""
+    try:
+        try:
+            return reader.read(known, missing)
+        except GitError as error:
+            lacks = _UNREADABLE.search(error.stderr)
+            if missing or here.partial or lacks is None:
+                raise
+            # A copy of a partial clone: nothing else says that old contents are not there.
+            return reader.read(known, lacks[1])
+    except GitError as error:
+        _keep(log, [*notes, f"the history was not read: {error.message}"])
+        raise
+
+
+class _Reader(NamedTuple):
+    """One reading of a repository, as often as it takes."""
+
+    root: Path
+    log: HistoryLog
+    here: git_log.Repository
+    notes: list[str]
+    is_lesson: Callable[[git_log.Commit], bool]
+    most_lessons: int
+    on_progress: Callable[[IndexProgress], None]
+    cancelled: Callable[[], bool]
+
+    def way(self, missing: str) -> str:
+        """How commits are told: of another way all are read again. `missing` is an object that the repository does not have."""
+        edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
+        return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
+
+    def read(self, known: Mapping[str, str], missing: str) -> Reading:
+        """Take in what is new; where an object is missing without a look into old contents."""
+        root, log, here = self.root, self.log, self.here
+        notes = [*self.notes, LACKS] if missing else self.notes
+        before, way = known.get("git_head", ""), self.way(missing)
+        if before == here.head and known.get("git_way") == way:
+            _keep(log, notes)
+            return Reading(0, False, [], notes)
+        salt = known.get("salt") or os.urandom(16).hex()
+        if known.get("git_way") == way and git_log.is_there(root, before):
+            gone: list[str] | None = list(git_log.only_in(root, before, here.head))
+            revisions = [here.head, f"^{before}"]
+        else:
+            gone = None if before else []
+            revisions = [here.head]
+        total = git_log.count(root, revisions)
+        lessons: list[git_log.Commit] = []
+        now = time.time()
+
+        def changes() -> Iterator[Change]:
+            told = here._replace(partial=here.partial or bool(missing))
+            for seen, commit in enumerate(git_log.commits(root, told, revisions, MAX_FILES, self.cancelled)):
+                if seen % STEP == 0:
+                    self.on_progress(IndexProgress("history", seen, total, commit.subject[:80]))
+                if self.most_lessons and commit.touched and self.is_lesson(commit):
+                    lessons.append(commit)
+                    del lessons[: -self.most_lessons]
+                if commit.touched or commit.deleted:
+                    yield _change(commit, salt, now)
+
+        self.on_progress(IndexProgress("history", 0, total, ""))
+        meta = {"git_head": here.head, "git_way": way, "salt": salt, "notes": json.dumps(notes)}
+        written = log.exchange(GIT, gone, changes(), meta)
+        self.on_progress(IndexProgress("history", total, total, ""))
+        return Reading(written, gone is None or bool(gone), lessons, notes)
+
+
+def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
+    """Notes for processes that answer and have not read git themselves."""
+    told = json.dumps(list(notes))
+    if told != log.meta().get("notes", "[]"):
+        log.exchange(GIT, [], (), {"notes": told})
+
+
+def notes_of(log: HistoryLog) -> list[str]:
+    """What was missing when git was read last.
+
+    Raises:
+        HistoryError: the log is damaged.
+    """
+    found: list[str] = json.loads(log.meta().get("notes", "[]"))
+    return found
+
+
+def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
+    """Where the project stands, and what about it keeps the history from being whole."""
+    try:
+        here = git_log.repository(root)
+    except GitError as error:
+        return None, [f"the history was not read: {error.message}"]
+    if here is None:
+        return None, ["the project is not under git: there is no history but that of sessions"]
+    notes = []
+    if not here.head:
+        notes.append("the repository has no commits yet")
+    if here.boundary:
+        notes.append("the clone is shallow: older history is not there; `git fetch --unshallow` brings it")
+    if here.partial:
+        notes.append("the clone is partial: renames are followed only where the content stayed the same")
+    return here, notes
+
+
+def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
+    """A commit as a change; one whose clock ran ahead is of now, so that it does not make all others old."""
+    return Change(
+        GIT,
+        max(0.0, min(commit.at, now)),
+        commit.touched,
+        commit.sha,
+        git_log.hashed(commit.email, salt),
+        commit.deleted,
+        commit.renamed,
+        counted=commit.files <= MAX_FILES,
+    )

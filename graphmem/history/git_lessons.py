@@ -1,0 +1,127 @@
+"""What commits have to teach: a fix whose message explains a trap becomes a candidate gotcha with its files.
+
+Few of them, on purpose. The subject has to say that something was mended, the message has to say why it broke in words that warn, and
+the change has to be small enough that its files are what it is about. They are candidates until somebody agrees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from graphmem.history.git_log import Commit
+from graphmem.runtime.faults import fault
+
+MOST_ASKED: Final = 400  # commits whose messages are read at the first index, the newest
+MOST_LEARNT: Final = 20  # memories made of one reading
+MOST_FILES: Final = 5
+MOST_CHARACTERS: Final = 500
+_FIX: Final = re.compile(
+    r"\b(?:fix(?:e[sd]|ing)?|bug(?:fix)?|hotfix|workaround|work around|regression|revert(?:ed|s)?|race|deadlock|leak|crash|hang)\b",
+    re.IGNORECASE,
+)
+_CHORE: Final = re.compile(
+    r"\b(?:typos?|docs?|documentation|changelog|lint|flake8|mypy|ruff|black|spelling|formatting|ci|bump|readme)\b", re.IGNORECASE
+)
+# A sentence that warns: why it broke, and what must not be done again.
+_TRAP: Final = re.compile(
+    r"\b(?:because|otherwise|must(?: not|n't)? be|must not|never|be careful|beware|careful|turns? out|silently|subtle|race condition|"
+    r"deadlocks?|thread[- ]safe|leaks?|infinite (?:loop|recursion)|caused? by|was caused|root cause|even (?:if|though|when)|"
+    r"only when|unlike|assum(?:es?|ed|ing)|undefined behaviou?r|off[- ]by[- ]one|order matters)\b",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"(])")
+_TRAILER: Final = re.compile(
+    r"^(?:[A-Z][A-Za-z-]+-by|Change-Id|Reviewed-on|Closes|Fixes|Refs?|See|Signed-off-by|PR|Co-authored-by)\b.*$", re.MULTILINE
+)
+_ASIDE: Final = re.compile(
+    r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
+)
+_PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # pasted below the message; no prose from there on
+_NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
+
+
+def may_teach(commit: Commit) -> bool:
+    """Whether the message is worth reading, by what is known without it."""
+    return (
+        1 <= len(commit.touched) <= MOST_FILES * 2
+        and _FIX.search(commit.subject) is not None
+        and _CHORE.search(commit.subject) is None
+        and any(map(_is_code, commit.touched))
+    )
+
+
+def lessons(
+    commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
+) -> list[dict[str, Any]]:
+    """Arguments of `remember` for what some commits teach, the newest first, at most `MOST_LEARNT`.
+
+    Args:
+        commits: those that may teach, oldest first.
+        messages: without subjects, by commit.
+        living: paths that are still there; others are not named.
+        faults: takes a sentence for each commit that brings about an error nobody foresaw; such a commit teaches nothing.
+    """
+    out: list[dict[str, Any]] = []
+    for commit in reversed(commits):
+        try:
+            lesson = _lesson(commit, messages.get(commit.sha, ""), living)
+        except Exception as error:  # noqa: BLE001 - one commit costs itself alone
+            said = fault(error, "learning", f"commit {commit.sha[:12]}")
+            if faults is not None:
+                faults.append(f"commit {commit.sha[:12]} teaches nothing: {said}")
+            continue
+        if lesson is not None:
+            out.append(lesson)
+            if len(out) == MOST_LEARNT:
+                break
+    return out
+
+
+def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
+    """Arguments of `remember` for what one commit teaches; None for nothing."""
+    said = _explained(message)
+    files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
+    if not (said and files and _is_code(files[0])):
+        return None
+    subject = commit.subject.strip().rstrip(".")
+    return {
+        "content": f"{subject}. {said}"[:MOST_CHARACTERS].rstrip(),
+        "type": "gotcha",
+        "title": subject[:120],
+        "source": "commit_auto",
+        "related_files": files,
+        "commit_sha": commit.sha,
+        "created_at": _moment(commit.at),
+        "id": f"commit-{commit.sha}",
+        "tags": ["git"],
+    }
+
+
+def _moment(at: float) -> datetime | None:
+    """When a commit was made; None for a time that is still to come, or that no calendar has."""
+    try:
+        made = datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return made if made <= datetime.now(UTC) else None
+
+
+def _is_code(path: str) -> bool:
+    return _ASIDE.search(path) is None
+
+
+def _explained(message: str) -> str:
+    """The sentences that warn and the ones before them, from the prose of a message; "" when none does."""
+    prose = [
+        " ".join(paragraph.split())
+        for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))
+        if paragraph.strip() and not _NOT_PROSE.match(paragraph)
+    ]
+    sentences = [one for paragraph in prose for one in _SENTENCE.split(paragraph)]
+    for place, one in enumerate(sentences):
+        if _TRAP.search(one) and len(one) >= 40:
+            return " ".join(sentences[max(0, place - 1) : place + 2])
+    return ""

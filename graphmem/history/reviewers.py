@@ -1,0 +1,47 @@
+"""Who knows a file: the authors of its commits, old ones counting less."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from graphmem.answers.history import Reviewer, Reviewers
+from graphmem.errors import GitError
+from graphmem.runtime import git as _git
+
+HALF_LIFE_S: Final = 365 * 86_400.0
+MOST_COMMITS: Final = 2_000  # the newest ones; older ones count next to nothing
+
+
+def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
+    """People by the share of a file's commits that is theirs, through renames; merges do not count.
+
+    Args:
+        root: of the repository.
+        file: from `root`.
+        limit: people to list.
+        now: aware time from which ages count.
+    """
+    command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%aI%x00%aN", "--", file)
+    try:
+        lines = os.fsdecode(_git.run(root, *command)).splitlines()
+    except GitError as error:
+        return Reviewers(file, [], [f"without history: {error.message}"])
+    commits: defaultdict[str, int] = defaultdict(int)
+    weight: defaultdict[str, float] = defaultdict(float)
+    last: dict[str, datetime] = {}
+    for at, _, name in (line.partition("\0") for line in lines):
+        when = datetime.fromisoformat(at).astimezone(UTC)
+        commits[name] += 1
+        weight[name] += 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
+        last[name] = max(when, last.get(name, when))
+    total = sum(weight.values())
+    order = sorted(weight, key=lambda name: (-weight[name], name))[:limit]
+    people = [Reviewer(name, commits[name], round(weight[name] / total, 4), last[name].isoformat()) for name in order]
+    notes = [] if people else [f"git knows no commit of {file}"]
+    if len(lines) == MOST_COMMITS:
+        notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
+    return Reviewers(file, people, notes)

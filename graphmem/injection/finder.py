@@ -1,0 +1,281 @@
+"""Which memories may be shown unasked, and how they are found: by files, by a text, by standing for every session."""
+
+from __future__ import annotations
+
+import logging
+import time
+from threading import get_ident
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.errors import EmbedderError
+from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
+from graphmem.injection.ask import Ask
+from graphmem.injection.floor import sentences_of, spoken_of
+from graphmem.injection.steps import TRAPS
+from graphmem.knowledge import Anchor, is_held
+from graphmem.memory.lifecycle import confidence_in_use, importance_now
+from graphmem.memory.types import LIVE_STATUSES, SOURCES
+from graphmem.model import file_id
+from graphmem.projection.postings import Elsewhere
+from graphmem.projection.text import query_words
+from graphmem.projection.words import DamagedWordsError
+from graphmem.search.candidates import query_vector
+from graphmem.search.request import MAX_FILES, MAX_QUERY, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from graphmem.answers import IndexState, MemoryInfo
+    from graphmem.injection.trust import TrustBook
+    from graphmem.knowledge import KnowledgeDelta, MemoryRow
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.projection.memories import MemoryIndex
+    from graphmem.projection.projections import Projections
+    from graphmem.search.searcher import Searcher
+    from graphmem.vectors.filler import VectorFiller
+
+STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start whatever their scope
+STANDING_SCOPES: Final = frozenset({"global", "module"})
+PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
+STANDING: Final = 48  # memories of every session, before packing chooses
+MAX_STANDING: Final = 12  # memories about open files, likewise
+
+_log = logging.getLogger(__name__)
+
+
+class Kept(NamedTuple):
+    """What was read from all memories."""
+
+    standing: list[str]  # ids of memories for every session: pinned, global, of modules, recipes; most important first
+    more: int  # of those, that came after the first STANDING
+    typed: dict[str, list[MemoryRow]]  # live ones of PLANNED_TYPES, by id
+
+
+class Finder:
+    """Finds memories for injection. Any thread may ask.
+
+    Args:
+        book: of memories.
+        searcher: finds by a text.
+        projections: of the memories and the code.
+        vectors: the model for contexts.
+        trust: how sure a memory must be to be shown unasked.
+        state: of the index.
+    """
+
+    def __init__(
+        self,
+        book: MemoryRepository,
+        searcher: Searcher,
+        projections: Projections,
+        vectors: VectorFiller,
+        trust: TrustBook,
+        state: Callable[[], IndexState],
+    ) -> None:
+        self._book = book
+        self._searcher = searcher
+        self._projections = projections
+        self._vectors = vectors
+        self._trust = trust
+        self._state = state
+        self._standing: Kept | None = None
+        self._changes = 0  # of memories, which let go of it
+        self._counting = 0  # the thread that writes down what was shown, while it does
+
+    def vector(self, text: str) -> Sequence[float] | None:
+        """See `injection.agent.Looking`."""
+        embedder = self._vectors.query_embedder()
+        if embedder is None:
+            return None
+        try:
+            return [float(one) for one in query_vector(embedder, text[-MAX_QUERY:])]
+        except EmbedderError as error:
+            _log.warning("contexts are compared by words: %s", error)
+            return None
+
+    def words(self, text: str) -> Sequence[str]:
+        """See `injection.agent.Looking`."""
+        return query_words(text)
+
+    def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
+        """See `injection.agent.Looking`: by vectors where there are any, else what a search finds."""
+        index = self._projections.memories()
+        embedder = self._vectors.query_embedder()
+        found: list[tuple[str, float]]
+        if vector is not None and embedder is not None and index.model_id == embedder.model_id and index.covered()[0]:
+            found = index.near(np.asarray(vector, np.float32), 3 * MAX_CANDIDATES, MIN_SIMILARITY)
+        elif context.text.strip():
+            ask = Ask("take", text=context.text, files=context.files, phase=context.phase)
+            found = [(info.id, score) for info, score in self.search(context.text, ask, MAX_CANDIDATES, time.monotonic() + 2)]
+        else:
+            found = []
+        sure = {info.id for info, _ in self.infos([one for one, _ in found], ())}
+        return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
+
+    def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
+        """Memories that a text speaks of, by the one search there is; those that are only better than the rest are left out."""
+        left = until - time.monotonic()
+        if left <= 0:
+            return []
+        request = Request(
+            query=text[:MAX_QUERY],
+            k=k,
+            files=ask.files[:MAX_FILES],
+            kinds=frozenset({"memory"}),
+            phase=ask.phase,
+            explain=False,
+            deadline_s=left,
+        )
+        hits = self._searcher.search(request, self._state).hits
+        found = [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
+        meant = self._meant(request.query, [info.id for info, _ in found])
+        return [(info, score) for info, score in found if info.id in meant]
+
+    def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
+        """Those of some memories that a text speaks of: by their vectors, or by the words of one sentence."""
+        index = self._projections.memories()
+        embedder = self._vectors.query_embedder()
+        is_usable = embedder is not None and index.model_id == embedder.model_id
+        vector = self.vector(text) if is_usable and any(index.vector(one) is not None for one in ids) else None
+        near = index.cosines(np.asarray(vector, np.float32), ids) if vector is not None else {}
+        meant = {one for one, cosine in near.items() if cosine >= MIN_SIMILARITY}
+        rest = [one for one in ids if one not in meant]
+        if not rest:
+            return meant
+        sentences = sentences_of(text)
+        return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
+
+    def _in_code(self, words: Collection[str]) -> Elsewhere:
+        """How common words are in code; nothing where its words are not there."""
+        shot = self._projections.snapshot()
+        if shot.words is None:
+            return Elsewhere({}, 0)
+        try:
+            return Elsewhere(*shot.words.rows_with(sorted(words)))
+        except DamagedWordsError:
+            shot.report_damage(shot.words, 0.0)
+            return Elsewhere({}, 0)
+
+    def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
+        """Memories of some types for a text, whatever the level of trust: somebody asked."""
+        request = Request(
+            query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
+        )
+        hits = self._searcher.search(request, self._state).hits
+        return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
+
+    def answers(self, query: str) -> list[str]:
+        """Memories that answer a search, best first."""
+        if not query.strip():
+            return []
+        found = self.search(query, Ask("step"), 3, time.monotonic() + 2)
+        return [info.id for info, _ in found if self.is_sure(info)]
+
+    def traps(self, path: str) -> list[tuple[str, float]]:
+        """Live traps about a file or code in it, surest in use first, ties by id: (id, how sure it is for being shown)."""
+        index = self._projections.memories()
+        view = self._projections.graph_if_ready()
+        nodes = {file_id(self._book.project(), path)}
+        if view is not None and path in view.path_number:
+            nodes |= {view.ids[int(node)] for node in view.by_path(path)}
+            if (file := view.file_node(path)) is not None:
+                nodes.add(view.ids[file])
+        now = self._book.clock.now()
+        rows = [row for row in index.rows(index.about_any(nodes)).values() if row.type in TRAPS and self.may_show(row)]
+        surest = sorted(rows, key=lambda row: (row.status != "pinned", -confidence_in_use(row, now, index.about(row.id)), row.id))
+        return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now)) for row in surest]
+
+    def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
+        """What is known about files, the weightiest first, ties by id; and how many more there are than the MAX_STANDING given."""
+        index = self._projections.memories()
+        view = self._projections.graph_if_ready()
+        nodes: set[str] = set()
+        for path in files[:MAX_FILES]:
+            nodes.add(file_id(self._book.project(), path))
+            if view is not None and path in view.path_number:
+                nodes |= {view.ids[int(node)] for node in view.by_path(path)}
+        ids = sorted(index.about_any(nodes))
+        found = sorted(self.infos(ids, shown), key=lambda one: (-one[1], one[0].id))
+        return found[:MAX_STANDING], len(found[MAX_STANDING:])
+
+    def kept(self) -> Kept:
+        """What is asked of all memories at once, kept until one of them changes; being shown is no change."""
+        kept = self._standing
+        if kept is None:
+            turn = self._changes
+            now = self._book.clock.now()
+            live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
+            rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
+            rows.sort(
+                key=lambda row: (row.status != "pinned", -_worth(row, confidence_in_use(row, now), now), -SOURCES[row.source].trust, row.id)
+            )
+            typed = {name: [row for row in live if row.type == name] for name in PLANNED_TYPES}
+            kept = Kept([row.id for row in rows[:STANDING]], len(rows[STANDING:]), typed)
+            if turn == self._changes:
+                self._standing = kept
+        return kept
+
+    def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
+        """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence × trust."""
+        index: MemoryIndex = self._projections.memories()
+        rows = index.rows(one for one in ids if one not in shown)
+        describer = self._book.describer()
+        now = self._book.clock.now()
+        found = []
+        for one in ids:
+            row = rows.get(one)
+            if row is None or is_held(row) or (not every and not self.may_show(row)):
+                continue
+            info = describer.info(row)
+            if every or self._is_sure(row, now):
+                found.append((info, _worth(row, info.confidence_in_use, now)))
+        return found
+
+    def may_show(self, row: MemoryRow) -> bool:
+        """In use, and held back for no person; in a project without experience confirmed, for there everything new needs that."""
+        if row.status not in LIVE_STATUSES or is_held(row):
+            return False
+        return row.status != "candidate" or self._trust.now().level() != "cautious"
+
+    def is_sure(self, info: MemoryInfo) -> bool:
+        """Pinned, or as sure as the project's level of trust asks for."""
+        row = self._projections.memories().row(info.id)
+        return row is not None and not is_held(row) and self._is_sure(row, self._book.clock.now())
+
+    def _is_sure(self, row: MemoryRow, now: datetime) -> bool:
+        cautious = row.status == "candidate" and self._trust.now().level() == "cautious"
+        return row.status == "pinned" or (self._sureness(row, now) >= self._trust.threshold() and not cautious)
+
+    def _sureness(self, row: MemoryRow, now: datetime) -> float:
+        """Confidence in use, but for code that has changed since: whoever changed it needs the memory most, and is told that it changed."""
+        there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
+        return round(confidence_in_use(row, now, there), 4)  # as it is shown: more digits change while one looks
+
+    def leaning(self, phase: str) -> Mapping[str, float]:
+        """See `PhaseBook.leaning`."""
+        return self._searcher.phases.leaning(phase)
+
+    def count_shown(self, ids: Sequence[str], session: str) -> None:
+        """Write down that these were shown."""
+        from graphmem.memory.changes import note_use
+
+        self._counting = get_ident()
+        try:
+            note_use(self._book, ids, "injected", session=session or None)
+        finally:
+            self._counting = 0
+
+    def memories_changed(self, delta: KnowledgeDelta) -> None:
+        """A write was accepted; that something was shown is no reason to read everything anew."""
+        is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
+        if not is_count:
+            self._changes += 1
+            self._standing = None
+
+
+def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
+    """Importance × confidence in use × trust in the source: fragments of a rules file do not push out what people taught."""
+    return importance_now(row, now) * confidence * SOURCES[row.source].trust

@@ -1,0 +1,188 @@
+"""A coding agent's hook, as the server sees it: the event is observed, and what belongs in front of the agent now is the answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers.injection import HookAnswer, Injection
+from graphmem.errors import BadInputError
+from graphmem.hooks import agents
+from graphmem.hooks.agents import COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
+from graphmem.injection.ask import MAX_SESSION_NAME, Ask
+from graphmem.injection.deadlines import DEADLINES_S
+from graphmem.observe.tools import call_of
+
+if TYPE_CHECKING:
+    from graphmem.injection.injector import Injector
+
+MAX_PAYLOAD: Final = 4 << 20  # characters
+_SESSIONS: Final = 1_000  # whose steps are counted
+_TOUCHED: Final = 8  # files of one call that are looked at
+
+Observe = Callable[[Sequence[Mapping[str, Any]]], object]
+
+
+class Hooks:
+    """Takes the events of agents' hooks.
+
+    Args:
+        injector: says what to show.
+        observe: takes events; None where nobody observes.
+        root: of the project.
+    """
+
+    def __init__(self, injector: Injector, observe: Observe | None, root: Callable[[], Path | None]) -> None:
+        self._injector = injector
+        self._observe = observe
+        self._root = root
+        self._lock = Lock()
+        self._steps: OrderedDict[str, int] = OrderedDict()
+
+    def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
+        """See `ContextVerbs.hook`."""
+        started = time.monotonic() if begun is None else begun
+        known = agents.agent_named(agent)
+        call = agents.read(known, _parsed(payload))
+        if not call.moment:
+            return HookAnswer("", "", 0, late=False)
+        if not call.session or len(call.session) > MAX_SESSION_NAME:
+            raise BadInputError(
+                f"the {agent} hook names no session of 1 to {MAX_SESSION_NAME} characters; nothing is taken", argument="payload"
+            )
+        files, search = self._about(call)
+        events = _events(call, self._step(call))
+        self._injector.soon(lambda: self._take(events))
+        injection = self._inject(call, known.form, known.injects, files, search, started)
+        shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
+        if shown:  # so that what a session was shown is no evidence for what it says
+            told = {
+                "session_id": call.session,
+                "step": self._steps.get(call.session, 0),
+                "kind": "step_complete",
+                "args": {"injected": shown},
+            }
+            self._injector.soon(lambda: self._take([told]))
+        text = injection.text if injection is not None else ""
+        point = injection.point if injection is not None else ""
+        return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
+
+    def _step(self, call: HookCall) -> int:
+        """Which step of its session an event belongs to: every call of a tool is one."""
+        with self._lock:
+            step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
+            if call.moment != END:
+                self._steps[call.session] = step
+            while len(self._steps) > _SESSIONS:
+                self._steps.popitem(last=False)
+            return step
+
+    def _take(self, events: Sequence[Mapping[str, Any]]) -> None:
+        if self._observe is not None and events:
+            self._observe(events)
+
+    def _about(self, call: HookCall) -> tuple[list[str], str]:
+        """Files of the project a tool was about, and what it searched for."""
+        if call.moment not in (TOOL, FAILURE) or not call.tool:
+            return [], ""
+        meant = call_of(call.tool, call.args)
+        if meant.action == "search":
+            return [], meant.pattern
+        if meant.action not in ("read", "edit"):
+            return [], ""
+        paths = (self._within(path, call.folder) for path in meant.paths[:_TOUCHED])
+        return [path for path in paths if path], ""
+
+    def _within(self, path: str, folder: str) -> str:
+        """A path as the index has it: from the project's root; "" for one outside."""
+        root = self._root()
+        if root is None:
+            return ""
+        plain = path.replace("\\", "/")
+        whole = PurePosixPath(plain) if plain.startswith("/") else PurePosixPath(folder or str(root), plain)
+        try:
+            return str(whole.relative_to(root)) if ".." not in whole.parts else ""
+        except ValueError:
+            return ""
+
+    def _inject(
+        self, call: HookCall, form: str, injects: Mapping[str, str], files: Sequence[str], search: str, started: float
+    ) -> Injection | None:
+        """What belongs in front of the agent now; None when its event brings nothing there."""
+        injector, can = self._injector, call.event in injects
+        ask = Ask("step", call.session, call.text, tuple(files), form=form)
+        if call.moment == START:
+            if call.fresh:
+                injector.begin(call.session)
+            return injector.inject(ask._replace(point="start"), begun=started) if can else None
+        if call.moment == PROMPT:
+            first = injector.is_first_message(call.session)
+            if can and first:
+                return injector.inject(ask._replace(point="prompt"), begun=started)
+            ready = injector.inject(ask._replace(point="take"), DEADLINES_S["prompt"], started) if can else None
+            injector.update(call.session, [call.text], (), "")
+            return ready
+        if call.moment == COMPACT:
+            injector.begin(call.session)
+            return None
+        if call.moment == END:
+            injector.end(call.session)
+            return None
+        if call.moment == WORDS:
+            if call.text:
+                injector.update(call.session, [call.text], (), "")
+            return None
+        if search:
+            injector.searched(call.session, search)
+        return self._after_tool(ask, files, can=can, started=started)
+
+    def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
+        """Traps of the files a tool was about, else what is said between steps, else what the background agent has ready."""
+        if not can:
+            return None
+        answer: Injection | None = None
+        if files:  # those it cannot be told about in time are remembered for the next step
+            answer = self._injector.inject(ask._replace(point="tool"), begun=started)
+            if answer.text or answer.late:
+                self._injector.steps.passed(ask.session)
+                return answer
+        for point in ("step", "take"):
+            answer = self._injector.inject(ask._replace(point=point), begun=started)
+            if answer.text or answer.late:
+                return answer
+        return answer
+
+
+def _parsed(payload: str) -> Mapping[str, Any]:
+    if len(payload) > MAX_PAYLOAD:
+        raise BadInputError(
+            f"the payload has {len(payload):,} characters; at most {MAX_PAYLOAD:,} are read", argument="payload", allowed=MAX_PAYLOAD
+        )
+    try:
+        found = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise BadInputError(f"the payload is no JSON: {error}; send the hook's standard input as it came", argument="payload") from error
+    if not isinstance(found, dict):
+        raise BadInputError("the payload is no JSON object; send the hook's standard input as it came", argument="payload")
+    return found
+
+
+def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
+    """What the observer is told; times are its own."""
+    base: dict[str, Any] = {"session_id": call.session, "step": step}
+    if call.moment == START:
+        return [{**base, "kind": "session_start", "args": {"agent": call.agent, "cwd": call.folder}}]
+    if call.moment in (PROMPT, WORDS):
+        role = "user" if call.moment == PROMPT else "assistant"
+        return [{**base, "kind": "message", "text": call.text, "args": {"role": role}}] if call.text else []
+    if call.moment in (TOOL, FAILURE):
+        # One event for call and result: they come together, and the time between them is what the agent says or nothing.
+        told = {"exit_code": call.exit_code, "duration_ms": call.duration_ms}
+        args = {**call.args, **{name: value for name, value in told.items() if value is not None}}
+        return [{**base, "kind": "tool_result", "tool": call.tool, "args": args, "ok": call.ok, "text": call.result}]
+    return [{**base, "kind": "session_end"}] if call.moment == END else []

@@ -1,0 +1,144 @@
+"""What is asked for when work is planned: a task's plan, what a phase hands on, files to read first, steps it may take."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.answers.injection import PackedText, Prefetch, StepLimit
+from graphmem.errors import BadInputError
+from graphmem.injection import planning
+from graphmem.injection.agent import MAX_CANDIDATES
+from graphmem.injection.ask import Ask, Gathered, check, whole_budget
+from graphmem.injection.budgets import budget_for
+from graphmem.injection.formats import format_named
+from graphmem.injection.items import Item, distinct, of_memory
+from graphmem.injection.packing import pack
+from graphmem.injection.project_items import of_hit, of_prefetch, tokens_of
+from graphmem.injection.tokens import count_tokens
+from graphmem.knowledge import is_held
+from graphmem.memory.types import LIVE_STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from graphmem.answers import SearchAnswer
+    from graphmem.injection.finder import Finder
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.projection.projections import Projections
+
+MAX_MODULE: Final = 1_000  # characters
+
+
+class Moving(NamedTuple):
+    """What the history says of the files that work on some places needs."""
+
+    files: list[planning.Wanted]
+    note: str  # "" or why it says nothing
+
+
+class Planner:
+    """Plans for one project. Any thread may ask.
+
+    Args:
+        finder: of memories.
+        book: of memories.
+        projections: of the memories.
+        root: of the project, when it is known.
+        moving: files most changes of some files or folders touched too; `wait` says whether the history may be read first.
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        book: MemoryRepository,
+        projections: Projections,
+        root: Callable[[], Path | None],
+        moving: Callable[[Sequence[str], bool], Moving],
+    ) -> None:
+        self._finder = finder
+        self._book = book
+        self._projections = projections
+        self._root = root
+        self._moving = moving
+
+    def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
+        """What past work says about a task, each kind of it together; asked for, so that trust levels do not count."""
+        if not task.strip():
+            raise BadInputError("the task is empty; say what is to be done", argument="task")
+        check(ask)
+        budget = budget_for(ask.remaining)
+        items: list[Item] = []
+        for name, types in planning.PLAN_TYPES.items():
+            found = self._finder.of_types(task, ask._replace(files=tuple(modules)), planning.PLAN_EACH, types)
+            items += [of_memory(info, "editor", score)._replace(title=f"{name}: {info.title}") for info, score in found]
+        return Gathered(pack(distinct(items), whole_budget(budget.total), format_named(ask.form), count_tokens))
+
+    def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
+        """What one phase hands the next: the session's own memories first, then what is known, of the types the next one needs."""
+        types = planning.relay_types(to)
+        planning.relay_types(before)
+        check(ask)
+        index = self._projections.memories()
+        own = index.rows(index.of_session(ask.session)) if ask.session and index.session(ask.session) is not None else {}
+        chosen = [row.id for row in own.values() if row.type in types and row.status in LIVE_STATUSES]
+        infos = sorted(self._finder.infos(chosen, (), every=True), key=lambda one: (types.index(one[0].type), -one[1], one[0].id))
+        items = [of_memory(info, "editor", score) for info, score in infos]
+        about = ask.text or work_unit
+        if about.strip():
+            items += [of_memory(info, "retrieval", score) for info, score in self._finder.of_types(about, ask, MAX_CANDIDATES, types)]
+        leaning = self._finder.leaning(to)
+        packed = pack(distinct(items), budget_for(ask.remaining), format_named(ask.form), count_tokens, to, leaning=leaning)
+        return Gathered(packed, f"{before} to {to}")
+
+    def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
+        """Files to read before work on a module: those past sessions read, and those that moved with it.
+
+        Args:
+            module: a directory or file, from the root.
+            wait: for the history to be read, when it was not yet; otherwise the answer does without and says so.
+        """
+        name = module.strip("/")
+        if not name or len(name) > MAX_MODULE:
+            raise BadInputError("say which module: a directory or file of the project", argument="module", value=module)
+        describer = self._book.describer()
+        read = planning.wanted_of([describer.info(row) for row in self._finder.kept().typed["prefetch_pattern"]], name)
+        moving = self._moving([name], wait)
+        root = self._root()
+        files, left_out = planning.prefetched([*read, *moving.files], lambda path: tokens_of(root, path))
+        notes = [] if files or left_out else [f"neither past sessions nor the history say which files work on {name} begins with"]
+        return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
+
+    def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
+        """Files to prefetch for the folders of open files and for these themselves, and what kept some folders from being looked up."""
+        folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
+        items: list[Item] = []
+        for place, folder in enumerate(folders):
+            if time.monotonic() >= until:
+                return items, [f"no time to look up which files work on {len(folders) - place} of {len(folders)} folders begins with"]
+            if found := self.prefetch(folder, wait=False).files:
+                items.append(of_prefetch(folder, found))
+        if files:
+            root, others = self._root(), [one for one in self._moving(files, False).files if one.path not in files]
+            if found := planning.prefetched(others, lambda path: tokens_of(root, path))[0]:
+                items.append(of_prefetch("the open files", found))
+        return items, []
+
+    def step_limit(self, module: str, base: int) -> StepLimit:
+        """See `injection.planning.step_limit`."""
+        describer = self._book.describer()
+        return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
+
+    def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
+        """The hits of a search as one text within a budget, for an agent: what waits for a person's review is left out and counted."""
+        if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
+            raise BadInputError(f"budget_tokens is {budget_tokens!r}; give 1 to 1,000,000", argument="budget_tokens", value=budget_tokens)
+        root = self._root()
+        stale = set(answer.state.stale)
+        shown = [hit for hit in answer.hits if hit.memory is None or not is_held(hit.memory)]
+        items = [of_hit(hit, root, stale) for hit in shown]
+        done = pack(items, whole_budget(budget_tokens), format_named(form), count_tokens, asked=True)
+        held = len(answer.hits) - len(shown)
+        left_out = {**done.left_out, "review": held} if held else done.left_out
+        return PackedText(done.text, form, done.tokens, budget_tokens, left_out)

@@ -1,0 +1,79 @@
+"""What a project's files, searches and sessions look like as items to inject; files are read as they are in the tree, never outside it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.injection.items import Item, clean, of_memory, plain_path
+from graphmem.injection.tokens import count_once, count_tokens
+from graphmem.runtime.inside import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import SearchHit, SessionSummary
+    from graphmem.answers.injection import PrefetchedFile
+
+MAX_LINES: Final = 80  # of one piece of code
+COUNTED: Final = 4_096  # files whose tokens are remembered while they do not change
+
+
+def of_summary(one: SessionSummary, room: int) -> Item:
+    """A session's summary, whole where two of its kind fit, else its one line."""
+    whole = clean(one.markdown)
+    text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
+    return Item("summaries", "summary", f"session:{one.session}", text, title=clean(one.title), untrusted=one.contaminated)
+
+
+def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
+    """Files to read before work on a module, in one line."""
+    listed = ", ".join(f"{plain_path(one.path)} ({one.why})" for one in files)
+    return Item("editor", "file", f"prefetch:{module}", f"Work on {plain_path(module)} usually begins with: {listed}")
+
+
+def tokens_of(root: Path | None, path: str) -> int | None:
+    """Tokens of a file of the project; None when it is not there, or outside."""
+    if root is None:
+        return None
+    file = inside(root, path)
+    if file is None or not file.is_file():
+        return None
+    try:
+        found = file.stat()
+        return _tokens_in(file, found.st_mtime_ns, found.st_size)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=COUNTED)
+def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
+    """Tokens of a file as it was at that moment, of its first mebibyte; more of it would not fit anywhere."""
+    with file.open("rb") as opened:
+        return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
+
+
+def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
+    """A hit of a search as an item: a memory whole, code with its lines as they are in the tree, or its snippet where they moved."""
+    if hit.memory is not None:
+        return of_memory(hit.memory, "retrieval", hit.score)
+    lines = _lines(root, hit) if hit.path and hit.path not in stale else None
+    item = Item("retrieval", "code", hit.node or hit.id, clean(hit.snippet), title=hit.title, path=hit.path, score=hit.score)
+    if lines is None:
+        return item._replace(start_line=hit.start_line, end_line=hit.end_line)
+    return item._replace(text="\n".join(lines), start_line=hit.start_line, end_line=hit.start_line + len(lines) - 1)
+
+
+def _lines(root: Path | None, hit: SearchHit) -> list[str] | None:
+    if root is None or not hit.start_line:
+        return None
+    file = inside(root, hit.path)
+    if file is None or not file.is_file():  # a pipe in its place would be waited for
+        return None
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = clean(text).split("\n")[hit.start_line - 1 : min(hit.end_line, hit.start_line + MAX_LINES - 1)]
+    return [line.rstrip() for line in found] or None

@@ -1,0 +1,200 @@
+"""What `graphmem verify` looks at. Each check holds something against what it was made of, and names the command that mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.answers.upkeep import Check
+from graphmem.errors import GraphMemError
+from graphmem.indexing.tree import Tree
+from graphmem.maintenance import backup as archives
+from graphmem.maintenance.proving import damaged_files
+from graphmem.maintenance.recovery import lost_code
+from graphmem.projection.graph import GraphView
+from graphmem.store.files import checksum
+from graphmem.store.lock import read_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.parsing.ignore import DiscoveryOptions
+    from graphmem.projection.projections import Projections
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore, GraphTables
+
+REBUILD = "run `graphmem rebuild`"
+_SHOWN = 3
+_OPEN = "open, and its pages have no checksum until it is closed: what its tables hold is checked below"
+
+
+def journal(book: MemoryRepository) -> list[Check]:
+    """The journal against its own hashes, and the graph against the journal."""
+    with book.writing():
+        findings, settled, gaps = book.journal.examine()
+        entries = book.journal.head.number
+        if findings:
+            # A line that was exchanged for another with hashes of its own cannot be told from the truth by anything that is here.
+            is_mendable = len(findings) == len(gaps) or any("does not match its hash" in one for one in findings)
+            mend = "run `graphmem memory rebuild`: what the graph knows is written to the journal again"
+            found = [Check("journal", "bad", _some(findings), mend if is_mendable else "restore a backup: `graphmem backup --list`")]
+        elif settled:
+            found = [Check("journal", "note", f"{entries:,} entries; {_some(settled)}", "")]
+        else:
+            found = [Check("journal", "ok", f"{entries:,} entries, every hash and link right", "")]
+        missing, different, unknown = book.recovery.compare()
+        count = len(book.index())
+    if missing or different or unknown:
+        said = f"of {count:,} memories {missing:,} are missing, {different:,} differ and {unknown:,} are not in the journal"
+        return [*found, Check("memories", "bad", said, REBUILD)]
+    return [*found, Check("memories", "ok", f"{count:,} in the graph, each as the journal says", "")]
+
+
+def _some(findings: list[str]) -> str:
+    return "; ".join(findings[:_SHOWN]) + (f" and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else "")
+
+
+def graph(store: GraphStore) -> list[Check]:
+    """That every edge has its ends, every symbol its file, and every id is there once; and that it was not lost."""
+    if why := lost_code(store):
+        return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
+    tables = store.tables()
+    columns = [table["id"] for table in (tables.files, tables.symbols, tables.externals)]
+    nodes = pa.concat_arrays([piece for column in columns for piece in column.chunks] or [pa.array([], pa.string())])
+    twice = len(nodes) - pc.count_distinct(nodes).as_py()
+    loose = sum(_outside(tables.edges[end], nodes) for end in ("src", "dst"))
+    homeless = _outside(tables.symbols["path"], tables.files["path"].combine_chunks())
+    chunks = store.chunks()
+    astray = _outside(chunks["path"], tables.files["path"].combine_chunks())
+    if twice or loose or homeless or astray:
+        said = f"{twice:,} ids come twice, {loose:,} ends of edges lead nowhere, {homeless:,} symbols and {astray:,} chunks are of no file"
+        return [Check("graph", "bad", said, REBUILD)]
+    said = f"{len(nodes):,} nodes, {len(tables.edges):,} edges and {len(chunks):,} chunks, nothing loose"
+    return [Check("graph", "ok", said, "")]
+
+
+def projections(store: GraphStore, held: Projections, book: MemoryRepository) -> list[Check]:
+    """What questions are answered from, against the database."""
+    found: list[Check] = []
+    if store.generation():
+        held.wait()
+        shot = held.snapshot()
+        tables = store.tables()
+        different = (
+            shot.graph.arrays.difference(GraphView.from_tables(tables).arrays) if shot.generation == tables.generation else "generation"
+        )
+        found.append(
+            Check("graph projection", "bad", f"differs from the database in {different}", REBUILD)
+            if different
+            else Check("graph projection", "ok", f"equal to the database, generation {tables.generation}", "")
+        )
+        found.append(_words(store, shot.words, shot.words_note))
+    index = book.index()
+    with book.writing():
+        book.flush()
+        stored = {row.id: row for row in store.knowledge().memories}
+        shown = {row.id: row for row in index.all_rows()}
+    off = sum(_plain(stored.get(one)) != _plain(shown.get(one)) for one in stored.keys() | shown.keys())
+    found.append(
+        Check("memory projection", "bad", f"{off:,} memories differ from the database", "close and open the index again")
+        if off
+        else Check("memory projection", "ok", f"equal to the database, {len(stored):,} memories", "")
+    )
+    return found
+
+
+def mended(notes: Sequence[str]) -> list[Check]:
+    """What was found damaged since the index was opened."""
+    return [Check("mended", "note", note, "") for note in notes]
+
+
+def database(store: GraphStore) -> list[Check]:
+    """The bytes of the database: they have a checksum while it lies closed."""
+    path = Path(store.path)
+    left = read_record(path)
+    size = path.stat().st_size
+    if left is None or not left.clean or not left.checksum:
+        then = (
+            f"when it was opened, each of its bytes was as it was when it was closed; now it is {_OPEN}"
+            if store.proven
+            else f"it is {_OPEN}"
+        )
+        return [Check("database", "ok", then, "")]
+    if size != left.size or checksum(path) != left.checksum:
+        return [Check("database", "bad", f"the bytes of {path.name} are not those that were there when it was closed", REBUILD)]
+    return [Check("database", "ok", f"{size:,} bytes, each as it was when it was closed", "")]
+
+
+def derived(data_dir: Path) -> list[Check]:
+    """Every byte of every other file against its checksum."""
+    damaged, files, size = damaged_files(data_dir)
+    if damaged:
+        return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
+    return [Check("files of the index", "ok", f"{files:,} files, {size:,} bytes, each byte as it was written", "")]
+
+
+def files(store: GraphStore, options: DiscoveryOptions) -> list[Check]:
+    """The graph against the tree."""
+    root = store.meta().get("root", "")
+    if not root:
+        return [Check("files", "note", "nothing is indexed yet", "run `graphmem index`")]
+    known = {row["path"]: row["content_hash"] for row in store.read("file_hashes")}
+    try:
+        look = Tree(Path(root), options).look(known, None, lambda: False)
+    except GraphMemError as error:
+        return [Check("files", "note", error.message, "index again where the files are now")]
+    new = sum(file.path not in known for file in look.changed)
+    changed, removed = len(look.changed) - new, len(look.removed)
+    if new or changed or removed:
+        said = f"{changed:,} changed, {new:,} new, {removed:,} gone since they were indexed"
+        return [Check("files", "note", said, "run `graphmem index`, or leave it to a server that follows the files")]
+    return [Check("files", "ok", f"{len(known):,}, each with the content that was indexed", "")]
+
+
+def backups(data_dir: Path, settings: Settings) -> list[Check]:
+    """That the newest backup can be read and opened."""
+    newest = archives.listed(data_dir)[-1:]
+    if not newest:
+        return [Check("backup", "note", "there is none in the index directory", "run `graphmem backup`")]
+    try:
+        manifest = archives.check(newest[0], settings)
+    except GraphMemError as error:
+        return [Check("backup", "bad", error.message, "run `graphmem backup`")]
+    return [Check("backup", "ok", f"{newest[0].name} of {manifest.made_at} opens, {manifest.memories:,} memories", "")]
+
+
+def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
+    """The graph against one that was just made of the same tree."""
+    off = []
+    for name in ("files", "symbols", "externals", "edges", "unresolved"):
+        mine, other = getattr(held, name), getattr(fresh, name)
+        left, right = ({tuple(row.values()) for row in table.to_pylist()} for table in (mine, other))
+        if left != right:
+            off.append(f"{name}: {len(left - right):,} only here, {len(right - left):,} only in the fresh one")
+    if off:
+        return [Check("fresh index", "bad", "; ".join(off), REBUILD + " (outside evidence, where there is some, is only here)")]
+    return [Check("fresh index", "ok", "a fresh index of the tree is the same, node by node and edge by edge", "")]
+
+
+def _words(store: GraphStore, words: object, note: str) -> Check:
+    keys = getattr(words, "chunk_keys", None)
+    if keys is None:
+        return Check("word index", "note", note, "ask again in a moment")
+    chunks = store.chunks()
+    stored = set(zip(chunks["id"].to_pylist(), chunks["text_hash"].to_pylist(), strict=True))
+    found = {(chunk, text) for chunk, text, _ in keys()}
+    if stored != found:
+        return Check("word index", "bad", f"{len(stored ^ found):,} chunks differ from the database", REBUILD)
+    return Check("word index", "ok", f"equal to the database, {len(stored):,} chunks", "")
+
+
+def _plain(row: object) -> object:
+    return row._replace(embedding_model="") if hasattr(row, "_replace") else row
+
+
+def _outside(column: pa.ChunkedArray, among: pa.Array) -> int:
+    return len(column) - (pc.sum(pc.is_in(column, among)).as_py() or 0)

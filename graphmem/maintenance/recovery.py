@@ -1,0 +1,175 @@
+"""A database that cannot be used any more is put aside, and a new one takes its place: it can be made again.
+
+The memories come back from their journal when the index is opened, the code with the next index run, the projections from both. Nothing
+is deleted but what was derived. After a change of the engine's storage format, which no engine reads across, the newest portable backup
+of the index comes first: it has code, vectors and modules at once, and the journal adds what was remembered since.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
+from graphmem.maintenance import backup as backups
+from graphmem.maintenance.place import close_to_others
+from graphmem.projection.projections import GRAPH_FILE
+from graphmem.settings import JOURNAL
+from graphmem.store import files, open_store
+from graphmem.store.lock import DatabaseLock
+from graphmem.store.opening import proven_damage, resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore
+
+LOST_CODE: Final = "lost_code"  # store meta: why the database is a new one
+
+_log = logging.getLogger(__name__)
+
+
+def open_or_mend(path: Path, settings: Settings) -> GraphStore:
+    """Open the database of an index; one that is damaged is put aside first, which the store's notes then say.
+
+    One in an older storage format of the engine is put aside as well: no newer engine reads it, the graphmem that made it does.
+
+    Raises:
+        SchemaTooNewError, MigrationError, SettingsError: it is whole, but not for this graphmem or this engine.
+        StoreBusyError, DiskFullError: see `store.open_store`.
+    """
+    aside = _folders_aside(path, settings.engine)
+    if not path.exists() and any((path.parent / JOURNAL).glob("journal-*")):
+        said = aside or [f"{path.name} was gone and a new one took its place"]
+        _remove_derived(path)
+        return _emptied(_open(path, settings), said)
+    try:
+        opened = _open(path, settings)
+        return _told(opened, aside) if aside else opened
+    except DatabaseDamagedError as error:
+        said = put_aside(path, settings.engine, _proof(error, path, settings))
+    except MigrationError as error:
+        if error.facts.get("found", 0) >= error.facts.get("known", 0):
+            raise  # newer, or not the storage format
+        form = error.facts["found"]
+        why = f"it is in storage format {form}, which the graphmem that made it opens under its old name"
+        if (store := _from_dump(path, settings, why)) is not None:
+            return store
+        if not any((path.parent / JOURNAL).glob("journal-*")):
+            raise  # the memories are in this file and nowhere else
+        said = put_aside(path, settings.engine, why)
+    return _emptied(_open(path, settings), said)
+
+
+def _folders_aside(path: Path, engine: str) -> list[str]:
+    """Rename folders that lie where the database or its lock belongs; the database's only when the journal can replace it."""
+    said: list[str] = []
+    why = "it is a folder in the place of a file"
+    if not os.access(path.parent, os.W_OK):
+        return said
+    locked = files.beside(path, ".lock")
+    if locked.is_dir() and not locked.is_symlink():
+        said += files.quarantine([locked], why)
+    if path.is_dir() and not path.is_symlink() and any((path.parent / JOURNAL).glob("journal-*")):
+        lock = DatabaseLock(path, engine, shared=False)
+        try:
+            said += files.quarantine([path], why)
+        finally:
+            lock.release()
+    return said
+
+
+def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
+    """Why a database is to be put aside; what the engine complains of in this process alone is not enough.
+
+    Raises:
+        DatabaseDamagedError: `error`, when a process of its own could open it, or its folder cannot be changed.
+        ResourceError, DiskFullError, BadInputError, StoreBusyError: it could not be tried.
+    """
+    if not os.access(path.parent, os.W_OK):
+        raise error
+    if error.facts.get("proven"):
+        return str(error.facts["reason"])
+    if why := proven_damage(path, settings.engine, settings.buffer_pool_mb << 20, settings.max_db_gb << 30):
+        return why
+    raise error
+
+
+def lost_code(store: GraphStore) -> str:
+    """Why there is no code in a database that had some; "" when there is code, or never was any."""
+    return store.meta().get(LOST_CODE, "") if not store.generation() else ""
+
+
+def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
+    """A new database in the place of one that is lost: it says so until there is code in it again."""
+    store.set_meta({LOST_CODE: "; ".join(said)})
+    return _told(store, [*said, "the memories are made again from their journal; run `graphmem index` to have the code back"])
+
+
+def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
+    """Put a database aside and the newest portable backup that is whole in its place; None, and nothing is changed, when there is none."""
+    for dump, known in backups.readable(path.parent):
+        if known.engine != backups.PORTABLE:
+            continue
+        try:
+            with backups.opened(dump, settings, beside=path.parent) as (manifest, staging):
+                said = put_aside(path, settings.engine, why, instead=staging / backups.DATABASE)
+        except (BadInputError, DatabaseDamagedError) as error:
+            _log.warning("%s", error)
+            continue
+        made = f"it was made again from {dump.name} of {manifest.made_at} and the memories' journal; index again to follow the files"
+        return _told(_open(path, settings), [*said, made])
+    return None
+
+
+def _told(store: GraphStore, said: list[str]) -> GraphStore:
+    store.notes[:0] = said
+    for note in store.notes:
+        _log.info("%s", note)  # the answers say it: a refusal, the summary of the next index run, health
+    return store
+
+
+def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) -> list[str]:
+    """Rename a database with all that belongs to it, and delete what was derived from it; one sentence for each file renamed.
+
+    Args:
+        path: of the database.
+        engine: of whoever opens it next.
+        why: for people.
+        instead: a closed file on the same disk that takes its place.
+    """
+    resolved = resolve(path)
+    lock = DatabaseLock(resolved, engine, shared=False)
+    try:
+        said = files.quarantine([one for one in (resolved, *files.side_files(resolved)) if one.exists()], why)
+        _remove_derived(resolved)
+        if instead is not None:
+            files.put_in_place(instead, resolved)
+            lock.write(clean=False, database="", checkpoint=0, log=0)  # what it said was of the other file
+    finally:
+        lock.release()
+    return said
+
+
+def _remove_derived(path: Path) -> None:
+    """Delete what was derived from a database: it is of a generation number that the new one will have again."""
+    for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
+        derived.unlink(missing_ok=True)
+
+
+def _open(path: Path, settings: Settings) -> GraphStore:
+    store = open_store(
+        path,
+        engine=settings.engine,
+        buffer_pool_bytes=settings.buffer_pool_mb << 20,
+        max_db_bytes=settings.max_db_gb << 30,
+        keep=partial(backups.before_change, path.parent, settings),
+        at_rest=True,
+    )
+    if gone := backups.clear_leftovers(path.parent):
+        _log.info("of a backup that was never finished: %s deleted", ", ".join(gone))
+    close_to_others(path.parent)
+    return store

@@ -1,0 +1,1 @@
+"""One open project, which implements the operations."""

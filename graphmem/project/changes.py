@@ -1,0 +1,138 @@
+"""The verbs of what changed lately: commits with the modules they touched, and how hot spots moved while the project was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.semantic import heat
+from graphmem.answers import Picture
+from graphmem.answers.semantic import CommitInfo, CommitPage
+from graphmem.errors import GitError
+from graphmem.history import git_log
+from graphmem.project.arguments import within
+from graphmem.project.history import CHURN_HALF_LIFE_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphmem.analysis.semantic.heat import F64
+    from graphmem.answers import IndexState
+    from graphmem.history.co_edits import History
+    from graphmem.project.derived import Semantics
+
+MOST_COMMITS: Final = 200
+MOST_LOOKED_AT: Final = 2_000  # files of a commit: of more it is not said which modules they are in
+PATHS: Final = 30  # of a commit that are listed
+MOST_STEPS: Final = 100
+
+
+class ChangeVerbs:
+    """Part of `GraphMem`."""
+
+    _root: Callable[[], Path]
+    _semantics: Callable[[], Semantics]
+    _known_history: Callable[[], History]
+    state: Callable[[], IndexState]
+
+    def commits(self, limit: int = 20) -> CommitPage:
+        """The newest commits, merges left out, with the modules their files are in now.
+
+        Args:
+            limit: how many, 1 to 200.
+
+        Raises:
+            BadInputError: `limit` is out of its range.
+            NotIndexedError: there is no index.
+        """
+        within("limit", limit, 1, MOST_COMMITS)
+        here = self._semantics()
+        root = self._root()
+        try:
+            repository = git_log.repository(root)
+            if repository is None or not repository.head:
+                return CommitPage([], ["the project is not under git" if repository is None else "the repository has no commits yet"])
+            found = git_log.newest(root, repository, limit, MOST_LOOKED_AT)
+        except GitError as error:
+            return CommitPage([], [error.message])
+        with here.lock:
+            name_of = here.modules.name_of
+            return CommitPage(
+                [
+                    CommitInfo(
+                        sha=one.sha,
+                        at=_iso(one.at),
+                        subject=one.subject,
+                        files=one.files,
+                        paths=[*one.touched, *one.deleted][:PATHS],
+                        modules=sorted({name for path in one.touched if (name := name_of(path))}),
+                    )
+                    for one in found
+                ],
+                [],
+            )
+
+    def heat_history(self, steps: int = 24) -> Picture:
+        """Hot spots at moments of the past, evenly spaced from the first commit to the last.
+
+        Columns: `at` (ISO 8601, one a step), `commits` (until then), `paths` of files that were ever hot, `scores` (one list a step, 0 to
+        100, a number for each path). Complexity and dependents are those of today: only churn is taken back, for the graph of the past
+        is not kept.
+
+        Args:
+            steps: moments, 2 to 100.
+
+        Raises:
+            BadInputError: `steps` is out of its range.
+            NotIndexedError: there is no index.
+        """
+        within("steps", steps, 2, MOST_STEPS)
+        here, history = self._semantics(), self._known_history()
+        with here.lock:
+            files = here.modules.files
+            complexity = np.where(files.is_test, 0, files.complexity)
+            dependents = heat.file_dependents(files)
+        times, owners = _touches(history, {path: i for i, path in enumerate(files.paths)})
+        with history.lock:
+            commits = np.sort(np.array([at for at, git in zip(history.at, history.from_git, strict=True) if git], np.float64))
+        if not len(times):
+            return Picture({"at": [], "commits": [], "paths": [], "scores": []}, 0, self.state())
+        moments = np.linspace(commits[0], commits[-1], steps)
+        rows = []
+        for moment in moments:
+            past = times <= moment
+            weights = 0.5 ** ((moment - times[past]) / CHURN_HALF_LIFE_S)
+            churn: F64 = np.bincount(owners[past], weights, minlength=len(files)).astype(np.float64)
+            scores = np.where(files.is_test, 0.0, heat.scores(churn, complexity, dependents))
+            rows.append(np.where(churn > 0, scores, 0.0))
+        table: F64 = np.round(np.stack(rows), 1)
+        ever = np.flatnonzero(table.max(axis=0) > 0)
+        columns = {
+            "at": [_iso(float(moment)) for moment in moments],
+            "commits": np.searchsorted(commits, moments, side="right").tolist(),
+            "paths": [files.paths[i] for i in ever.tolist()],
+            "scores": table[:, ever].tolist(),
+        }
+        return Picture(columns, 0, self.state())
+
+
+def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """When a commit touched a file of the graph, and which file: two columns, shape (t,)."""
+    times: list[float] = []
+    owners: list[int] = []
+    with history.lock:
+        for path, node in history.by_path.items():
+            at = place.get(path)
+            if at is not None:
+                own = [history.at[one] for one in history.nodes[node].all if history.from_git[one]]
+                times += own
+                owners += [at] * len(own)
+    order = np.lexsort((owners, times))
+    return np.array(times, np.float64)[order], np.array(owners, np.int64)[order]
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

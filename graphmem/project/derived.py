@@ -1,0 +1,154 @@
+"""What is derived from one generation of the graph for the semantic layer, each part worked out when it is first asked for."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from graphmem.analysis.semantic import central
+from graphmem.analysis.semantic.cochange import together
+from graphmem.analysis.semantic.dead import Mentions, find, judged
+from graphmem.analysis.semantic.duplicates import Piece, duplicates
+from graphmem.analysis.semantic.entries import Calls, Entries
+from graphmem.analysis.semantic.flows import flows
+from graphmem.analysis.semantic.modules import Modules
+from graphmem.analysis.semantic.naming import Known
+from graphmem.project.history import CHURN_HALF_LIFE_S
+from graphmem.runtime.limits import kept_if_possible
+from graphmem.store.base import FlowRow, ModuleRow
+
+if TYPE_CHECKING:
+    from graphmem.analysis.semantic.heat import F64
+    from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow
+    from graphmem.history.co_edits import History
+    from graphmem.projection.graph import GraphView
+    from graphmem.store.base import GraphStore
+
+_BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+
+
+class Semantics:
+    """Of one generation. Take `lock` around every use: parts are made by whoever asks first."""
+
+    def __init__(self, view: GraphView, store: GraphStore, history: History) -> None:
+        self.view = view
+        self.commits = sum(history.from_git)
+        self.notes: list[str] = []
+        self._store = store
+        self._history = history
+        self._flows: dict[tuple[str, ...] | None, list[Flow]] = {}
+        self.lock = threading.RLock()
+
+    @cached_property
+    def modules(self) -> Modules:
+        """The partition and what follows from it."""
+        churn, co_change = self._changes()
+        generation, stored = self._store.modules()
+        known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
+        current = generation == self.view.generation
+        made = Modules(self.view, known, self._store.meta().get("project", ""), churn, co_change, current)
+        if not current:
+            self._keep(made)
+        return made
+
+    def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
+        """Churn by path, None when there is no history, and what changes together."""
+        history = self._history
+        with history.lock:
+            paths = [node.path for node in history.nodes]
+            changes = [[paths[one] for one in group] for group in history.groups]
+            churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
+        if churn is None:
+            self.notes.append("there is no history of commits: heat is made of complexity and dependents alone")
+        return churn, together(changes)
+
+    def _keep(self, made: Modules) -> None:
+        """Write the modules down, so that the next generation's keep their names and ids; a graph that went on meanwhile is not told."""
+        if self._store.generation() != self.view.generation:
+            return
+        view, infos = self.view, {one.id: one for one in made.infos}
+        rows = []
+        for group in made.groups:
+            nodes = [view.file_node(path) for path in group.paths]
+            files = [view.ids[node] for node in nodes if node is not None]
+            rows.append(ModuleRow(group.id, group.name, group.path, infos[group.id].summary, files))
+        with kept_if_possible("modules"):
+            self._store.put_modules(self.view.generation, rows, [(one.src, one.dst, one.weight) for one in made.dependencies])
+
+    @cached_property
+    def entries(self) -> Entries:
+        """Entry points."""
+        return Entries(self.modules.files)
+
+    @cached_property
+    def calls(self) -> Calls:
+        """Confident calls."""
+        return Calls(self.view)
+
+    @cached_property
+    def rank(self) -> F64:
+        """Rank of each node."""
+        return central.page_rank(self.view)
+
+    @cached_property
+    def dead(self) -> tuple[list[DeadSymbol], int]:
+        """Dead code of any confidence, and how many public definitions were spared."""
+        found = find(self.entries)
+        names = {self.view.name(node) for node in found.nodes}
+        return judged(self.entries, found, self._mentions(names)), found.spared
+
+    def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
+        """Flows of these kinds of entry points."""
+        if kinds not in self._flows:
+            self._flows[kinds] = flows(self.modules, self.entries, kinds)
+            if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
+                with kept_if_possible("flows"):
+                    self._store.put_flows(self.view.generation, [_flow_row(one) for one in self._flows[kinds]])
+        return self._flows[kinds]
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """Code chunks, to be compared."""
+        view = self.view
+        language = dict(zip(view.paths, view.arrays.paths.language.to_pylist(), strict=True))
+        qualname = view.arrays.nodes.qualname
+        found = []
+        for row in self._chunks():
+            if row["kind"] == "code":
+                node = view.index_of.get(row["symbol_id"])
+                name = str(qualname[node].as_py()) if node is not None else ""
+                found.append(Piece(row["path"], name, row["start_line"], row["end_line"], language.get(row["path"], ""), row["text"]))
+        return found
+
+    def duplicates(self, least_tokens: int, similar: float, tests: bool) -> list[DuplicateGroup]:
+        """Groups of duplicates."""
+        files = self.modules.files
+        testing = {files.paths[i] for i in np.flatnonzero(files.is_test).tolist()}
+        return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
+
+    def _mentions(self, names: set[str]) -> Mentions:
+        """How often these names stand in the texts of the index."""
+        counts: dict[str, Counter[str]] = {"code": Counter(), "prose": Counter()}
+        beginnings: set[str] = set()
+        for row in self._chunks():
+            counts["code" if row["kind"] == "code" else "prose"].update(word for word in _WORD.findall(row["text"]) if word in names)
+            if row["kind"] == "code":
+                beginnings.update(_BEGINNING.findall(row["text"]))
+        return Mentions(counts["code"], counts["prose"], frozenset(beginnings))
+
+    def _chunks(self) -> Iterator[dict[str, Any]]:
+        table = self._store.chunks().select(["path", "symbol_id", "kind", "start_line", "end_line", "text"])
+        for batch in table.to_batches(max_chunksize=2_000):
+            yield from batch.to_pylist()
+
+
+def _flow_row(flow: Flow) -> FlowRow:
+    steps = [(step.dst.id, step.confidence, step.rule, step.line) for step in flow.steps]
+    return FlowRow(flow.id, flow.name, flow.kind, flow.confidence, flow.entry.id, steps)

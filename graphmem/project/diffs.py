@@ -1,0 +1,104 @@
+"""From a diff to changed symbols: getting both sides of every file, and asking the parser what they define."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from graphmem.analysis.diff import DefinitionChange, FileChange, compare, join_moves, other_side, parse
+from graphmem.errors import BadInputError
+from graphmem.indexing import git
+from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.extract import extract
+from graphmem.parsing.language import language_of_path, languages
+from graphmem.runtime.inside import inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphmem.parsing.facts import Definition
+
+
+class Diff(NamedTuple):
+    """A diff, understood."""
+
+    base: str
+    head: str
+    files: list[str]  # ascending; the old path of a file that is gone
+    changes: list[DefinitionChange]
+    unmapped: list[str]  # changed files in which no definition changed, or that no grammar reads
+
+
+def of_text(root: Path, text: str) -> Diff:
+    """A unified diff against the working tree, applied to it or not.
+
+    Raises:
+        BadInputError: it is no diff, or fits the working tree on neither side.
+    """
+    changes: list[DefinitionChange] = []
+    unmapped: list[str] = []
+    files = parse(text)
+    for file in files:
+        sides = _sides_of_text(root, file)
+        _collect(file, sides, changes, unmapped)
+    return _finish("diff", "diff", files, changes, unmapped)
+
+
+def of_range(root: Path, base: str, head: str | None) -> Diff:
+    """What changed from one revision to another, or to the working tree when `head` is None.
+
+    Raises:
+        GitError: git is not there, or does not know a revision.
+    """
+    if head is None and ".." in base:
+        base, _, head = base.replace("...", "..").partition("..")
+        base, head = base or "HEAD", head or "HEAD"
+    changes: list[DefinitionChange] = []
+    unmapped: list[str] = []
+    files = parse(git.diff(root, base, head))
+    for file in files:
+        old = git.show(root, base, file.old_path) if file.old_path else None
+        new = (git.show(root, head, file.new_path) if head else _read(root, file.new_path)) if file.new_path else None
+        _collect(file, (old, new), changes, unmapped)
+    return _finish(base, head or "working tree", files, changes, unmapped)
+
+
+def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | None]:
+    if not file.old_path or not file.new_path:
+        whole = "\n".join(line for _, _, before, _, _, after in file.hunks for line in (before or after))
+        side = whole.encode() + b"\n"
+        return (None, side) if not file.old_path else (side, None)
+    there = next((data for path in (file.new_path, file.old_path) if (data := _read(root, path)) is not None), None)
+    if there is None:
+        raise BadInputError(f"the diff changes {file.old_path}, which is not in {root}; is it of another project?", argument="diff")
+    sides = other_side(to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"), file)
+    if sides is None:
+        raise BadInputError(
+            f"the diff fits {file.new_path} neither before nor after it is applied; make it anew against this tree", argument="diff"
+        )
+    return sides[0].encode(), sides[1].encode()
+
+
+def _read(root: Path, path: str) -> bytes | None:
+    """Bytes of a file of the working tree; None when it is not there or leaves the root."""
+    target = inside(root, path)
+    return target.read_bytes() if target is not None and target.is_file() else None
+
+
+def _collect(file: FileChange, sides: tuple[bytes | None, bytes | None], changes: list[DefinitionChange], unmapped: list[str]) -> None:
+    found = compare(file, _definitions(file.old_path, sides[0]), _definitions(file.new_path, sides[1]))
+    if found:
+        changes.extend(found)
+    else:
+        unmapped.append(file.new_path or file.old_path)
+
+
+def _definitions(path: str, data: bytes | None) -> list[Definition]:
+    language = language_of_path(path)
+    if data is None or language not in languages():
+        return []
+    return extract(path, to_utf8(data, language).source, language, content_hash(data)).definitions
+
+
+def _finish(base: str, head: str, files: list[FileChange], changes: list[DefinitionChange], unmapped: list[str]) -> Diff:
+    return Diff(base, head, sorted({file.new_path or file.old_path for file in files}), join_moves(changes), sorted(unmapped))

@@ -1,0 +1,68 @@
+"""The verbs that write what was found as a document: the report, and a view as a picture or in the language of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers.semantic import Document
+from graphmem.errors import BadInputError
+from graphmem.project.arguments import one_of
+from graphmem.project.semantic import SemanticVerbs
+from graphmem.reports import diagram
+from graphmem.reports.diagram import Diagram, of_impact, of_modules
+from graphmem.reports.report import report
+from graphmem.reports.svg import svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import ImpactReport
+
+VIEWS: Final = ("modules", "impact")
+FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
+    "svg": (svg, "image/svg+xml", "svg"),
+    "mermaid": (diagram.mermaid, "text/vnd.mermaid", "mmd"),
+    "dot": (diagram.dot, "text/vnd.graphviz", "dot"),
+    "graphml": (diagram.graphml, "application/graphml+xml", "graphml"),
+    "json": (diagram.as_json, "application/json", "json"),
+}
+
+
+class DocumentVerbs(SemanticVerbs):
+    """Part of `GraphMem`; documents are made of the answers of the semantic layer."""
+
+    impact: Callable[..., ImpactReport]
+
+    def report(self) -> Document:
+        """One HTML document that says what the system is made of and where it hurts; needs nothing else to be read."""
+        return Document(report(self), "text/html", f"{self.project().name or 'project'}.html")
+
+    def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
+        """A view as a picture or in the language of another tool.
+
+        Args:
+            view: modules (the map), or impact (three zones around the targets).
+            format: svg, mermaid, dot, graphml or json.
+            targets: references, for impact.
+
+        Raises:
+            BadInputError: no such view or format, or targets where none belong.
+            SymbolNotFoundError, AmbiguousSymbolError: for a target.
+        """
+        one_of("view", view, VIEWS)
+        one_of("format", format, tuple(FORMATS))
+        if (view == "impact") != bool(targets):
+            says = (
+                "impact is the impact of something: name what"
+                if view == "impact"
+                else "the map of modules is of everything: name no target"
+            )
+            raise BadInputError(says, argument="targets", value=list(targets or ()))
+        if view == "impact":
+            up, down = self.impact(list(targets or ())), self.impact(list(targets or ()), direction="dependencies")
+            drawn = of_impact(up, down, "Impact of " + ", ".join(one.ref for one in up.targets))
+        else:
+            drawn = of_modules(self.modules(), f"Modules of {self.project().name}")
+        write, media_type, ending = FORMATS[format]
+        return Document(write(drawn), media_type, f"{view}.{ending}")

@@ -1,0 +1,82 @@
+"""Two states of a project side by side: each revision is read into an index of its own, in a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from graphmem.analysis.semantic.drift import State, compare
+from graphmem.analysis.semantic.entries import Entries
+from graphmem.analysis.semantic.modules import Modules
+from graphmem.analysis.semantic.naming import Known
+from graphmem.indexing import git
+from graphmem.runtime.checksums import unseal
+
+if TYPE_CHECKING:
+    from graphmem.answers.semantic import Drift
+    from graphmem.projection.graph import GraphView
+
+FACTS: Final = "facts.sqlite"
+
+Index = Callable[[Path, Path], contextlib.AbstractContextManager["GraphView"]]
+"""Reads a tree into an index in a folder and gives its graph for a while."""
+
+
+def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None, here: State, index: Index) -> Drift:
+    """What changed between two revisions of a repository.
+
+    Args:
+        root: of the working tree.
+        data_dir: of its index; what it knows of files by their content is used again.
+        project: its name.
+        base: the older revision.
+        head: the newer one; None for the index as it is.
+        here: the state of the index.
+        index: reads a tree.
+
+    Raises:
+        GitError: git is not there, or does not know a revision.
+    """
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-drift-")))
+        new = here
+        if head is not None:
+            view = stack.enter_context(_indexed(root, data_dir, folder / "head", project, head, index))
+            modules = Modules(view, _known(here.modules), project)
+            new = State(modules, Entries(modules.files))
+        view = stack.enter_context(_indexed(root, data_dir, folder / "base", project, base, index))
+        modules = Modules(view, _known(new.modules), project)
+        ends = git.revision(root, base), git.revision(root, head) if head is not None else "the index as it is"
+        return compare(*ends, State(modules, Entries(modules.files)), new)
+
+
+@contextlib.contextmanager
+def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: str, index: Index) -> Iterator[GraphView]:
+    tree = folder / (project or "project")  # the folder's name is the project's, and so part of every id
+    tree.mkdir(parents=True)
+    git.unpack(root, revision, tree)
+    database = folder / "index"
+    database.mkdir()
+    _share_facts(data_dir / FACTS, database / FACTS)
+    with index(tree, database) as view:
+        yield view
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _share_facts(known: Path, copy: Path) -> None:
+    """A copy of what is known of files by their content, so that those that did not change are not parsed again."""
+    if known.exists():
+        address = f"file:{quote(str(known))}?mode=rw"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+            unseal(target)
+
+
+def _known(modules: Modules) -> list[Known]:
+    return [Known(group.id, group.name, frozenset(group.paths)) for group in modules.groups]

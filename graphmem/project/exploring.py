@@ -1,0 +1,123 @@
+"""The verbs of the explorer: pictures of the graph with a place for everything in them."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.refs import resolve_ref
+from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.answers import Picture
+from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.explorer import around
+from graphmem.explorer.atlas import Atlas, columns, draw, symbol_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from graphmem.answers import IndexState
+    from graphmem.project.derived import Semantics
+    from graphmem.projection.graph import GraphView
+
+MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
+MAX_SYMBOLS: Final = 5_000  # of one picture
+
+
+class ExplorerVerbs:
+    """Part of `GraphMem`."""
+
+    _root: Callable[[], Path]
+    _view: Callable[[], GraphView]
+    _semantics: Callable[[], Semantics]
+    state: Callable[[], IndexState]
+    _atlas: Atlas | None = None
+    _atlas_turn = threading.Lock()
+
+    def atlas(self, edges: int = MAX_EDGES) -> Picture:
+        """The map of the project: modules, the files in them, and what depends on what, each with its place.
+
+        Args:
+            edges: edges between files to give, the heaviest first; those between modules are always all there.
+
+        Raises:
+            BadInputError: `edges` is negative.
+            NotIndexedError: there is nothing to draw.
+        """
+        if edges < 0:
+            raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
+        _, atlas = self._drawn()
+        made, left_out = columns(atlas, edges)
+        return Picture(made, left_out, self.state())
+
+    def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
+        """The symbols of some files where they lie on the map, and the edges among them.
+
+        Args:
+            paths: of files, as the map gives them.
+            limit: symbols, at least 1; the last file may be cut by it, and the answer says by how many.
+
+        Raises:
+            BadInputError: `limit` is out of range.
+            SymbolNotFoundError: a path is not in the index.
+            NotIndexedError: there is nothing to draw.
+        """
+        if limit < 1:
+            raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
+        view, atlas = self._drawn()
+        place = {path: i for i, path in enumerate(atlas.paths)}
+        unknown = next((path for path in paths if path not in place), None)
+        if unknown is not None:
+            raise SymbolNotFoundError(
+                f"there is no file {unknown!r} in the index; the map has changed, load it again", ref=unknown, suggestions=[]
+            )
+        made, left_out = symbol_columns(view, atlas, [place[path] for path in paths], limit)
+        return Picture(made, left_out, self.state())
+
+    def neighbourhood(
+        self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
+    ) -> Picture:
+        """Symbols, what they depend on, and who depends on them, each with its place.
+
+        Args:
+            refs: the symbols in the middle, as for `symbol`.
+            depth: steps to each side, 1 to 4.
+            kinds: edges to follow; default those impact follows.
+            min_confidence: of edges, 0 to 1.
+            limit: nodes in all, at least 1; the answer says how many more there were.
+
+        Raises:
+            SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
+            BadInputError: a bound is out of range.
+        """
+        view = self._view()
+        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._root())))
+        made, left_out = around.neighbourhood(
+            view,
+            seeds,
+            depth=depth,
+            kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
+            min_confidence=min_confidence,
+            limit=limit,
+        )
+        return Picture(made, left_out, self.state())
+
+    def _drawn(self) -> tuple[GraphView, Atlas]:
+        """The view and its map, which is drawn once a generation."""
+        view = self._view()
+        with self._atlas_turn:
+            if self._atlas is None or self._atlas.generation != view.generation:
+                here = self._semantics()
+                with here.lock:
+                    found = here.modules
+                    names = {path: group.name for group in found.groups for path in group.paths}
+                    layers = {group.name: found.layer[i] for i, group in enumerate(found.groups)}
+                    upward = {(found.groups[a].name, found.groups[b].name): len(found.between[a, b]) for a, b in sorted(found.upward)}
+                    tests = {found.files.paths[i] for i in np.flatnonzero(found.files.is_test).tolist()}
+                    above = max(layers.values(), default=0) + 1
+                    # Layers leave out what tests depend on, which is everything: modules of tests alone go on top.
+                    layers.update({group.name: above for group in found.groups if tests.issuperset(group.paths)})
+                self._atlas = draw(view, names, layers, upward)
+            return view, self._atlas

@@ -1,0 +1,278 @@
+"""The verbs of memories, the same for every door. They check, call the one write path, and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import Noted
+from graphmem.memory import changes as changing
+from graphmem.memory import outside, read, retention
+from graphmem.memory.drafts import listed
+from graphmem.memory.update import update
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+    from typing import Unpack
+
+    from graphmem.answers import (
+        AuditPage,
+        DeleteAnswer,
+        Forgotten,
+        MemoryInfo,
+        MemoryPage,
+        PruneAnswer,
+        RebuildAnswer,
+        RememberAnswer,
+        RememberManyAnswer,
+        ReviewQueue,
+        ScanAnswer,
+        TermAlias,
+        Timeline,
+    )
+    from graphmem.memory.filters import MemoryQuery
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.memory.write import Plan
+    from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
+
+SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
+
+
+class MemoryVerbs:
+    """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
+
+    _book: MemoryRepository
+    _data_dir: Path
+    _forget_sessions: Callable[[], None]
+    _tell_of_memories: Callable[[str, Sequence[str], bool], None]
+
+    if TYPE_CHECKING:
+
+        def _strangers_in(self, session: str, others: bool = True) -> tuple[str, ...]: ...
+
+    # ---- writing
+
+    def remember(
+        self,
+        content: str,
+        type: str | None = None,  # noqa: A002 - the word of the domain
+        *,
+        actor: str = "",
+        **given: Unpack[RememberExtras],
+    ) -> RememberAnswer:
+        """Keep a piece of knowledge. On return it is on disk.
+
+        What an agent says while words of strangers are in its session is kept for a person to review, and shown to no agent before. The
+        session is the one that is named, else any that runs in this project: who called cannot be told from the others.
+
+        Args:
+            content: 1 to 8,000 characters; 500 or fewer are best.
+            type: a key of `memory.types.TYPES`, or a name other tools use; default by its words.
+            actor: who does this, for the audit.
+            **given: see `RememberExtras`.
+
+        Raises:
+            BadInputError: `field`, `limit` and `value` say what cannot be.
+            SecretError: it is mostly a secret; `kinds` names which.
+        """
+        said = {name: value for name, value in given.items() if value is not None}
+        source = str(said.get("source", SOURCE))
+        item, brought = self._as_brought({**said, "source": source, "content": content, "type": type}, source)
+        if not brought:
+            return self._book.remember(item, actor=actor)
+        now = self._book.clock.now()
+        answer = self._book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
+        note = "; ".join(filter(None, (answer.result.note, outside.said(brought))))
+        return replace(answer, result=replace(answer.result, note=note))
+
+    def remember_many(
+        self,
+        items: Iterable[Mapping[str, Any]],
+        *,
+        source: str = "imported",
+        embedding_model: str | None = None,
+        skip_invalid: bool = False,
+        actor: str = "",
+    ) -> RememberManyAnswer:
+        """Keep many at once: one entry in the journal, one transaction. Nothing is kept when one of them cannot be.
+
+        Items with ids of their own keep them: those that say nearly the same stay apart, linked by `validates`; of those
+        that say exactly the same one stays, and the others' ids lead to it.
+
+        Args:
+            items: arguments of `remember`, by name; `vector` may be among them.
+            source: of items that name none.
+            embedding_model: of their vectors.
+            skip_invalid: leave out what cannot be taken, and say which.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError, SecretError: as for `remember`; `index` is the item's place from 0.
+        """
+        given: list[Any] = []
+        brought: dict[int, tuple[str, ...]] = {}
+        for item in listed(items):
+            judged, found = self._as_brought(dict(item), source) if isinstance(item, Mapping) else (item, ())
+            given.append(judged)
+            if found:
+                brought[len(given) - 1] = found
+        now = self._book.clock.now()
+
+        def finish(plan: Plan) -> Plan:
+            whole = len(plan.results) == len(given)  # places shift where items were refused
+            return outside.with_sources(plan, brought, now) if whole else plan
+
+        return self._book.remember_many(
+            given,
+            source=source,
+            embedding_model=embedding_model,
+            skip_invalid=skip_invalid,
+            actor=actor,
+            finish=finish if brought else None,
+        )
+
+    def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """An item as it may be kept, and what brought words of strangers into the session it comes from."""
+        source, session = item.get("source") or default, item.get("session")
+        named = session if isinstance(session, str) else ""
+        is_agents = source in outside.AGENTS
+        if not is_agents and not named:
+            return item, ()
+        brought = self._strangers_in(named, is_agents)
+        if not brought:
+            return item, ()
+        return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
+
+    def update_memory(self, id: str, *, actor: str = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
+        """Change fields of a memory; `memory.update.FIELDS` names them. A changed content is a new version: the old one stays.
+
+        Raises:
+            MemoryNotFoundError, BadInputError, SecretError.
+        """
+        return update(self._book, id, dict(changes), actor=actor)
+
+    def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
+        """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
+        return changing.forget(self._book, id, hard=hard, actor=actor)
+
+    def pin(self, id: str, on: bool = True, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Keep a memory in use: it never fades and is never pruned; with `on` false it is an ordinary confirmed one again."""
+        return (changing.pin if on else changing.unpin)(self._book, id, actor=actor)
+
+    def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Make a pinned memory an ordinary confirmed one again."""
+        return self.pin(id, on=False, actor=actor)
+
+    def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
+        """A person says that it is true: confirmed, out of the review queue, its anchors taken as of today."""
+        return changing.verify(self._book, id, actor=actor)
+
+    def dispute(self, id: str, reason: str = "", actor: str = "") -> MemoryInfo:  # noqa: A002
+        """Somebody says that it is not true: still used, with less confidence and a badge, until somebody resolves it."""
+        return changing.dispute(self._book, id, reason=reason, actor=actor)
+
+    def resolve_conflict(self, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+        """A steward decides: the winner stays, the loser (or all it conflicts with) is superseded; a dispute ends."""
+        return changing.resolve(self._book, winner, loser, note=note, actor=actor)
+
+    def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
+        """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with).
+
+        A use counts for the session it names; one that names none, for every running session that was shown the memory.
+        """
+        changing.note_use(self._book, ids, use, session=session)
+        self._tell_of_memories(session or "", [self._book.row(one).id for one in ids], use != "injected")
+        retention.prune_when_due(self._book)
+        return Noted(list(ids))
+
+    def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+        """Words that a search for a term also looks for; none removes the alias."""
+        return changing.set_alias(self._book, term, means, actor=actor)
+
+    # ---- reading
+
+    def memory(self, id: str) -> MemoryInfo:  # noqa: A002
+        """A memory by id or short id; another id of the same text leads to it as well.
+
+        Raises:
+            MemoryNotFoundError: there is none; AmbiguousMemoryError: several begin so.
+        """
+        return read.memory(self._book, id)
+
+    def memories(
+        self,
+        filter: MemoryQuery | MemoryFilter | None = None,  # noqa: A002 - the word of the domain
+        sort: str = "newest",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> MemoryPage:
+        """A page of the memories that pass a filter.
+
+        Args:
+            filter: see `memory.filters.MemoryQuery`; default every live one.
+            sort: newest, oldest, updated, importance, confidence, strength or used.
+            limit: 1 to 1,000.
+            offset: of the page.
+        """
+        return read.memories(self._book, filter, sort, limit, offset)
+
+    def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
+        """A memory with the `n` that were learnt before and after it."""
+        return read.timeline(self._book, id, n)
+
+    def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
+        """Memories that want a person's eye: disputed, contradicting, about code that changed or is gone, unreviewed, contaminated."""
+        return read.review_queue(self._book, limit, offset)
+
+    def aliases(self) -> list[TermAlias]:
+        """What searches also look for, by term."""
+        return changing.aliases(self._book)
+
+    def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
+        """Who did what, newest first, and whether the record is whole."""
+        return read.audit(self._book, memory, limit, offset)
+
+    # ---- keeping house
+
+    def prune_when_due(self) -> str:
+        """Retire what has faded or expired, if it is time to look; for the owner that nobody asks anything."""
+        answer = retention.prune_when_due(self._book)
+        return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
+
+    def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
+        """Retire what has faded, expired, or is too much."""
+        return retention.prune(self._book, dry_run=dry_run, actor=actor)
+
+    def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+        """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
+        return retention.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
+
+    def rebuild_memories(self) -> RebuildAnswer:
+        """Make every memory anew from the journal alone."""
+        return retention.rebuild(self._book)
+
+    def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+        """Look for secrets in everything stored, files and backups included.
+
+        Without `dry_run` they are taken out of graph, journal and texts.
+        """
+        from graphmem.security.scanning import scan_files
+
+        found = retention.scan_secrets(self._book, dry_run=dry_run, actor=actor)
+        return replace(found, files=scan_files(self._data_dir, clean=not dry_run))
+
+    def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
+        """Delete every memory, session and journal, for good.
+
+        Args:
+            confirm: the project's name, as `project()` says it.
+            actor: who does this.
+
+        Raises:
+            BadInputError: `confirm` is not it.
+        """
+        answer = retention.delete_all(self._book, confirm, actor=actor)
+        self._forget_sessions()
+        return answer

@@ -1,0 +1,199 @@
+"""The verbs of people's files: rules, MEMORY.md, what other tools wrote, and exports."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers import RuleSet
+from graphmem.errors import BadInputError
+from graphmem.knowledge import is_held
+from graphmem.memory import exchange, importers, markdown
+from graphmem.memory.obeyed import obeyed
+from graphmem.memory.rules import rules as read_rules
+from graphmem.memory.sync import listed, sync
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.write import FILE
+from graphmem.runtime.inside import inside
+from graphmem.runtime.naming import in_project
+from graphmem.runtime.private_passages import without_private
+from graphmem.runtime.safe_text import inert_json, inert_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers import ImportAnswer, SyncAnswer
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.settings import Settings
+
+MEMORY_MD: Final = "MEMORY.md"
+MARKDOWN: Final = (".md", ".mdc", ".markdown")
+MAX_IMPORT_BYTES: Final = exchange.MAX_BYTES
+EXPORTS: Final = ("json", "markdown", "claude")
+
+
+class PeopleVerbs:
+    """Part of `GraphMem`."""
+
+    _book: MemoryRepository
+    _data_dir: Path
+    _settings: Settings
+
+    def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002 - the word of the domain
+        """Everything that is known, as text.
+
+        Args:
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). In the last
+                two nothing stands that waits for a person's review.
+            personal: with personal memories; claude has none of them.
+
+        Raises:
+            BadInputError: another format.
+        """
+        if format == "json":
+            return inert_json(json.dumps(exchange.exported(self._book, personal=personal), ensure_ascii=False, indent=1)) + "\n"
+        self._book.flush()
+        if format == "markdown":
+            describer = self._book.describer()
+            live = [
+                row
+                for row in self._book.index().all_rows()
+                if row.status in LIVE_STATUSES and not is_held(row) and (personal or row.visibility != "personal")
+            ]
+            return inert_lines(markdown.markdown([describer.info(row) for row in live], self._book.project()))
+        if format == "claude":
+            return inert_lines(markdown.claude_md(listed(self._book), self._book.project()))
+        raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
+
+    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+        """Read memories from an export or from a file of another tool.
+
+        Args:
+            text: of the file.
+            path: its name, by which it is recognised, absolute or from the project's root; "" when the text comes from no file.
+            format: one of `memory.importers.NAMES`, when the name does not say.
+            actor: who does this, for the audit.
+
+        Raises:
+            BadInputError, SecretError: it cannot be read, or it is a file whose words stay out of memories; nothing is kept.
+        """
+        from graphmem.answers import ImportAnswer
+        from graphmem.security.private_files import kept_out
+
+        name = format or importers.format_of(path, text)
+        if name == importers.JSON:  # an export of ours: these are memories already
+            return exchange.imported(self._book, text, actor)
+        if reason := kept_out(self._root_or_none(), path):
+            raise BadInputError(
+                f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
+                argument="path",
+                path=path,
+                reason=reason,
+            )
+        reading = importers.read(without_private(text), name)
+        origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
+        answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
+        notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]
+        for why, lines in (("too short to say anything", reading.short), ("only naming another file", reading.references)):
+            if lines:
+                notes.append(f"left out, {why}: line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}")
+        counts = dict(answer.counts) | ({"refused": len(answer.refused)} if answer.refused else {})
+        return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
+
+    def _named(self, path: str) -> str:
+        """A file by its path from the project's root, so that it is the same whatever way it is given; as given outside of it."""
+        root = self._root_or_none()
+        given = Path(path)
+        if root is None or not given.is_absolute():
+            return given.as_posix()
+        return given.relative_to(root).as_posix() if given.is_relative_to(root) else given.as_posix()
+
+    def sync_file(
+        self,
+        path: str | Path | None = None,
+        dry_run: bool = False,
+        actor: str = "",
+        *,
+        personal: bool = False,
+        remote: bool = False,
+    ) -> SyncAnswer:
+        """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.
+
+        Args:
+            path: default MEMORY.md in the project's root; another one must stand in the setting `sync_files`.
+            dry_run: only say what would happen.
+            actor: who does this, for the audit.
+            personal: write personal memories into the file, too; everybody who has the repository reads them there.
+            remote: whoever asks is on the other side of a network, and gets MEMORY.md alone.
+
+        Raises:
+            BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, is not in the setting,
+                or is one that agents obey, or the file cannot be read.
+        """
+        root = self._root_or_none()
+        if path is None and root is None:
+            raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
+        target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
+        if target.suffix.lower() not in MARKDOWN or ".git" in target.parts:  # asked for over the network it must not become a program
+            raise BadInputError(
+                f"{path} is no Markdown file of the project; name one that ends with {' or '.join(MARKDOWN)}",
+                argument="path",
+                path=str(path),
+            )
+        if root is not None and inside(root, target) is None:
+            raise BadInputError(f"{path} leads out of the project, or nowhere; name a file in {root}", argument="path", path=str(path))
+        self._expect_ours(target, root, personal=personal, remote=remote)
+        above = next((one for one in target.parents if one.exists()), target.anchor)
+        if target.is_dir() or not Path(above).is_dir():
+            raise BadInputError(f"{path} cannot be a file here; name one in a folder", argument="path", path=str(path))
+        try:
+            return sync(self._book, target, self._data_dir, actor, dry_run, personal=personal)
+        except OSError as error:
+            raise BadInputError(
+                f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
+                argument="path",
+                path=str(path),
+            ) from error
+
+    def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
+        """Refuse a file that memories have no business in.
+
+        Raises:
+            BadInputError: says which setting would allow it, where one does.
+        """
+        base = root.resolve() if root is not None else Path.cwd()
+        named = PurePath(os.path.relpath(os.path.normpath(target.absolute()), os.path.normpath(root or base)))
+        led_to = PurePath(os.path.relpath(target.resolve(), base))
+        facts = {"argument": "path", "path": named.as_posix()}
+        if remote and (personal or named.as_posix() != MEMORY_MD):
+            raise BadInputError(
+                f"over a connection {MEMORY_MD} alone is synced, without personal memories; end the server and run `graphmem sync-file` "
+                "in the project for anything else",
+                **facts,
+            )
+        for one in (named, led_to):  # a folder may be a link
+            if reason := obeyed(one.parts if root is not None else (one.name,)):
+                raise BadInputError(f"{named} is not synced: {reason}; sync another file", **facts)
+        allowed = {PurePath(one.strip()).as_posix() for one in self._settings.sync_files.split(",") if one.strip()}
+        if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
+            raise BadInputError(
+                f"{named} is not among the files that are synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); "
+                "add it to the setting sync_files",
+                **facts,
+            )
+
+    def rules(self, files: Sequence[str] | None = None) -> RuleSet:
+        """The texts that are always put in front of an agent, the most specific last, and what could not be read.
+
+        Args:
+            files: those worked on, also as file URIs and absolute paths; None for all rules, whatever their scope.
+        """
+        root = self._root_or_none()
+        own = None if files is None else [in_project(one, root) for one in files]
+        return RuleSet(*read_rules(root, Path.home(), own))
+
+    def _root_or_none(self) -> Path | None:
+        root: Any = self._book.store.meta().get("root")
+        return Path(root) if root else None

@@ -1,0 +1,303 @@
+"""The verbs of the semantic layer: what the system is made of, where it hurts, what could go."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from graphmem.analysis.semantic import central, heat
+from graphmem.analysis.semantic.drift import State
+from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
+from graphmem.analysis.semantic.entries import ENTRY_KINDS
+from graphmem.analysis.semantic.flows import MAX_STEPS
+from graphmem.answers.semantic import (
+    CentralPage,
+    CentralSymbol,
+    CyclesAnswer,
+    DeadCodePage,
+    Drift,
+    DuplicatePage,
+    EntryPoint,
+    EntryPointPage,
+    FlowPage,
+    FrameworkName,
+    Hotspot,
+    HotspotPage,
+    ModuleDetail,
+    ModuleMap,
+)
+from graphmem.errors import SymbolNotFoundError
+from graphmem.project.arguments import one_of, page, within
+from graphmem.project.derived import Semantics
+from graphmem.project.drift import drift
+from graphmem.runtime.naming import in_project, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from graphmem.answers import IndexState, Project
+    from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
+    from graphmem.history.co_edits import History
+    from graphmem.projection.graph import GraphView
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore
+
+LEVELS: Final = ("files", "modules")
+HOT_LEVELS: Final = ("files", "symbols")
+DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
+
+
+class SemanticVerbs:
+    """Part of `GraphMem`."""
+
+    _store: GraphStore
+    _view: Callable[[], GraphView]
+    state: Callable[[], IndexState]
+    _known_history: Callable[[], History]
+    project: Callable[[], Project]
+    _root: Callable[[], Path]
+    _data_dir: Path
+    _settings: Settings
+    _semantic: Semantics | None = None
+    _semantic_turn = threading.Lock()
+
+    def modules(self) -> ModuleMap:
+        """What the system is made of: modules, most lines first, and their dependencies, heaviest first.
+
+        Raises:
+            NotIndexedError: there is no index yet; so do all verbs of this class.
+        """
+        here = self._semantics()
+        with here.lock:
+            return here.modules.map(list(here.notes), self.state())
+
+    def module(self, ref: str) -> ModuleDetail:
+        """One module with its files and their links.
+
+        Args:
+            ref: its name or id, or the path of a file in it.
+
+        Raises:
+            SymbolNotFoundError: no module answers to that.
+        """
+        here = self._semantics()
+        ref = in_project(raw(ref), self._store.meta().get("root", ""))
+        with here.lock:
+            at = here.modules.find(ref)
+            if at is None:
+                at = here.modules.find(here.modules.name_of(ref) or ref)
+            if at is None:
+                names = sorted(group.name for group in here.modules.groups)
+                near = [name for name in names if ref.casefold() in name.casefold()][:10] or names[:10]
+                raise SymbolNotFoundError(f"no module is called {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
+            return here.modules.detail(at, self.state())
+
+    def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
+        """Import cycles between files, or dependency cycles between modules, largest first, with where to cut them."""
+        one_of("level", level, LEVELS)
+        page(limit)
+        here = self._semantics()
+        with here.lock:
+            found = here.modules.file_cycles if level == "files" else here.modules.module_cycles
+        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self.state())
+
+    def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
+        """Entry points by kind, then path and line.
+
+        Args:
+            kinds: main, command, route, event, task, export, test, fixture; default: all but tests and fixtures.
+            limit: rows of the page, 1 to 10,000.
+            offset: of its first row.
+
+        Returns:
+            The page. Its counts by kind include tests and fixtures.
+        """
+        wanted = _kinds(kinds)
+        page(limit, offset)
+        here = self._semantics()
+        with here.lock:
+            view, entries = here.view, here.entries
+            by_kind = Counter(entries.listed.values())
+            chosen = sorted(
+                entries.of_kinds(wanted),
+                key=lambda node: (_place(entries.kind[node]), view.path(node), int(view.start_line[node]), node),
+            )
+            rows = chosen[offset : offset + limit]
+            names = self._framework_names()
+            found = [
+                EntryPoint(
+                    info,
+                    cast("EntryKind", entries.kind[node]),
+                    here.modules.name_of(info.path),
+                    here.calls.reach(node, MAX_STEPS),
+                    names.get(info.id, []),
+                )
+                for node, info in zip(rows, view.infos(rows), strict=True)
+            ]
+        counts = {kind: by_kind[kind] for kind in sorted(by_kind, key=_place)}
+        return EntryPointPage(found, len(chosen), counts, self.state())
+
+    def _framework_names(self) -> dict[str, list[FrameworkName]]:
+        """By symbol, the names frameworks have for it."""
+        found: dict[str, list[FrameworkName]] = {}
+        for row in self._store.read("framework_keys"):
+            name = FrameworkName(row["kind"], row["name"], row["framework"], row["confidence"], row["rule"], row["line"])
+            found.setdefault(row["symbol_id"], []).append(name)
+        return found
+
+    def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
+        """Ways through the code from entry points (default: all but tests and fixtures), through the most modules first.
+
+        Args:
+            kinds: of entry points.
+            module: only flows that pass this module: its name, its id, or the path of a file in it.
+            limit: rows of the page, 1 to 10,000.
+            offset: of its first row.
+        """
+        wanted = _kinds(kinds)
+        page(limit, offset)
+        here = self._semantics()
+        with here.lock:
+            if module is not None and module not in {group.name for group in here.modules.groups}:
+                module = self.module(module).module.name
+            found = here.flows(wanted)
+        found = [one for one in found if module is None or module in one.modules]
+        return FlowPage(found[offset : offset + limit], len(found), self.state())
+
+    def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
+        """Where change hurts: files or symbols by churn, complexity and dependents, hottest first."""
+        one_of("level", level, HOT_LEVELS)
+        page(limit, offset)
+        here = self._semantics()
+        with here.lock:
+            modules, view = here.modules, here.view
+            files, churn = modules.files, modules.churn
+            if level == "files":
+                score, dependents, complexity, nodes = modules.heat, heat.file_dependents(files), files.complexity, files.node.tolist()
+                of = range(len(files))
+            else:
+                score, dependents = heat.symbol_heat(files, churn)
+                complexity, nodes = view.complexity.astype(np.int64), list(range(view.n))
+                of = files.file_of(np.arange(view.n, dtype=np.int32)).tolist()
+            order = [i for i in np.lexsort((np.arange(len(score)), -score)).tolist() if score[i] > 0]
+            rows = order[offset : offset + limit]
+            found = [
+                Hotspot(
+                    info,
+                    round(float(churn[of[i]]), 2) if churn is not None else 0.0,
+                    int(complexity[i]),
+                    int(dependents[i]),
+                    float(score[i]),
+                )
+                for i, info in zip(rows, view.infos([nodes[i] for i in rows]), strict=True)
+            ]
+        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self.state())
+
+    def central_symbols(self, limit: int = 50) -> CentralPage:
+        """The definitions much of the rest leans on, directly or not."""
+        page(limit)
+        here = self._semantics()
+        with here.lock:
+            nodes = central.central(here.view, here.rank, limit)
+            used = here.modules.used
+            found = [
+                CentralSymbol(info, round(float(here.rank[node]), 2), int(used[node]))
+                for node, info in zip(nodes, here.view.infos(nodes), strict=True)
+            ]
+        return CentralPage(found, self.state())
+
+    def dead_code(self, min_confidence: float = DEAD_CONFIDENCE, limit: int = 100, offset: int = 0) -> DeadCodePage:
+        """Definitions nothing seems to need, most certain first, with the reason.
+
+        Args:
+            min_confidence: of what is listed, in [0, 1].
+            limit: rows of the page, 1 to 10,000.
+            offset: of its first row.
+        """
+        within("min_confidence", min_confidence, 0, 1)
+        page(limit, offset)
+        here = self._semantics()
+        with here.lock:
+            found, spared = here.dead
+        kept = [one for one in found if one.confidence >= min_confidence]
+        notes = []
+        if spared:
+            notes.append(f"{spared:,} public definitions nothing here uses are left out: code outside may")
+        if len(found) > len(kept):
+            notes.append(f"{len(found) - len(kept):,} more are less certain than {min_confidence}")
+        lines = sum(one.lines for one in kept)
+        return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self.state())
+
+    def duplicates(
+        self,
+        min_tokens: int = LEAST_TOKENS,
+        similarity: float = SIMILAR,
+        tests: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> DuplicatePage:
+        """Pieces of code that say the same, those with the most lines to save first.
+
+        Args:
+            min_tokens: shorter pieces are passed over, 20 to 10,000.
+            similarity: least Jaccard similarity of near duplicates, 0.5 to 1.
+            tests: look in tests as well.
+            limit: rows of the page, 1 to 10,000.
+            offset: of its first row.
+        """
+        within("min_tokens", min_tokens, 20, 10_000)
+        within("similarity", similarity, 0.5, 1)
+        page(limit, offset)
+        here = self._semantics()
+        with here.lock:
+            found = here.duplicates(min_tokens, similarity, tests)
+        return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self.state())
+
+    def drift(self, base: str, head: str | None = None) -> Drift:
+        """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
+
+        Args:
+            base: the older revision.
+            head: the newer one; default: the index as it is.
+
+        Raises:
+            GitError: git is not there, or does not know a revision.
+        """
+        here = self._semantics()
+        with here.lock:
+            state = State(here.modules, here.entries)
+        return drift(self._root(), self._data_dir, self.project().name, base, head, state, self._tree_view)
+
+    @contextlib.contextmanager
+    def _tree_view(self, tree: Path, folder: Path) -> Iterator[GraphView]:
+        """The graph of another tree, in an index of its own."""
+        with type(self).open(folder, settings=self._settings, keep_warm=False) as other:  # type: ignore[attr-defined]
+            other.index(tree)
+            yield other._view()
+
+    def _semantics(self) -> Semantics:
+        """What is derived from the newest graph."""
+        view, history = self._view(), self._known_history()
+        with self._semantic_turn:
+            here = self._semantic
+            if here is None or here.view is not view or here.commits != sum(history.from_git):
+                here = self._semantic = Semantics(view, self._store, history)
+            return here
+
+
+def _kinds(kinds: Sequence[str] | None) -> tuple[str, ...] | None:
+    if kinds is None:
+        return None
+    for kind in kinds:
+        one_of("kinds", kind, ENTRY_KINDS)
+    return tuple(sorted(set(kinds)))
+
+
+def _place(kind: str) -> tuple[int, str]:
+    return (ENTRY_KINDS.index(kind) if kind in ENTRY_KINDS else len(ENTRY_KINDS)), kind

@@ -1,0 +1,1 @@
+"""Answers written as documents: HTML, SVG, diagrams, exports."""

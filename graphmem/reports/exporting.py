@@ -1,0 +1,197 @@
+"""The whole graph as JSON objects, one for each node and edge, in an order of its own; and as other tools read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import quoteattr
+
+import orjson
+
+from graphmem.reports.diagram import GRAPHML, printable, quoted, xml
+from graphmem.runtime.safe_text import inert_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from graphmem.store.base import GraphTables
+
+KEY: Final = "FrameworkKey"
+_OF_KEY: Final = ("id", "key_kind", "name", "framework")
+_NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
+
+
+def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> Iterator[dict[str, Any]]:
+    """Nodes by label and id, then edges by (kind, source id, destination id), then those from functions to keys of frameworks.
+
+    A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
+    `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
+    has the qualname "", an external the path "", and so has the key of a framework, whose qualname is its kind and name.
+
+    Args:
+        tables: the code graph.
+        handles: rows of the query `framework_keys`.
+    """
+    ends: dict[str, dict[str, Any]] = {}
+    for label, name in _NODES:
+        table: pa.Table = getattr(tables, name)
+        for row in _rows(table):
+            ends[row["id"]] = _end(label, row)
+            if label == "Symbol":
+                row["symbol_kind"] = row.pop("kind")
+            yield {"kind": label, **row}
+    handled = sorted((row for row in handles if row["symbol_id"] in ends), key=lambda row: (row["symbol_id"], row["id"]))
+    keys = {row["id"]: {"kind": KEY, **{name: row[name.removeprefix("key_")] for name in _OF_KEY}} for row in handled}
+    for key in sorted(keys):
+        ends[key] = _end(KEY, keys[key])
+        yield keys[key]
+    for row in _rows(tables.edges):
+        yield {
+            "kind": row["kind"],
+            "src": ends[row["src"]],
+            "dst": ends[row["dst"]],
+            "confidence": round(row["confidence"], 4),
+            "source": row["source"],
+            "rule": row["rule"],
+            "line": row["line"],
+        }
+    for one in handled:
+        said = {name: one[name] for name in ("confidence", "source", "rule", "line")}
+        yield {"kind": "HANDLES", "src": ends[one["symbol_id"]], "dst": ends[one["id"]], **said}
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        yield from batch.to_pylist()
+
+
+def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
+    if label == "File":
+        return {"path": row["path"], "qualname": "", "line": 1}
+    if label == "Symbol":
+        return {"path": row["path"], "qualname": row["qualname"], "line": row["start_line"]}
+    if label == KEY:
+        return {"path": "", "qualname": " ".join(part for part in (row["key_kind"], row["name"], row["framework"]) if part), "line": 0}
+    dotted = f"{row['package']}.{row['name']}" if row["name"] else row["package"]
+    return {"path": "", "qualname": dotted, "line": 0}
+
+
+class Counted:
+    """An iterator that says how many it gave."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row in self._rows:
+            self.count += 1
+            yield row
+
+
+def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One object a line."""
+    for row in rows:
+        yield inert_json(orjson.dumps(row).decode()) + "\n"
+
+
+def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One document: `{"nodes": […], "edges": […]}`."""
+    part, first = "nodes", True
+    yield '{"nodes":['
+    for row in rows:
+        if part == "nodes" and "src" in row:
+            part, first = "edges", True
+            yield '],"edges":['
+        yield ("\n" if first else ",\n") + inert_json(orjson.dumps(row).decode())
+        first = False
+    yield "]}\n" if part == "edges" else '],"edges":[]}\n'
+
+
+def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """GraphML with every field of a node and an edge that has a value, as networkx, yEd and Gephi read it.
+
+    Ids of nodes are those of `_key`, since edges name their ends by place, not by id. Edges of one kind between two nodes are one.
+    """
+    yield GRAPHML
+    for name in _NODE_FIELDS:
+        yield f'  <key id="{name}" for="node" attr.name="{name}" attr.type="{_NODE_FIELDS[name]}"/>\n'
+    for name in _EDGE_FIELDS:
+        yield f'  <key id="e_{name}" for="edge" attr.name="{name}" attr.type="{_EDGE_FIELDS[name]}"/>\n'
+    yield '  <graph edgedefault="directed">\n'
+    keys = _Keys()
+    for row in rows:
+        if "src" not in row:
+            data = "".join(f'<data key="{name}">{xml(_text(row[name]))}</data>' for name in _NODE_FIELDS if row.get(name) not in (None, ""))
+            yield f"    <node id={quoteattr(printable(keys.node(row)))}>{data}</node>\n"
+        else:
+            data = "".join(f'<data key="e_{name}">{xml(_text(row[name]))}</data>' for name in _EDGE_FIELDS)
+            ends = f"source={quoteattr(printable(keys.end(row['src'])))} target={quoteattr(printable(keys.end(row['dst'])))}"
+            yield f"    <edge {ends}>{data}</edge>\n"
+    yield "  </graph>\n</graphml>\n"
+
+
+def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Graphviz."""
+    yield 'digraph code {\n  node [shape="box", fontname="sans-serif"];\n'
+    keys = _Keys()
+    for row in rows:
+        if "src" not in row:
+            kind = row.get("symbol_kind") or row["kind"].lower()
+            yield f"  {quoted(keys.node(row))} [label={quoted(_label(row))}, kind={quoted(kind)}];\n"
+        else:
+            ends = f"{quoted(keys.end(row['src']))} -> {quoted(keys.end(row['dst']))}"
+            yield f"  {ends} [kind={quoted(row['kind'])}, confidence={row['confidence']}];\n"
+    yield "}\n"
+
+
+class _Keys:
+    """Names of nodes that a reader understands: path, `path::qualname`, or package and name; of twins also the line."""
+
+    def __init__(self) -> None:
+        self._of: dict[tuple[str, str, int], str] = {}
+        self._taken: set[str] = set()
+
+    def node(self, row: dict[str, Any]) -> str:
+        """The name of a node, remembered for its edges."""
+        place = _end(row["kind"], row)
+        end = (place["path"], place["qualname"], place["line"])
+        name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"
+        unique, number = name, 1
+        while unique in self._taken:
+            number += 1
+            unique = f"{name}@{end[2]}" if number == 2 else f"{name}@{end[2]}.{number}"
+        self._taken.add(unique)
+        self._of.setdefault(end, unique)
+        return unique
+
+    def end(self, end: dict[str, Any]) -> str:
+        """The name of an end of an edge."""
+        return self._of[end["path"], end["qualname"], end["line"]]
+
+
+_NODE_FIELDS: Final = {
+    **dict.fromkeys(
+        ("kind", "path", "symbol_kind", "name", "qualname", "signature", "package", "language", "module", "key_kind", "framework"), "string"
+    ),
+    **dict.fromkeys(("entry_point", "modifiers"), "string"),
+    **dict.fromkeys(("start_line", "end_line", "lines", "complexity"), "long"),
+    "is_test": "boolean",
+}
+_EDGE_FIELDS: Final = {"kind": "string", "confidence": "double", "source": "string", "rule": "string", "line": "long"}
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _label(row: dict[str, Any]) -> str:
+    return str(row.get("qualname") or row.get("path") or row.get("name") or row.get("package") or "")
+
+
+WRITERS: Final[dict[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
+    "jsonl": jsonl,
+    "json": as_json,
+    "graphml": graphml,
+    "dot": dot,
+}

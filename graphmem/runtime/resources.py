@@ -1,0 +1,48 @@
+"""Where `queries/` and `grammars/` are: inside the installed package, or beside it in a checkout; and which code this is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+@cache
+def data_root() -> Traversable:
+    """The directory that holds `queries/` and `grammars/`.
+
+    Raises:
+        FileNotFoundError: neither place has them; the message names both.
+    """
+    packaged = files("graphmem") / "_data"
+    if (packaged / "queries").is_dir():
+        return packaged
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "queries").is_dir() and (checkout / "pyproject.toml").is_file():
+        return checkout
+    raise FileNotFoundError(f"graphmem's data files are in neither {packaged} nor {checkout}; reinstall graphmem")
+
+
+@cache
+def digest(folder: str) -> str:
+    """A short name for everything a folder of the package, or of `data_root()`, says: what was made by other code is not taken for ours.
+
+    Args:
+        folder: `parsing`, `grammars`, …; its `.py`, `.scm` and `.toml` files count, at any depth.
+    """
+    packaged = files("graphmem") / folder
+    found = hashlib.blake2b(digest_size=6)
+    for name, content in _contents(packaged if packaged.is_dir() else data_root() / folder, ""):
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()
+
+
+def _contents(folder: Traversable, before: str) -> Iterator[tuple[str, bytes]]:
+    for one in sorted(folder.iterdir(), key=lambda one: one.name):
+        if one.is_dir():
+            yield from _contents(one, f"{before}{one.name}/")
+        elif one.name.endswith((".py", ".scm", ".toml")):
+            yield before + one.name, one.read_bytes()

@@ -1,0 +1,119 @@
+"""Files beside the database: that only their owner reads them, and SQLite files that say themselves which format they are in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from graphmem.errors import GraphMemError, ResourceError
+from graphmem.runtime.checksums import Proof, proof
+from graphmem.runtime.limits import refusal
+
+_META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+WAIT_S: Final = 10  # for another connection's write
+_proven: Final[dict[Path, tuple[int, ...]]] = {}  # files that were read against their checksum, and as which: some are opened often
+PRIVATE: Final = 0o600  # of every file of an index: memories may be nobody else's business
+
+
+def private(path: str, flags: int) -> int:
+    """An `opener` for `open`: a file that it makes is its owner's alone, whatever the umask is."""
+    return os.open(path, flags, PRIVATE)
+
+
+def private_file(path: Path) -> Path:
+    """Make a file that is its owner's alone, if there is none, for what opens it by its name; its path.
+
+    SQLite gives its logs the rights of its file.
+    """
+    with contextlib.suppress(OSError):  # it cannot be made: whoever opens it says so
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Sidefile:
+    """A kind of file: what is in a new one, and what is said of one that cannot be used."""
+
+    format: str  # of this program; a file of another one is refused
+    schema: tuple[str, ...]  # statements that make its tables, beside `meta` (key, value)
+    counter: str  # row of meta that begins at 0, beside `format` and `id`
+    error: type[GraphMemError]  # carries `path` and `reason`
+    advice: str  # what to do with a file that cannot be used
+    explicit: bool = False  # transactions are begun by whoever wants one
+
+    def connect(self, path: Path, *, create: bool) -> sqlite3.Connection:
+        """The open file, checked; it may be used from any thread, by one at a time.
+
+        Args:
+            path: of the file.
+            create: make it when it is not there or empty.
+
+        Raises:
+            GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
+        """
+        reading = not os.access(path.parent, os.W_OK) and path.exists()
+        # SQLite makes files beside one with a log even to read it, unless it is told that nobody writes.
+        address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
+        if path.exists() and _proven.get(path) != (stamp := _stamp(path)):
+            if proof(path) is Proof.DAMAGED:
+                raise self.unreadable(path, "it is damaged: its bytes do not match its checksum")
+            _proven[path] = stamp
+        if create and not reading:
+            private_file(path)
+        try:
+            db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
+            try:
+                if not reading:
+                    db.execute("PRAGMA journal_mode = WAL")  # readers need not wait
+                    db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
+                found = _format(db)
+                if found == "" and create:
+                    self._make(db)
+                    found = self.format
+                if not self.explicit:
+                    db.isolation_level = "DEFERRED"
+            except sqlite3.Error:
+                db.close()
+                raise
+        except sqlite3.Error as error:
+            raise self.unreadable(path, error) from error
+        if found != self.format:
+            db.close()
+            raise self.error(
+                f"{path} is in format {found or 'unknown'}, this graphmem reads {self.format}; {self.advice}",
+                path=str(path),
+                reason="format",
+            )
+        return db
+
+    def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
+        """What is wrong with a file, as a refusal; what the system refused is not the file's fault."""
+        if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
+            return refused
+        return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
+
+    def _make(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        for statement in (_META, *self.schema):
+            db.execute(statement)
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [("format", self.format), ("id", os.urandom(8).hex()), (self.counter, "0")])
+        db.execute("COMMIT")
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Changes when somebody writes to a file."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+def _format(db: sqlite3.Connection) -> str:
+    """The format a file says it has; "" for a new one."""
+    if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
+        return ""
+    row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return str(row[0]) if row else "unknown"

@@ -1,0 +1,1 @@
+"""Who may do what: access rules, tokens, and secrets in files."""

@@ -1,0 +1,181 @@
+"""Secrets in the files of an index: every file that can hold words of people, agents or sessions is read as it is on disk.
+
+Backups are read too, file by file. What was made of the repository's own source (chunks and facts of code, their words and vectors) is as
+the repository has it, and is not looked into.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.answers import FileSecrets
+from graphmem.maintenance.backup import DATABASE, FOLDER, SUFFIX
+from graphmem.memory.redact import find, redact
+from graphmem.memory.secret_shapes import PERSONAL
+from graphmem.memory.sync import BASE, cleaned_state
+from graphmem.observe.summary import FOLDER as SUMMARIES
+
+_log = logging.getLogger(__name__)
+
+# Made of source, or of what is read here anyway; the memories in `graph.db` are read by their rows, and stand in the journal.
+_OF_SOURCE: Final = (
+    DATABASE,
+    "graph.projection",
+    "memories.projection",
+    "words-",
+    "facts.sqlite",
+    "inputs.sqlite",
+    "aside",
+    "dump/",
+    "parsing.json",
+)
+# Secrets by design, in files that nobody else may read: of the server that runs, and hashes.
+_OWN: Final = ("owner.json", "tokens.json", ".tokens-", ".owner-")
+MAX_BYTES: Final = 64 << 20  # of one text that is looked at
+TOO_LARGE: Final = "too_large"  # in the place of a kind: the rest of the file was not read
+UNREADABLE: Final = "unreadable"
+DAMAGED: Final = "damaged"
+_RUN: Final = re.compile(rb"[\x20-\x7e\t\n\r\x80-\xf4]{8,}")
+_SQLITE: Final = b"SQLite format 3\0"
+
+
+def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
+    """The files with secrets in them, by name, each with the kinds.
+
+    Args:
+        data_dir: of the index.
+        clean: take secrets out of the files that are text for people: summaries, and what MEMORY.md said at the last sync. The others are
+            sealed with checksums, and are for a person to delete.
+    """
+    found: list[FileSecrets] = []
+    for path in sorted(data_dir.rglob("*")):
+        name = path.relative_to(data_dir).as_posix()
+        if path.is_symlink() or not path.is_file() or name.startswith((*_OF_SOURCE, *_OWN)) or path.suffix == ".lock":
+            continue
+        try:
+            if name.startswith(FOLDER + "/") and name.endswith(SUFFIX):
+                found += _archive(path, name)
+            elif kinds := _kinds_in(path):
+                found.append(_cleaned(path, name, kinds) if clean else FileSecrets(name, kinds, cleaned=False))
+        except OSError as error:
+            _log.warning("%s could not be looked through: %s", name, error)
+            found.append(FileSecrets(name, [UNREADABLE], cleaned=False))
+    return found
+
+
+def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
+    """The files of a backup, without unpacking more than one at a time."""
+    try:
+        with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
+            for one in zipped.infolist():
+                if one.is_dir() or one.filename.startswith((*_OF_SOURCE, *_OWN)):
+                    continue
+                if one.file_size > MAX_BYTES:
+                    yield FileSecrets(f"{name}: {one.filename}", [TOO_LARGE], cleaned=False)
+                    continue
+                passing = Path(folder) / "file"
+                passing.write_bytes(zipped.read(one))
+                if kinds := _kinds_in(passing):
+                    yield FileSecrets(f"{name}: {one.filename}", kinds, cleaned=False)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
+        yield FileSecrets(name, [UNREADABLE], cleaned=False)
+
+
+def _kinds_in(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    is_table = data.startswith(_SQLITE)
+    texts = _rows(path) if is_table else iter((data[:MAX_BYTES],))
+    cut = {TOO_LARGE} if len(data) > MAX_BYTES and not is_table else set()
+    return sorted({kind for text in texts for piece in _texts(text) for kind in _kinds(piece)} | cut)
+
+
+def _rows(path: Path) -> Iterator[Any]:
+    """Every value of a database of SQLite, and what is deflated in it."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=0", uri=True)) as db:
+            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table in tables:
+                for row in db.execute('SELECT * FROM "{}"'.format(table.replace('"', '""'))):  # noqa: S608 - the file's own names
+                    yield from (value for value in row if isinstance(value, (str, bytes)))
+    except sqlite3.Error:
+        yield path.read_bytes()[:MAX_BYTES]
+
+
+def _texts(value: str | bytes) -> Iterator[str]:
+    """What a value says: itself, each string of a JSON document, each run of letters in bytes."""
+    if isinstance(value, bytes):
+        for way in (-15, 15):
+            try:
+                yield from _texts(zlib.decompressobj(way).decompress(value, MAX_BYTES).decode("utf-8"))
+                return
+            except (zlib.error, UnicodeDecodeError):
+                continue
+        for run in _RUN.findall(value):
+            yield from _texts(run.decode("utf-8", "replace"))
+        return
+    if (whole := _parsed(value)) is not None:
+        yield from _strings(whole)
+        return
+    lines = value.splitlines()
+    parsed = [_parsed(line) for line in lines]
+    if any(one is not None for one in parsed):  # a journal or a trail: a document a line
+        for line, one in zip(lines, parsed, strict=True):
+            yield from (line,) if one is None else _strings(one)
+    else:
+        yield value
+
+
+def _parsed(text: str) -> Any:
+    """A text as JSON, behind the checksum it may begin with; None when it is none."""
+    start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
+    try:
+        return json.loads(text[start:]) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{key}: {inner}" if isinstance(inner, str) else str(key)
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _kinds(text: str) -> set[str]:
+    """Kinds of secrets in a text; randomness alone is what ids, hashes and checksums have, too."""
+    return {one.kind for one in find(text)} - PERSONAL - {"high_entropy"}
+
+
+def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
+    """Take secrets out of a file of text. Other files, damaged and too large ones stay as they are."""
+    if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
+        return FileSecrets(name, kinds, cleaned=False)
+    if name == BASE:
+        try:
+            new = cleaned_state(path)
+        except ValueError as error:
+            _log.warning("%s is damaged (%s) and stays as it is; delete it, and the next sync-file writes a new one", name, error)
+            return FileSecrets(name, [*kinds, DAMAGED], cleaned=False)
+    else:
+        new = redact(path.read_text(encoding="utf-8", errors="replace"))[0].encode("utf-8")
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(new)
+    part.chmod(path.stat().st_mode & 0o777)
+    part.replace(path)
+    return FileSecrets(name, kinds, cleaned=True)

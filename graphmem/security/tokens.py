@@ -1,0 +1,284 @@
+"""Tokens of an index: named, bound to scopes and visibilities, hashed in a file beside the index.
+
+The file belongs to one index, so a token of one project opens no other. Only a token's SHA-256 is kept: a token holds 256 random
+bits, so there is nothing to guess, and a slow hash would only slow down every request. Tokens are made and revoked by whoever
+has the file, never over the network; a server sees a change at the next request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from graphmem.errors import BadInputError, GraphMemError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.security.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES, Access
+
+FILE: Final = "tokens.json"
+VERSION: Final = 1
+PREFIX: Final = "gm"  # so that scanners of secrets can know one: gm_<id>_<secret>
+MOST: Final = 1_000  # tokens of one index
+MOST_DAYS: Final = 3_650
+_SECRET_BYTES: Final = 32
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_MOST_BYTES: Final = 1 << 20  # a longer file is not one of ours
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """What is kept of a token. Times are ISO 8601 in UTC."""
+
+    id: str  # 8 hex digits; public, part of the token
+    name: str
+    hash: str  # SHA-256 of the whole token, hex
+    scopes: tuple[str, ...]  # in the order of access.SCOPES
+    visibilities: tuple[str, ...]  # in the order of access.VISIBILITIES
+    created_at: str
+    expires_at: str  # "" for never
+
+    def access(self) -> Access:
+        """What its bearer may do."""
+        return Access(self.name, frozenset(self.scopes), frozenset(self.visibilities), self.id)
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether its time has passed."""
+        return bool(self.expires_at) and datetime.fromisoformat(self.expires_at) <= now
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token that was just made: the only time it is seen."""
+
+    token: str
+    stored: StoredToken
+
+
+def digest(token: str) -> str:
+    """The hash a token is known by."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TokenFile:
+    """The tokens of one index. Thread-safe; several processes may change the file.
+
+    Args:
+        path: of the file, which need not be there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int, int] | None = None
+        self._known: dict[str, StoredToken] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether tokens were ever made: from then on a server asks for one, also when all are revoked."""
+        return self.path.exists()
+
+    def find(self, token: str, now: datetime | None = None) -> Access | None:
+        """What the bearer of a token may do; None when it is none of these, is revoked, or its time has passed."""
+        parts = token.split("_", 2)
+        with self._lock:
+            self._look()
+            stored = self._known.get(parts[1]) if len(parts) == 3 and parts[0] == PREFIX else None
+        # The same work for a token nobody knows.
+        fits = hmac.compare_digest(digest(token), stored.hash if stored is not None else digest(""))
+        return stored.access() if stored is not None and fits and not stored.is_over(now or datetime.now(UTC)) else None
+
+    def stands(self, access: Access, now: datetime | None = None) -> bool:
+        """Whether a token that was good once still is."""
+        if not access.token_id:
+            return True
+        with self._lock:
+            self._look()
+            stored = self._known.get(access.token_id)
+        return stored is not None and not stored.is_over(now or datetime.now(UTC))
+
+    def all(self) -> list[StoredToken]:
+        """Every token, the newest last.
+
+        Raises:
+            BadInputError: the file is none of ours.
+        """
+        return self._read()
+
+    def create(
+        self, name: str, scopes: Iterable[str] = ("read",), visibilities: Iterable[str] = sorted(SHARED), days: int | None = None
+    ) -> NewToken:
+        """Make a token.
+
+        Args:
+            name: letters, digits, `.`, `_` and `-`, at most 40; the audit shows it.
+            scopes: of `access.SCOPES`, or names of several in `access.GROUPS`.
+            visibilities: of `access.VISIBILITIES`: which memories it sees.
+            days: after which it is good no more; None for never.
+
+        Raises:
+            BadInputError: an argument cannot be meant, the name is taken, or there are too many tokens.
+        """
+        if not _NAME.fullmatch(name):
+            raise BadInputError(
+                f"{name[:60]!r} is no name of a token; use at most 40 letters, digits, dots, underlines and hyphens",
+                argument="name",
+                value=name[:60],
+            )
+        chosen = _chosen("scope", [one for given in scopes for one in GROUPS.get(given, (given,))], SCOPES)
+        levels = _chosen("visibility", list(visibilities), VISIBILITIES)
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or leave it out", argument="days", value=days)
+        now = datetime.now(UTC).replace(microsecond=0)
+        with self._changing() as known:
+            if any(one.name == name for one in known):
+                raise BadInputError(
+                    f"there is a token {name!r} already; revoke it first, or choose another name", argument="name", value=name
+                )
+            if len(known) >= MOST:
+                raise BadInputError(f"there are {len(known):,} tokens; revoke some first", argument="name", allowed=MOST)
+            taken = {one.id for one in known}
+            token_id = next(one for one in iter(lambda: secrets.token_hex(4), "") if one not in taken)
+            token = f"{PREFIX}_{token_id}_{secrets.token_urlsafe(_SECRET_BYTES)}"
+            expires = (now + timedelta(days=days)).isoformat() if days is not None else ""
+            stored = StoredToken(token_id, name, digest(token), chosen, levels, now.isoformat(), expires)
+            known.append(stored)
+        return NewToken(token, stored)
+
+    def revoke(self, which: str) -> StoredToken:
+        """Take a token back, by name or id; from the next request on it is refused.
+
+        Raises:
+            BadInputError: there is none.
+        """
+        with self._changing() as known:
+            found = next((one for one in known if which in (one.name, one.id)), None)
+            if found is None:
+                names = ", ".join(one.name for one in known) or "none at all"
+                raise BadInputError(f"there is no token {which[:60]!r}; there are {names}", argument="token", value=which[:60])
+            known.remove(found)
+        return found
+
+    def _look(self) -> None:
+        """Read the file again when it has changed. A file that cannot be read opens nothing to anybody."""
+        try:
+            about = self.path.stat()
+            stamp = (about.st_mtime_ns, about.st_size, about.st_ino)
+        except OSError:
+            self._stamp, self._known = None, {}
+            return
+        if stamp == self._stamp:
+            return
+        try:
+            self._known = {one.id: one for one in self._read()}
+        except GraphMemError as error:
+            _log.warning("%s: no token of it is accepted", error.message)
+            self._known = {}
+        self._stamp = stamp
+
+    def _read(self) -> list[StoredToken]:
+        try:
+            if self.path.stat().st_size > _MOST_BYTES:
+                raise ValueError("too long")
+            found = read_sealed_json(self.path.read_bytes())
+            if found["version"] != VERSION:
+                raise ValueError(f"version {found['version']}")
+            return [_stored(one) for one in found["tokens"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInputError(
+                f"{self.path} cannot be read as tokens ({type(error).__name__}); move it away and make new ones", argument="path"
+            ) from error
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[list[StoredToken]]:
+        """The list to change; written whole or not at all, one process at a time, readable by its user only."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            known = self._read()
+            yield known
+            descriptor, name = tempfile.mkstemp(prefix=".tokens-", dir=self.path.parent)  # created 0600
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(sealed_json({"version": VERSION, "tokens": [asdict(one) for one in known]}, indent=1))
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(self.path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+        finally:
+            os.close(turn)
+
+
+class Keys:
+    """Everything a server accepts: its owner's own token, the one it was told, and the named ones of its index.
+
+    Args:
+        token: what everybody may present for everything, from the settings; "" for none.
+        own: a secret of this server that its owner's other processes find in `owner.json`; "" for none.
+        tokens: the named ones; None for none.
+        required: whether a token is asked for in any case.
+    """
+
+    def __init__(self, token: str = "", own: str = "", tokens: TokenFile | None = None, *, required: bool = False) -> None:
+        self._whole = [digest(one) for one in (token, own) if one]
+        self._tokens = tokens
+        self._required = required or bool(token)
+
+    @property
+    def required(self) -> bool:
+        """Whether a token is asked for: when one was set, or named ones were ever made."""
+        return self._required or (self._tokens is not None and self._tokens.exists)
+
+    def access(self, authorization: str | None) -> Access | None:
+        """What an `Authorization` header gives; None when it is not good enough. Every wrong one takes the same time."""
+        scheme, _, given = (authorization or "").partition(" ")
+        token = given.strip() if scheme.lower() == "bearer" else ""
+        presented = digest(token)
+        if sum(hmac.compare_digest(presented, one) for one in self._whole):  # all of them are compared
+            return FULL
+        found = self._tokens.find(token) if self._tokens is not None else None
+        if found is not None:
+            return found
+        return None if self.required else FULL
+
+    def stands(self, access: Access) -> bool:
+        """Whether access that was given once would be given again."""
+        return self._tokens.stands(access) if self._tokens is not None else not access.token_id
+
+
+def _chosen(word: str, given: list[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    if not given:
+        raise BadInputError(f"name at least one {word}: {', '.join(known)}", argument=word)
+    for one in given:
+        if one not in known:
+            more = [*known, *(GROUPS if word == "scope" else ())]
+            raise BadInputError(f"{str(one)[:60]!r} is no {word}; there are {', '.join(more)}", argument=word, value=str(one)[:60])
+    return tuple(one for one in known if one in given)
+
+
+def _stored(one: Any) -> StoredToken:
+    stored = StoredToken(**one)
+    scopes, levels = _chosen("scope", list(stored.scopes), SCOPES), _chosen("visibility", list(stored.visibilities), VISIBILITIES)
+    if not all(isinstance(value, str) for value in (stored.id, stored.name, stored.hash, stored.created_at, stored.expires_at)):
+        raise TypeError("not text")
+    if stored.expires_at and datetime.fromisoformat(stored.expires_at).tzinfo is None:
+        raise ValueError("a time without its zone")
+    return replace(stored, scopes=scopes, visibilities=levels)

@@ -1,0 +1,176 @@
+"""Who serves an index: a small file beside it that every other process reads first.
+
+An embedded graph database has one writing process. `graphmem serve` says here that it is the one, at
+which address and with which token; a file whose process is gone is noticed and replaced, and no process
+is ever ended from here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+import time
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from graphmem.errors import OwnerUnreachableError
+from graphmem.hooks.here import is_here, is_stopped
+from graphmem.runtime.identity import INDEX_HEADER, index_id
+
+HEALTH_PATH = "/health"
+HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
+STARTING_SECONDS = 12.0  # the process is there but does not answer yet: how long to ask again; a held server answers within 10
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers
+
+_log = logging.getLogger(__name__)
+
+
+class Owner(NamedTuple):
+    """The content of `owner.json`."""
+
+    address: str  # http://127.0.0.1:8420
+    pid: int
+    started: str  # boot id and the process's start time in clock ticks since then; "" where /proc is missing
+    token: str  # "" when the server asks for none
+    version: str  # of graphmem
+    index_id: str = ""  # the folder it serves, see `graphmem.runtime.identity.index_id`; "" in files of an earlier graphmem
+
+
+def publish(path: Path, address: str, token: str, version: str) -> Owner:
+    """Say that this process serves the index; the file is complete at every moment and readable by its user only."""
+    owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
+    descriptor, name = tempfile.mkstemp(prefix=".owner-", dir=path.parent)  # created 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(owner._asdict(), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if not isinstance(error, OSError) or not path.exists():
+            raise
+        # No room for a second file: the one that an owner left when it was killed has room for this one's words.
+        with path.open("r+", encoding="utf-8") as file:
+            json.dump(owner._asdict(), file, indent=2)
+            file.truncate()
+    return owner
+
+
+def withdraw(path: Path, owner: Owner) -> None:
+    """Remove the file, if it still names this owner."""
+    if read(path) == owner:
+        path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Owner | None:
+    """What the file says, alive or not; None when there is none or it is not one."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        texts = (str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
+        return Owner(*texts, str(found.get("index_id", "")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
+    """The owner that serves this index now, or None.
+
+    The server's own word decides; the process table only says how long to wait for it. A process in
+    another container is not in our table and answers all the same; a process number that was given
+    to somebody else after a crash has another start time.
+
+    A file that names another machine came with the project: nobody is asked there, and nothing is sent. One that names another folder
+    came with a copy of the project, whose server is not this one's.
+
+    Raises:
+        OwnerUnreachableError: its process is there and does not answer within `patience_s`, or is stopped.
+    """
+    deadline = time.monotonic() + patience_s
+    wait_s = HEALTH_SECONDS
+    while (owner := read(path)) is not None:
+        if not is_here(owner.address):
+            _log.warning("%s names %r, which is not on this machine; it is passed over", path, owner.address[:200])
+            return None
+        if owner.index_id != index_id(path.parent):
+            _log.info("%s was written for another folder; its server is not this one's", path)
+            return None
+        if is_stopped(owner.pid, owner.started):
+            raise OwnerUnreachableError(
+                f"process {owner.pid} serves this index and is stopped (Ctrl-Z or SIGSTOP); continue it with `kill -CONT {owner.pid}`, "
+                f"or end it with `kill -KILL {owner.pid}`, which loses nothing that was acknowledged",
+                address=owner.address,
+                pid=owner.pid,
+            )
+        if _answers(owner, wait_s):
+            return owner
+        if not is_running(owner):
+            return None
+        if time.monotonic() >= deadline:
+            raise OwnerUnreachableError(
+                f"process {owner.pid} serves this index at {owner.address} but does not answer; ask again later, or end it with "
+                f"`kill {owner.pid}`, or `kill -KILL {owner.pid}` when it stays, which loses nothing that was acknowledged",
+                address=owner.address,
+                pid=owner.pid,
+            )
+        # A server with many connections answers them in their order: whoever comes again and again is always the last.
+        wait_s = max(HEALTH_SECONDS, deadline - time.monotonic())
+        time.sleep(0.1)
+    return None
+
+
+def is_running(owner: Owner) -> bool:
+    """True when the very process that wrote the file is in the process table."""
+    if owner.pid <= 0:
+        return False
+    if owner.started:
+        return process_start(owner.pid) == owner.started
+    try:
+        os.kill(owner.pid, 0)  # signal 0 asks, it does not send
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def process_start(pid: int) -> str:
+    """Boot id and start time of a process: what a reused process number does not share. "" when it is gone or unknown."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    fields = stat.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    if fields[0] in "ZX":  # ended, waiting for its parent to notice
+        return ""
+    return f"{boot}:{fields[19]}"  # field 22 of stat, counted from the third
+
+
+def local_address(host: str, port: int) -> str:
+    """Where processes of this machine reach a server bound to host and port."""
+    host = WILDCARDS.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _answers(owner: Owner, wait_s: float) -> bool:
+    """True when a graphmem of that process answers there in time. Proxies of the environment are not asked."""
+    parts = urlsplit(owner.address)
+    if not parts.hostname or not parts.port:
+        return False
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=wait_s)
+    with contextlib.closing(connection):
+        try:
+            headers = {"Authorization": f"Bearer {owner.token}"} if owner.token else {}
+            connection.request("GET", HEALTH_PATH, headers=headers)
+            answer = connection.getresponse()
+            body = json.loads(answer.read(65_536))
+        except (OSError, HTTPException, ValueError):
+            return False
+    ours = answer.status == 200 and isinstance(body, dict) and body.get("pid") == owner.pid
+    return ours and answer.getheader(INDEX_HEADER, "") == owner.index_id

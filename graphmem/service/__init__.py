@@ -1,1 +1,0 @@
-"""The verbs of graphmem, and who may write."""
