@@ -50,10 +50,11 @@ test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: check
-check: $(VENV)/.stamp-dev  ## lint, format and types, changing nothing
+check: $(VENV)/.stamp-dev  ## lint, format, types and English, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/docs/english.py
 
 .PHONY: fmt
 fmt: $(VENV)/.stamp-dev  ## format and repair what can be repaired

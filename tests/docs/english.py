@@ -1,0 +1,171 @@
+"""Check that texts for people keep to the style page of CONTRIBUTING.md.
+
+`python tests/docs/english.py [PART...]` prints each finding as `path:line: what is wrong; what to do` and exits with 1 if there are any.
+A part is a room, a file of the package's top folder, or a page.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parents[2]
+MAX_SUMMARY: Final = 72  # characters of the first line of a docstring
+MAX_SUBJECT: Final = 65  # characters of the first line of a commit message
+PAGE: Final = "CONTRIBUTING.md"  # it quotes what it forbids
+SELF: Final = "tests/docs"
+
+STOP_LIST: Final = {
+    r"\b(?:is|are|was|were|be) no (?!longer\b|more\b|less\b|\w+er\b|worse\b)[`'\"]?\w": "write 'is not a', 'must be' or 'unknown'",
+    r"\banew\b": "write 'again', or name the action: rebuild, rewrite",
+    r"\baside\b": "write 'quarantine', or name the action",
+    r"\bwhoever\b": "name the person or the process",
+    r"\bwhat (?:becomes?|became) of\b": "write 'outcome'",
+    r"\bof today\b": "write 'current'",
+    r"\blately\b": "write 'recently'",
+    r"\bso does\b": "say what it does",
+    r"\bnobody has\b": "name who has not, or write 'unused', 'unread'",
+    r"\blets? go\b": "write 'release', 'close' or 'evict'",
+    r"\btwice is once\b": "write 'idempotent'",
+}
+
+_NOT_YET: Final = """
+analysis
+answers
+api
+cli
+client
+embedding
+evidence
+explorer
+history
+hooks
+indexing
+injection
+maintenance
+mcp_server
+memory
+observe
+operations
+parsing
+project
+projection
+reports
+resolution
+runtime
+search
+security
+server
+store
+vectors
+model.py
+errors.py
+settings.py
+knowledge.py
+language_model.py
+pytest_plugin.py
+__main__.py
+__init__.py
+CHANGELOG.md
+README.md
+architecture.md
+cypher.md
+evidence.md
+explorer.md
+glossary.md
+history.md
+hooks.md
+injection.md
+learning.md
+memories.md
+observing.md
+reliability.md
+resolution.md
+security.md
+semantic.md
+0001-engine.md
+0003-projections.md
+0006-fusion.md
+0007-stale-at-once.md
+0008-history-as-a-log.md
+0009-explorer.md
+0011-semantic-layer.md
+"""
+NOT_YET: Final = frozenset(_NOT_YET.split())
+"""Rooms, files and pages whose texts were written before the style page. One that was rewritten leaves this list for good."""
+
+
+class Finding(NamedTuple):
+    """A place that breaks the style."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+def of_text(path: str, first_line: int, text: str) -> Iterator[Finding]:
+    """Words of the stop list in a text."""
+    for number, line in enumerate(text.splitlines(), first_line):
+        for pattern, remedy in STOP_LIST.items():
+            if found := re.search(pattern, line, re.IGNORECASE):
+                yield Finding(path, number, f"'{found[0]}' is on the stop list; {remedy}")
+
+
+def of_module(path: str, source: str) -> Iterator[Finding]:
+    """Long summaries of docstrings, and the stop list in every docstring, string and comment."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        summary = (ast.get_docstring(node) or "").partition("\n")[0]
+        if len(summary) > MAX_SUMMARY:
+            yield Finding(path, node.body[0].lineno, f"the summary has {len(summary)} characters; use at most {MAX_SUMMARY}")
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT) or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
+            yield from of_text(path, token.start[0], token.string)
+
+
+def of_subjects() -> Iterator[Finding]:
+    """Subjects of commits that are too long, since this check exists; none where git does not know its history."""
+    git = ["git", "-C", str(ROOT)]
+    added = subprocess.run(
+        [*git, "log", "--diff-filter=A", "--format=%H", "--", "tests/docs/english.py"], capture_output=True, text=True, check=False
+    ).stdout.split()
+    if not added:
+        return
+    log = subprocess.run([*git, "log", "--format=%h%x00%s", f"{added[-1]}.."], capture_output=True, text=True, check=True).stdout
+    for line in log.splitlines():
+        commit, _, subject = line.partition("\0")
+        if len(subject) > MAX_SUBJECT:
+            yield Finding(commit, 1, f"the subject has {len(subject)} characters; use at most {MAX_SUBJECT}")
+
+
+def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
+    """Everything found in the package, the pages and the subjects of commits; with `asked`, in these parts alone."""
+
+    def checked(part: str) -> bool:
+        return part in asked if asked else part not in NOT_YET
+
+    for file in sorted((ROOT / "graphmem").rglob("*.py")):
+        if checked(file.relative_to(ROOT / "graphmem").parts[0]):
+            yield from of_module(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"))
+    for file in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
+        if file.name != PAGE and checked(file.name):
+            yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))
+    if not asked:
+        yield from of_subjects()
+
+
+if __name__ == "__main__":
+    found = list(findings(sys.argv[1:]))
+    print(*found, sep="\n")
+    sys.exit(1 if found else 0)

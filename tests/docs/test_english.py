@@ -1,0 +1,45 @@
+"""Texts for people keep to the style page of CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SPEC = importlib.util.spec_from_file_location("english", Path(__file__).with_name("english.py"))
+english = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(english)
+
+
+def test_texts_keep_to_the_style_page():
+    assert [str(one) for one in english.findings()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("raise BadInputError(f'{name!r} is no revision')", "is no r"),
+        ("# The index is made anew.", "anew"),
+        ('"""Put a damaged file aside."""', "aside"),
+        ('"""Whoever asks."""', "Whoever"),
+        ('"""What became of a memory."""', "What became of"),
+        ("x = f'the answer of today has {count}'", "of today"),
+    ],
+)
+def test_a_word_of_the_stop_list_is_found(text, word):
+    assert [one.message.split("'")[1] for one in english.of_module("x.py", text + "\n")] == [word]
+
+
+@pytest.mark.parametrize("text", ["# There is no longer a lock.", "x = aside", "# Not a finding."])
+def test_ordinary_words_are_not_found(text):
+    assert list(english.of_module("x.py", text + "\n")) == []
+
+
+def test_a_long_summary_is_found():
+    assert [one.line for one in english.of_module("x.py", 'def f():\n    """' + "word " * 15 + '"""\n')] == [2]
+
+
+def test_a_part_that_was_rewritten_is_named_nowhere_else():
+    there = {one.name for one in (english.ROOT / "graphmem").iterdir()} | {one.name for one in english.ROOT.rglob("*.md")}
+    assert there >= english.NOT_YET
