@@ -9,6 +9,9 @@ A case is *refused* when the command ends with exit code 1 or 2 and a sentence: 
 index run. What counts as a fault: exit code 3 or a death by signal; another answer; a memory that is missing or different afterwards;
 `verify` that says of damaged files what it says of whole ones; a command that does not end. A case that ran into the time limit is repeated
 once with the same damage, because a machine that is short of memory stalls for minutes. The second time counts as a fault.
+
+`--resume FILE` writes each case to FILE when it is judged, and passes over those of the same seed that are there. A run that was ended
+goes on where it was, on an index made again from the same repository; the result says how many cases each revision judged.
 """
 
 from __future__ import annotations
@@ -484,6 +487,18 @@ def difference(old: Any, new: Any, at: str = "") -> str:
     return "" if old == new else f"{at}: {str(old)[:150]} -> {str(new)[:150]}"
 
 
+def judged_before(kept: Path, cases: Sequence[Case], seed: int) -> dict[int, tuple[Outcome, str]]:
+    """Outcomes by case number, with the revision that judged them, from a file of an earlier run with the same seed."""
+    same = {(case.number, case.kind, case.question, case.seed) for case in cases}
+    found = {}
+    for line in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else ():
+        told = json.loads(line)
+        case = Case(**told["case"])
+        if told["seed"] == seed and (case.number, case.kind, case.question, case.seed) in same:
+            found[case.number] = (Outcome(case, told["what"], told["result"], told["said"], told["repeated"]), told["revision"])
+    return found
+
+
 def attack(
     repo: Path,
     work: Path,
@@ -494,6 +509,7 @@ def attack(
     seconds: float = 36_000,
     say: Callable[[str], None] = print,
     memories: int = 40,
+    resume: Path | None = None,
 ) -> dict[str, Any]:
     """Make an index of the repository, damage it `count` times, and count what came of it."""
     import graphmem
@@ -506,29 +522,43 @@ def attack(
     made.learn()
     begun = time.monotonic()
     results: Counter[str] = Counter()
+    revisions: Counter[str] = Counter()
     by_file: dict[str, Counter[str]] = {}
     faults: list[dict[str, Any]] = []
-    cases = made.cases(count, seed)
     repeated = 0
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        for done, one in enumerate(pool.imap(made.outcome, cases), 1):
-            results[one.result] += 1
-            repeated += one.repeated
-            name = re.sub(r"\d+(-[0-9a-f]+)?", "N", one.case.file)
-            by_file.setdefault(name, Counter())[one.result] += 1
-            if one.result in FAULTS:
-                faults.append(
-                    {"file": one.case.file, "what": one.what, "question": one.case.question, "result": one.result, "said": one.said}
-                )
-                say(f"{one.result}: {one.case.file} ({one.what}), {one.case.question}: {one.said}")
+
+    def count_in(one: Outcome, revision: str) -> None:
+        nonlocal repeated
+        results[one.result] += 1
+        revisions[revision] += 1
+        repeated += one.repeated
+        name = re.sub(r"\d+(-[0-9a-f]+)?", "N", one.case.file)
+        by_file.setdefault(name, Counter())[one.result] += 1
+        if one.result in FAULTS:
+            faults.append({"file": one.case.file, "what": one.what, "question": one.case.question, "result": one.result, "said": one.said})
+            say(f"{one.result}: {one.case.file} ({one.what}), {one.case.question}: {one.said}")
+
+    cases = made.cases(count, seed)
+    judged = judged_before(resume, cases, seed) if resume else {}
+    for one, revision in judged.values():
+        count_in(one, revision)
+    now = report.facts()["revision"]
+    left = [case for case in cases if case.number not in judged]
+    with multiprocessing.get_context("fork").Pool(jobs) as pool, resume.open("a") if resume else contextlib.nullcontext() as kept:
+        for one in pool.imap_unordered(made.outcome, left):
+            count_in(one, now)
+            if kept:
+                kept.write(json.dumps({"seed": seed, "revision": now, **one._asdict(), "case": one.case._asdict()}) + "\n")
+                kept.flush()
             if time.monotonic() - begun > seconds:
                 pool.terminate()
                 break
-            if done % 100 == 0:
-                say(f"{done} of {count}: {dict(results)}")
+            if results.total() % 100 == 0:
+                say(f"{results.total()} of {count}: {dict(results)}")
     return {
         "cases": results.total(),
         "seed": seed,
+        "judged_by_revision": dict(revisions),
         "files": len(made.files),
         "seconds": round(time.monotonic() - begun, 1),
         "exit_code_3": results["crash"],
@@ -552,10 +582,18 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=36_000, help="begin no case after so many")
     parser.add_argument("--questions", type=int, default=5, help="of each kind")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep each judged case here, and pass over those that are here")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmem-damage-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         found = attack(
-            arguments.repository, Path(folder), arguments.count, arguments.seed, arguments.jobs, arguments.questions, arguments.seconds
+            arguments.repository,
+            Path(folder),
+            arguments.count,
+            arguments.seed,
+            arguments.jobs,
+            arguments.questions,
+            arguments.seconds,
+            resume=arguments.resume,
         )
     rows = [[name, *(counts.get(one, 0) for one in found["results"])] for name, counts in found["by_file"].items()]
     report.table(["file", *found["results"]], rows)
