@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Generic, TypeVar
 
 from graphmem.model import IndexProgress
@@ -110,7 +110,7 @@ class Fan(Generic[T]):
 
     def _tell(self, step: T | None) -> None:
         for subscriber in self._subscribers:
-            if not subscriber.loop.is_closed():
+            with suppress(RuntimeError):  # its loop was closed a moment ago: the others hear of the step all the same
                 subscriber.loop.call_soon_threadsafe(subscriber.put, step)
 
 

@@ -20,6 +20,7 @@ from graphmem.cli.output import plural
 from graphmem.cli.progress import shown_progress
 from graphmem.client.connecting import Turns, expect_index
 from graphmem.errors import GraphMemError, IndexCancelledError, SettingsError, StoreBusyError
+from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import few_arenas
 from graphmem.security.tokens import FILE as TOKENS
 from graphmem.security.tokens import TokenFile
@@ -153,7 +154,7 @@ class _Run:
             self._address = self._address.replace("http:", "https:", 1)
         self._stopping = threading.Event()
         self._indexed = threading.Event()  # the run that every serving begins with has ended
-        self._failure: GraphMemError | None = None
+        self._failure: Exception | None = None
         self._vectors = service.subscribe_progress()
 
     def until_stopped(self) -> None:
@@ -209,12 +210,26 @@ class _Run:
     def _end_when_idle(self) -> None:
         """Stop the server when nobody has asked for long enough and no index run is due or under way."""
         while not self._stopping.wait(min(1.0, self._idle_s / 4)):
-            if self._indexed.is_set() and self._server.idle_seconds() >= self._idle_s and self._service.state().state != "indexing":
+            if not self._indexed.is_set() or self._server.idle_seconds() < self._idle_s:
+                continue
+            try:
+                busy = self._service.state().state == "indexing"
+            except Exception as error:  # noqa: BLE001 - as above
+                unraised(error, "looking whether the server is idle")
+                continue
+            if not busy:
                 self._server.stop()
                 return
 
     def _work(self) -> None:
         """Index, say the address when there is something to answer, then follow the vectors."""
+        try:
+            self._index_and_follow()
+        except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to; the server goes on answering
+            said = unraised(error, "what the server does behind its answers")
+            self._here.output.stderr.line(("graphmem: ", "bold red"), f"{said}; questions are answered, changes may not be followed")
+
+    def _index_and_follow(self) -> None:
         output = self._here.output
         had_index = self._service.state().generation > 0
         if had_index or self._no_index:
@@ -224,9 +239,10 @@ class _Run:
         try:
             if not self._no_index:
                 self._index()
-        except GraphMemError as failure:
+        except Exception as failure:  # noqa: BLE001 - as above, or raised by the thread that serves
             if had_index and not isinstance(failure, IndexCancelledError):
-                output.stderr.line(("graphmem: ", "bold red"), f"{failure.message}; serving the previous index")
+                said = failure.message if isinstance(failure, GraphMemError) else unraised(failure, "the index run")
+                output.stderr.line(("graphmem: ", "bold red"), f"{said}; serving the previous index")
             else:
                 self._failure = failure
                 self._server.stop()

@@ -26,6 +26,7 @@ from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
 from graphmem.operations.finding import find
+from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import disk_refusal
 
 if TYPE_CHECKING:
@@ -199,12 +200,12 @@ class RemoteGraphMem(Operations):
             IndexCancelledError: `cancelled` said yes; the run goes on.
         """
         answers: list[dict[str, Any]] = []
-        failures: list[GraphMemError] = []
+        failures: list[Exception] = []
 
         def ask() -> None:
             try:
                 answers.append(self._wire.ask("Index", timeout_s=FOR_EVER, wait=True, **variables))
-            except GraphMemError as failure:
+            except Exception as failure:  # noqa: BLE001 - handed to whoever waits
                 failures.append(failure)
 
         thread = threading.Thread(target=ask, name="graphmem-index", daemon=True)
@@ -226,11 +227,15 @@ class RemoteGraphMem(Operations):
         over = threading.Event()
 
         def follow() -> None:
-            with contextlib.suppress(GraphMemError):
+            try:
                 for step in self._wire.stream("IndexProgress", follow=True):
                     if over.is_set():
                         return
                     on_progress(IndexProgress(**step["indexProgress"]))
+            except GraphMemError:
+                return
+            except Exception as error:  # noqa: BLE001 - see above
+                unraised(error, "following the index run")
 
         threading.Thread(target=follow, name="graphmem-progress", daemon=True).start()
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,15 @@ from graphmem.errors import BadInputError, GraphMemError
 from graphmem.mcp_server.prompts import PROMPTS, RESOURCES, message_of, text_of
 from graphmem.mcp_server.text import refusal
 from graphmem.mcp_server.tools import INSTRUCTIONS, RENAMED, TOOLS, Tool
+from graphmem.runtime.limits import refusal_of_any
 from graphmem.runtime.safe_text import inert_lines
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from graphmem.client.connecting import Service
+
+_log = logging.getLogger(__name__)
 
 
 def build_server(service: Callable[[], Service]) -> Server[Any]:
@@ -41,8 +46,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             tool, arguments = _checked(params.name, dict(params.arguments or {}))
             budget = arguments.pop("budget", tool.budget)
             answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
-        except GraphMemError as error:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(refusal(error)))], is_error=True)
+        except Exception as error:  # noqa: BLE001 - told to the agent, whatever it is
+            return types.CallToolResult(content=[types.TextContent(type="text", text=_told(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
     async def list_prompts(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -58,8 +63,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
     async def get_prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             said = await anyio.to_thread.run_sync(lambda: message_of(service(), params.name, params.arguments or {}))
-        except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, inert_lines(refusal(error))) from error
+        except Exception as error:
+            raise MCPError(_code(error), _told(error, params.name)) from error
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=inert_lines(said)))
         return types.GetPromptResult(description=PROMPTS[params.name].description, messages=[message])
 
@@ -74,8 +79,8 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
     async def read_resource(context: ServerRequestContext[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
             mime_type, said = await anyio.to_thread.run_sync(lambda: text_of(service(), str(params.uri)))
-        except GraphMemError as error:
-            raise MCPError(types.INVALID_PARAMS, inert_lines(refusal(error))) from error
+        except Exception as error:
+            raise MCPError(_code(error), _told(error, str(params.uri))) from error
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=inert_lines(said))])
 
     return Server(
@@ -89,6 +94,22 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
         on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
+
+
+def _told(error: Exception, asked: str) -> str:
+    """What an agent reads of an error: a refusal with its remedy, or that graphmem has a fault, whose trace the log has."""
+    refused = error if isinstance(error, GraphMemError) else refusal_of_any(error)
+    if refused is None:
+        name = secrets.token_hex(6)
+        _log.error("internal error %s at %s", name, asked, exc_info=error)
+        refused = GraphMemError(f"internal error {name}; the log has the details under this id, please report it")
+    elif refused is not error:
+        _log.warning("%s", refused.message)
+    return inert_lines(refusal(refused))
+
+
+def _code(error: Exception) -> int:
+    return types.INVALID_PARAMS if isinstance(error, GraphMemError) else types.INTERNAL_ERROR
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:

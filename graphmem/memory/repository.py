@@ -348,6 +348,13 @@ class MemoryRepository:
             self._put_derived(KnowledgeDelta(memories=rows), vectors)
         self._reconsider(ids)
 
+    def embed_again(self) -> bool:
+        """The same, if it stopped; whether it did."""
+        stopped = bool(self._vectors.note)
+        if stopped:
+            self._vectors.wake()
+        return stopped
+
     def _reconsider(self, ids: Sequence[str]) -> None:
         """Memories have got their vectors: compare them once more, by meaning."""
         with self.writing():

@@ -6,13 +6,12 @@ noticed here, through the same rules as at the time of writing.
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING, Final
 
 from graphmem.embedding.fill import vector_table
-from graphmem.errors import EmbedderError, GraphMemError
 from graphmem.memory.committer import Vectors
+from graphmem.runtime.faults import unraised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 8  # texts between two looks whether to stop, as for code
 WINDOW: Final = 64  # vectors written together
-
-_log = logging.getLogger(__name__)
 
 
 class MemoryVectors:
@@ -87,14 +84,11 @@ class MemoryVectors:
             try:
                 with self._filling:
                     self._fill()
-            except EmbedderError as error:  # said in the answers of searches and in `doctor`; words still find everything
-                self.note = f"memories get no vectors: {error}"
-                _log.warning("%s", self.note)
-                return
-            except GraphMemError:
-                if not self._closing.is_set():
-                    _log.exception("the filling of memories' vectors stopped")
-                return
+                self.note = ""
+            except Exception as error:  # noqa: BLE001 - said in answers of searches and in `doctor`; words still find everything
+                if self._closing.is_set():
+                    return
+                self.note = f"memories get no vectors: {unraised(error, 'filling the vectors of memories')}"
 
     def _fill(self) -> int:
         """Window by window, until nothing is missing."""

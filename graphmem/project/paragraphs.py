@@ -21,6 +21,7 @@ from graphmem.errors import LanguageModelError
 from graphmem.observe.extraction import grounded
 from graphmem.observe.novelty import one_line
 from graphmem.runtime.checksums import Proof, proof, seal, unseal
+from graphmem.runtime.faults import unraised
 from graphmem.runtime.sqlite_file import private_file
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ class Paragraphs:
             except LanguageModelError as error:
                 # Of an answer that is no JSON nothing can be kept, and asking again would bring the same; all else may pass.
                 text, trouble = "" if error.reason == "malformed" else None, error.message
+            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the state's notes say what happened
+                text, trouble = None, unraised(error, "writing paragraphs")
             with self._lock:
                 if self._closed:
                     self._thread = None
@@ -143,9 +146,9 @@ class Paragraphs:
                 try:
                     with self._open() as file:
                         file.execute("INSERT OR REPLACE INTO paragraphs VALUES (?, ?, ?, ?)", (subject.key, text, model.name, time.time()))
-                except sqlite3.Error as error:
-                    self._trouble = f"{self._path.name} cannot be written: {error}; paragraphs are not kept"
-                    _log.warning("%s", self._trouble)
+                except Exception as error:  # noqa: BLE001 - as above
+                    said = unraised(error, f"writing {self._path.name}")
+                    self._trouble = f"{self._path.name} cannot be written: {said}; paragraphs are not kept"
                 self._texts()[subject.key] = text
                 self._lock.notify_all()
 

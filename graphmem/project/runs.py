@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DiagnosticInfo
-from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError, NotIndexedError, RepositoryError
+from graphmem.errors import BadInputError, IndexCancelledError, NotIndexedError, RepositoryError
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.project.watching import Watcher
+from graphmem.runtime.faults import unraised
+from graphmem.runtime.limits import refusal_of_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -107,7 +109,7 @@ class RunVerbs:
                 )
                 self._stale.settle(begun, paths)
             except BaseException as error:
-                tell(IndexProgress("failed", 0, 0, str(error) or type(error).__name__))
+                tell(IndexProgress("failed", 0, 0, str(refusal_of_any(error) or error) or type(error).__name__))
                 raise
         self._vectors.resume()
         self._book.follow_index()
@@ -130,8 +132,12 @@ class RunVerbs:
         """A background run has nobody to raise to: its failure is the last step listeners see."""
         try:
             self.index(repo, full)
-        except GraphMemError:
+        except IndexCancelledError:
             return
+        except Exception as error:  # noqa: BLE001 - see above
+            said = unraised(error, "the index run")
+            if self._hub.latest is None or self._hub.latest.stage != "failed":  # it failed after the new graph was there
+                self._hub.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
         """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
@@ -194,6 +200,11 @@ class RunVerbs:
 
     def _watcher_note(self) -> str:
         return self._watcher.note if self._watcher is not None else ""
+
+    def resume_vectors(self) -> bool:
+        """Go on with vectors that stopped for want of something the system may have again; whether there were any."""
+        memories = self._book.embed_again()
+        return self._vectors.try_again() or memories
 
     def subscribe_progress(self) -> Feed[IndexProgress]:
         """A listener to index runs and the filling of vectors."""

@@ -32,9 +32,10 @@ from graphmem.observe.gates import UNITS
 from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.observer import QUIET_AT_START, Observer
 from graphmem.observe.promotion import WISH_TAGS
+from graphmem.runtime.faults import unraised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from graphmem.answers import Receipt
     from graphmem.injection.injector import Injector
@@ -359,7 +360,7 @@ class SessionVerbs:
         now = self._book.clock.now()
         if now - self._swept_at >= SWEEP_EVERY:
             self._swept_at = now
-            self._learning_thread().submit(self.finish_quiet_sessions)
+            self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def _observer(self) -> Observer:
         with self._observer_turn:
@@ -379,7 +380,7 @@ class SessionVerbs:
             return
         quiet = any(now - path.stat().st_mtime > QUIET_AT_START.total_seconds() for path in folder.glob("*" + TRAIL))
         if quiet or any(folder.glob("*" + UNLEARNT)):
-            self._learning_thread().submit(self._finish_left)
+            self._behind_answers("ending sessions of an earlier process", self._finish_left)
 
     def _finish_left(self) -> None:
         unlearnt = self._observer().unlearnt()
@@ -387,7 +388,18 @@ class SessionVerbs:
             self._learn_now(record, None)
 
     def _learn(self, record: SessionRecord, unit: str | None) -> None:
-        self._learning_thread().submit(self._learn_now, record, unit)
+        self._behind_answers("learning", lambda: self._learn_now(record, unit))
+
+    def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
+        """Do something on the learner's thread; an error is logged, and the next occasion does it again."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - nobody looks at what this thread was given
+                unraised(error, doing)
+
+        self._learning_thread().submit(guarded)
 
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
         """Learn on the learner's thread: a failure is logged; the record is kept, and `end_session` does it again."""
@@ -395,8 +407,8 @@ class SessionVerbs:
             self.learn_from(record, unit)
             if unit is None:
                 self._observer().settled(record)
-        except (GraphMemError, OSError) as error:
-            log.warning("session %s was not learnt from: %s", record.info.id, error)
+        except Exception as error:  # noqa: BLE001 - see above
+            unraised(error, f"learning from session {record.info.id}")
 
     def _learning_thread(self) -> ThreadPoolExecutor:
         with self._observer_turn:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -23,6 +22,7 @@ from graphmem.indexing import git
 from graphmem.parsing.discovery import folders
 from graphmem.parsing.ignore import DiscoveryOptions, file_reason
 from graphmem.parsing.language import language_of_path
+from graphmem.runtime.faults import unraised
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -62,7 +62,6 @@ class Host(Protocol):
 
         Raises:
             GraphMemError: it could not be done; the index is as it was.
-            OSError, sqlite3.Error: the disk refused when readers were to be given the new index.
         """
 
 
@@ -138,18 +137,18 @@ class Watcher:
     def _listen(self) -> None:
         while not self._stopping.is_set():
             try:
-                watched = self._watched()
+                notifier = self._opened(self._watched())
+                with notifier:
+                    self._report(set(), is_whole=True)  # what happened before this moment
+                    self._listen_with(notifier)
+            except FileNotFoundError:  # a folder went while they were listed
+                continue
             except RepositoryError as error:  # the root is gone: it may come back
                 self.note = f"changes are not followed: {error}"
                 self._stopping.wait(POLL_MS / 1000)
-                continue
-            try:
-                notifier = self._opened(watched)
-            except FileNotFoundError:  # a folder went while they were listed
-                continue
-            with notifier:
-                self._report(set(), is_whole=True)  # what happened before this moment
-                self._listen_with(notifier)
+            except Exception as error:  # noqa: BLE001 - no memory, no descriptors: they may come back, too
+                self.note = f"changes are not followed: {unraised(error, 'listening for changes')}"
+                self._stopping.wait(RETRY_S)
 
     def _watched(self) -> list[str]:
         """Folders to watch: those in which something may appear, those of indexed files, and git's own."""
@@ -246,19 +245,18 @@ class Watcher:
             with self._news:
                 paths, is_whole = self._pending, self._is_whole
                 self._pending, self._is_whole = set(), False
-            if not is_whole and len(paths) <= FEW:
-                current = {path for path in paths if self._host.is_current(path)}
-                self._host.mark_current(current)
-                paths -= current
-                if not paths:
-                    continue
             try:
+                if not is_whole and len(paths) <= FEW:
+                    current = {path for path in paths if self._host.is_current(path)}
+                    self._host.mark_current(current)
+                    paths -= current
+                    if not paths:
+                        continue
                 self._host.follow(None if is_whole else paths)
-            except (GraphMemError, OSError, sqlite3.Error) as error:
+            except Exception as error:  # noqa: BLE001 - the note says which; it is tried again
                 if self._stopping.is_set():
                     return
-                _log.warning("a change could not be indexed: %s", error)
-                self.note = f"the last change could not be indexed: {error}"
+                self.note = f"the last change could not be indexed: {unraised(error, 'indexing a change')}"
                 with self._news:
                     self._news.wait(RETRY_S)  # or until something else changes
                 self._report(paths, is_whole=True)

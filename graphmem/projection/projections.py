@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from graphmem.errors import DiskFullError, GraphMemError, StoreClosedError
+from graphmem.errors import DiskFullError, GraphMemError, ResourceError, StoreBusyError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
 from graphmem.model import GraphDelta
 from graphmem.projection.arrays import I32
@@ -36,13 +36,16 @@ from graphmem.projection.vectors import F32, VectorIndex, matrix_of
 from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
-from graphmem.runtime.limits import refusal
+from graphmem.runtime.limits import kind_of, refusal
 from graphmem.store.base import GraphStore
 
 GRAPH_FILE: Final = "graph.projection"
 JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.recovery` writes: up to where the store has the journal
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
+_AGAIN_SECONDS: Final = 0.2  # between two tries to load what an answer waits for
+_AGAIN_BEHIND_SECONDS: Final = 30.0  # the same behind answers that do without it
+_LOOK_SECONDS: Final = 0.1  # between two looks at whether this is closed
 _RETRIES: Final = 5  # of reading a snapshot while commits go on
 
 _log = logging.getLogger(__name__)
@@ -58,6 +61,19 @@ def _refusal_named(folder: Path) -> Iterator[None]:
         raise refusal(error, said, folder) or DiskFullError(
             f"{said} failed: {error} ({folder}); look after the disk and try again", path=str(folder)
         ) from error
+
+
+def _may_pass(failure: Exception) -> bool:
+    """Whether something the system had too little of is the cause."""
+    return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
+
+
+def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
+    """Why something could not be loaded: the system's refusal by its name."""
+    if isinstance(failure, GraphMemError):
+        return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
+    refused = refusal(failure, f"reading {what}", folder) if failure is not None else None
+    return refused or GraphMemError(f"{what} could not be read from the database: {failure}")
 
 
 class Snapshot(NamedTuple):
@@ -122,6 +138,8 @@ class Projections:
         self._memories_saved = ""  # which state of the memories the file has
         self._memories_away = False  # saved and let go of, until somebody asks
         self._failure: Exception | None = None
+        self._trying = threading.Lock()  # of loading again what could not be loaded
+        self._tried = -_AGAIN_BEHIND_SECONDS
         self._unsaved = False
         self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words that found no room in their folder
         self._closing = threading.Event()
@@ -148,7 +166,9 @@ class Projections:
         """
         self._graph_settled.wait()
         if self._graph is None:
-            raise GraphMemError(f"The graph could not be read from the database: {self._failure}") from self._failure
+            self._try_again(self._load)
+        if self._graph is None:
+            raise _unread("the graph", self._failure, self._dir) from self._failure
         return self._graph
 
     def graph_if_ready(self) -> GraphView | None:
@@ -160,6 +180,8 @@ class Projections:
         self.graph()
         if self._memories_away:
             self.memories()
+        if self._words is None and self._failure is not None:
+            self._try_again(self._load, wait=False)
         with self._state:
             assert self._graph is not None  # noqa: S101 - graph() has returned, and it never goes away again
             return Snapshot(
@@ -182,6 +204,8 @@ class Projections:
             GraphMemError: it could not be read.
         """
         self._memories_settled.wait()
+        if self._memories is None and self._memories_failure is not None:
+            self._try_again(self._load_memories)
         index = self._memories
         if index is None and self._memories_away:
             with self._learning:
@@ -189,7 +213,7 @@ class Projections:
                     self._bring_memories()
                 index = self._memories
         if index is None:
-            raise GraphMemError(f"The memories could not be read from the database: {self._memories_failure}") from self._memories_failure
+            raise _unread("the memories", self._memories_failure, self._dir) from self._memories_failure
         return index
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -394,6 +418,25 @@ class Projections:
 
     # ---- inside
 
+    def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
+        """Load once more what could not be loaded for want of memory, descriptors or room: the system may have some again.
+
+        Args:
+            load: which.
+            wait: return when it is there, or has failed again.
+        """
+        with self._trying:
+            failure = self._memories_failure if load == self._load_memories else self._failure
+            since = time.monotonic() - self._tried
+            if failure is None or not _may_pass(failure) or since < (_AGAIN_SECONDS if wait else _AGAIN_BEHIND_SECONDS):
+                return
+            done = threading.Event()
+            self._jobs.put(load)
+            self._jobs.put(done.set)
+            while wait and not done.wait(_LOOK_SECONDS) and not self._closing.is_set():
+                pass
+            self._tried = time.monotonic()
+
     def _work(self) -> None:
         """The background thread: opens, saves when idle, builds words again when they turn out to be damaged."""
         while True:
@@ -463,7 +506,7 @@ class Projections:
         if vectors is not None:
             index.use_model(vectors.model_id, self._store.vectors(vectors.model_id))
         with self._state:
-            self._memories, self._memories_away = index, False
+            self._memories, self._memories_away, self._memories_failure = index, False, None
 
     def _memories_key(self) -> str:
         """Names the state of the knowledge in the store: how often it changed, and up to where it has the journal."""

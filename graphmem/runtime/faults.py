@@ -1,7 +1,9 @@
-"""Errors that nobody foresaw, met in work on one file: the file is left out and named, the run goes on.
+"""Errors that nobody foresaw: met in work on one file, or in a thread that has nobody to raise to.
 
-Only the code that goes from file to file may call this. The trace is logged at debug. Our own tests set `RAISE`, so that no
-error hides behind a diagnostic there.
+Only the code that goes from file to file may call `fault`: the file is left out and named, the run goes on. The trace is logged at
+debug. Our own tests set `RAISE`, so that no error hides behind a diagnostic there.
+
+Every thread that works behind the answers ends its work in `unraised`: it goes on, and its note says what happened.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import GraphMemError
+from graphmem.runtime.limits import disk_refusal, refusal
 
 CODE: Final = "internal"
 """Of the diagnostic about such a file."""
@@ -40,3 +43,24 @@ def fault(error: Exception, stage: str, path: str) -> str:
     text = str(error).partition("\n")[0][:200]
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{stage} failed on it ({said}{where}); this is a fault of graphmem, please report it"
+
+
+def unraised(error: Exception, doing: str) -> str:
+    """One sentence about an error in a thread that has nobody to raise to, for the thread's note; the log has it too.
+
+    A refusal is logged as its sentence, a fault of graphmem with its trace.
+
+    Args:
+        error: what ended the work.
+        doing: the work, the subject of the sentence in the log.
+    """
+    place = getattr(error, "filename", None) or "the index"
+    refused = error if isinstance(error, GraphMemError) else refusal(error, doing, place)
+    if refused is None and isinstance(error, OSError):
+        refused = disk_refusal(error, doing, place)
+    if refused is not None:
+        _log.warning("%s stopped: %s", doing, refused.message)
+        return refused.message
+    _log.error("%s stopped", doing, exc_info=error)
+    text = str(error).partition("\n")[0][:200]
+    return f"{type(error).__name__}{': ' * bool(text)}{text}; this is a fault of graphmem, please report it"

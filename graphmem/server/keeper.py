@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.errors import GraphMemError
+from graphmem.runtime.faults import unraised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,7 @@ TASKS: Final = (
     Task("backup", 0.0, 60.0, lambda service: service.backup_when_due()),
     Task("memories looked through", 5.0, 300.0, lambda service: service.prune_when_due()),
     Task("engine put away", 0.0, 20.0, lambda service: service.rest(ENGINE_S)),
+    Task("vectors taken up again", 0.0, 300.0, lambda service: service.resume_vectors()),
     Task("look-ups put away", 300.0, 300.0, lambda service: service.cool()),
     Task("model put away", 300.0, 60.0, lambda service: service.unload_model()),
     Task("facts of index runs put away", 300.0, 60.0, lambda service: service.let_go()),
@@ -88,18 +89,19 @@ class Keeper:
             for task in self._tasks:
                 if self._stopping.is_set():
                     return
-                quiet = self._idle_seconds() >= task.quiet_s and self._service.state().state != "indexing"
-                if quiet and time.monotonic() >= self._due[task.name]:
+                if time.monotonic() >= self._due[task.name]:
                     self._do(task)
 
     def _do(self, task: Task) -> None:
         wait = task.every_s
         try:
+            if self._idle_seconds() < task.quiet_s or self._service.state().state == "indexing":
+                return
             done = task.work(self._service)
             if done:
                 _log.info("%s: %s", task.name, done)
-        except (GraphMemError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - one task that fails, whatever the reason, costs neither the others nor the owner
             wait = max(wait, AGAIN_S)
             if not self._stopping.is_set():
-                _log.warning("%s could not be done and is tried again in %g minutes: %s", task.name, wait / 60, error)
+                unraised(error, f"{task.name}: tried again in {wait / 60:g} minutes; it")
         self._due[task.name] = time.monotonic() + wait

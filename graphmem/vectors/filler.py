@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.embedding.choose import choose, for_model
 from graphmem.embedding.fill import FillResult, fill
-from graphmem.errors import GraphMemError
 from graphmem.model import IndexProgress
+from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import give_back
+from graphmem.runtime.limits import kind_of
 from graphmem.vectors.model_switch import ModelSwitch, former_models
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class VectorFiller:
         self._thread: threading.Thread | None = None
         self._wanted = False  # somebody asked for background filling: go on after each index run
         self._failure = ""
+        self._may_pass = False  # the failure: the system had too little of something
         self._choosing = threading.RLock()  # of the fields below
         self._opened = False
         self._book: MemoryRepository | None = None
@@ -160,6 +162,14 @@ class VectorFiller:
             self._thread = threading.Thread(target=self._quietly, name="graphmem-vectors", daemon=True)
             self._thread.start()
 
+    def try_again(self) -> bool:
+        """Go on filling after a failure that may have passed, such as a full disk; whether there was one."""
+        if not self._may_pass:
+            return False
+        self._may_pass = False
+        self.resume()
+        return True
+
     def pause(self) -> None:
         """Stop after the batch in hand, which is stored; returns when it has stopped."""
         self._stopping.set()
@@ -182,9 +192,9 @@ class VectorFiller:
         """The background thread has nobody to raise to: the state and the log say what happened."""
         try:
             self._fill()
-        except GraphMemError as error:
-            self._failure = f"vectors stopped: {error}"
-            _log.exception("vectors stopped")
+        except Exception as error:  # noqa: BLE001 - see above
+            self._failure = f"vectors stopped: {unraised(error, 'filling vectors')}"
+            self._may_pass = bool(kind_of(error))
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:

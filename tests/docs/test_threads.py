@@ -1,0 +1,59 @@
+"""No thread of graphmem may end because of an error that nobody catches: what it did is not done any more, and nobody is told."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import graphmem
+
+PACKAGE = Path(graphmem.__file__).parent
+OF_THE_STANDARD_LIBRARY = {"wait"}  # waiting for a process to end
+ONE_CALL = {  # threads that do one thing, which handles its own errors
+    "_end_when_moved": "looks at a folder and ends the process",
+    "_pump": "hands steps on; a loop that was closed is passed over",
+    "listen": "shows progress at a terminal, where the command's hook for threads speaks",
+    "cut": "closes a socket whose time is up",
+    "_remove": "deletes a copy; what cannot be deleted is logged",
+    "_exchange": "asks a server once; a hook says nothing when it gets no answer",
+}
+
+
+def targets() -> Iterator[tuple[Path, ast.Module, str]]:
+    """Every function that a thread or timer runs: its file, the file's tree, its name."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            work = [one.value for one in call.keywords if one.arg == "target"] if kind == "Thread" else call.args[1:2] * (kind == "Timer")
+            for one in work:
+                yield path, tree, one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", ast.unparse(one))
+
+
+def catches_all(tree: ast.Module, name: str, depth: int = 2) -> bool:
+    """Whether a function, or one it calls in the same file, catches every exception."""
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    found = functions.get(name)
+    if found is None or not depth:
+        return False
+    inside = list(ast.walk(found))
+    caught = {ast.unparse(node.type) for node in inside if isinstance(node, ast.ExceptHandler) and node.type is not None}
+    if caught & {"Exception", "BaseException"}:
+        return True
+    called = {node.func.attr for node in inside if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+    return any(catches_all(tree, one, depth - 1) for one in called & functions.keys())
+
+
+FOUND = list(targets())
+
+
+@pytest.mark.parametrize(("path", "tree", "name"), FOUND, ids=[f"{path.relative_to(PACKAGE)}:{name}" for path, _, name in FOUND])
+def test_a_thread_catches_what_nobody_else_can(path, tree, name):
+    assert name in OF_THE_STANDARD_LIBRARY | ONE_CALL.keys() or catches_all(tree, name)
+
+
+def test_threads_were_found():
+    assert len(FOUND) > 15
