@@ -229,6 +229,10 @@ class ForbiddenError(GraphMemError):
     code = "FORBIDDEN"
 
 
+class UnsupportedError(ForbiddenError):
+    """The store of this index has no such capability (`needs`)."""
+
+
 class WrongIndexError(GraphMemError):
     """The server at an address serves another index than the one that was meant (`address`, `expected`, `found`)."""
 

@@ -74,6 +74,7 @@ class Indexer:
         projections: Projections,
         cache: FactsCache,
         inputs: Inputs,
+        data_dir: Path,
         root: Path,
         project: str,
         options: IndexOptions,
@@ -82,10 +83,11 @@ class Indexer:
         self._projections = projections
         self._cache = cache
         self._inputs = inputs
+        self._data_dir = data_dir
         self._root = root
         self._project = project
         self._options = options
-        self._outside = Outside(Path(store.path).parent, project, root)
+        self._outside = Outside(data_dir, project, root)
         self._tree = Tree(root, options.discovery)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
         self._recent = Recent()
@@ -251,7 +253,7 @@ class Indexer:
             on_progress(IndexProgress("parse", 0, len(files), ""))
             fresh: list[ParsedFile] = []
             niceness = BEHIND if self._options.keep_warm else 0
-            marker = Path(self._store.path).with_name(MARKER)
+            marker = self._data_dir / MARKER
             workers = self._options.workers
             for one in parse_files(files, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
                 parsed[one.facts.path] = one

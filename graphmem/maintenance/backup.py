@@ -33,6 +33,7 @@ from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 from graphmem.runtime.checksums import seal, unseal
 from graphmem.runtime.limits import disk_refusal, unless_refused
 from graphmem.runtime.sqlite_file import private
+from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
@@ -121,15 +122,17 @@ def make(
         BadInputError: `dest` is a file that is there.
         DiskFullError: there is no room; nothing is left of it.
         DatabaseDamagedError: what was written could not be opened; nothing is left of it.
+        UnsupportedError: the store has no file.
     """
+    local = local_file(store, "a backup")
 
     def fill(staging: Path) -> Content:
         generation = store.generation()
         if portable:
             (staging / DUMP).mkdir()
-            store.dump(staging / DUMP)
+            local.dump(staging / DUMP)
         else:
-            store.copy_to(staging / DATABASE)
+            local.copy_to(staging / DATABASE)
         with book.writing():
             memories, entries = len(book.index()), book.journal.head.number
             _copy_tree(data_dir / JOURNAL, staging / JOURNAL)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphmem.parsing.ignore import DiscoveryOptions
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
-    from graphmem.store.base import GraphStore, GraphTables
+    from graphmem.store.base import GraphReads, GraphStore, GraphTables
 
 REBUILD = "run `graphmem rebuild`"
 _SHOWN = 3
@@ -58,7 +58,7 @@ def _some(findings: list[str]) -> str:
     return "; ".join(findings[:_SHOWN]) + (f" and {len(findings) - _SHOWN} more" if len(findings) > _SHOWN else "")
 
 
-def graph(store: GraphStore) -> list[Check]:
+def graph(store: GraphReads) -> list[Check]:
     """That every edge has its ends, every symbol its file, and every id is there once; and that it was not lost."""
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
@@ -77,7 +77,7 @@ def graph(store: GraphStore) -> list[Check]:
     return [Check("graph", "ok", said, "")]
 
 
-def projections(store: GraphStore, held: Projections, book: MemoryRepository) -> list[Check]:
+def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
     """What questions are answered from, against the database."""
     found: list[Check] = []
     if store.generation():
@@ -114,13 +114,16 @@ def mended(notes: Sequence[str]) -> list[Check]:
 
 def database(store: GraphStore) -> list[Check]:
     """The bytes of the database: they have a checksum while it lies closed."""
-    path = Path(store.path)
+    local = store.local
+    if local is None:
+        return [Check("database", "note", f"{store.engine.name} keeps it on a server, where its bytes cannot be checked from here", "")]
+    path = Path(local.path)
     left = read_record(path)
     size = path.stat().st_size
     if left is None or not left.clean or not left.checksum:
         then = (
             f"when it was opened, each of its bytes was as it was when it was closed; now it is {_OPEN}"
-            if store.proven
+            if local.proven
             else f"it is {_OPEN}"
         )
         return [Check("database", "ok", then, "")]
@@ -137,7 +140,7 @@ def derived(data_dir: Path) -> list[Check]:
     return [Check("files of the index", "ok", f"{files:,} files, {size:,} bytes, each byte as it was written", "")]
 
 
-def files(store: GraphStore, options: DiscoveryOptions) -> list[Check]:
+def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
     """The graph against the tree."""
     root = store.meta().get("root", "")
     if not root:
@@ -180,7 +183,7 @@ def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
     return [Check("fresh index", "ok", "a fresh index of the tree is the same, node by node and edge by edge", "")]
 
 
-def _words(store: GraphStore, words: object, note: str) -> Check:
+def _words(store: GraphReads, words: object, note: str) -> Check:
     keys = getattr(words, "chunk_keys", None)
     if keys is None:
         return Check("word index", "note", note, "ask again in a moment")

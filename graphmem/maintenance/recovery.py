@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.settings import Settings
-    from graphmem.store.base import GraphStore
+    from graphmem.store.base import GraphReads, GraphStore
 
 LOST_CODE: Final = "lost_code"  # store meta: why the database is a new one
 
@@ -98,7 +98,7 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
     raise error
 
 
-def lost_code(store: GraphStore) -> str:
+def lost_code(store: GraphReads) -> str:
     """Why there is no code in a database that had some; "" when there is code, or never was any."""
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 

@@ -18,7 +18,7 @@ from graphmem.knowledge import KnowledgeDelta
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from graphmem.store.base import GraphStore
+    from graphmem.store.base import GraphWrites
 
 QUEUE: Final = 256  # accepted writes the graph may be behind; then a writer waits
 
@@ -40,7 +40,7 @@ class Committer:
         failed: told when one could not be committed; nothing is committed after it until `resume`.
     """
 
-    def __init__(self, store: GraphStore, failed: Callable[[BaseException], None]) -> None:
+    def __init__(self, store: GraphWrites, failed: Callable[[BaseException], None]) -> None:
         self._store = store
         self._failed = failed
         self._jobs: queue.Queue[tuple[KnowledgeDelta, Vectors | None, Mapping[str, str]] | None] = queue.Queue(QUEUE)

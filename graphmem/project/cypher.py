@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.answers.upkeep import CypherAnswer
 from graphmem.errors import BadInputError, ForbiddenError
+from graphmem.store.capabilities import cypher_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ class CypherVerbs:
             limit: rows that are wanted, at most and by default `limits.cypher_rows`.
 
         Raises:
-            ForbiddenError: it is not turned on.
+            ForbiddenError: it is not turned on, or the store does not answer it.
             BadInputError: the query may not run, or the engine cannot make sense of it.
             LimitError: the answer is too large.
             DeadlineError: it took longer than `limits.cypher_seconds`.
@@ -49,5 +50,7 @@ class CypherVerbs:
             )
         begun = time.perf_counter()
         self._book.flush()  # what was acknowledged is found
-        found = self._store.ask(query, {} if params is None else params, most_rows=most, timeout_s=float(limits.cypher_seconds))
+        found = cypher_queries(self._store).ask(
+            query, {} if params is None else params, most_rows=most, timeout_s=float(limits.cypher_seconds)
+        )
         return CypherAnswer(found.columns, found.rows, found.cut, most, round(time.perf_counter() - begun, 4))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
+from graphmem.store.files import size_of
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
@@ -42,8 +43,8 @@ class HealthVerbs:
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))
         degraded = [part for part in parts if part.degraded]
-        file = Path(self._store.path)
-        log = file.with_name(file.name + ".wal")
+        local = self._store.local
+        file = Path(local.path) if local is not None else None
         newest = backups.listed(self._data_dir)[-1:]
         return Health(
             status="starting" if not ready else "degraded" if degraded else "ok",
@@ -53,9 +54,9 @@ class HealthVerbs:
             rss_mb=round(resident_bytes() / 1e6, 1),
             uptime_s=round(time.monotonic() - self._begun, 1),
             queued_writes=self._store.queued_writes(),
-            wal_bytes=log.stat().st_size if log.exists() else 0,
-            database_bytes=file.stat().st_size if file.exists() else 0,
-            waste_bytes=self._store.waste(),
+            wal_bytes=size_of(file.with_name(file.name + ".wal")) if file is not None else 0,
+            database_bytes=size_of(file) if file is not None else 0,
+            waste_bytes=local.waste() if local is not None else 0,
             last_backup=str(newest[0]) if newest else "",
             searches=self._searcher.tally.told(),
         )

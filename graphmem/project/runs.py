@@ -255,7 +255,7 @@ class RunVerbs:
             project = meta.get("project") or root.name
             self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
             self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
-            self._indexer = Indexer(self._store, self._projections, self._cache, self._inputs, root, project, options)
+            self._indexer = Indexer(self._store, self._projections, self._cache, self._inputs, self._data_dir, root, project, options)
         return self._indexer
 
     def _discovery_options(self) -> DiscoveryOptions:

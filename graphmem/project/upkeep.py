@@ -18,6 +18,7 @@ from graphmem.maintenance import backup as backups
 from graphmem.maintenance import checks
 from graphmem.memory import retention
 from graphmem.memory.rules import FOLDER as RULES
+from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +112,9 @@ class UpkeepVerbs:
         Raises:
             BadInputError: it is no backup, or of another project.
             DatabaseDamagedError, SettingsError: it is not whole, or of another engine; nothing was changed.
+            UnsupportedError: the store has no file.
         """
+        local = local_file(self._store, "restoring a backup")
         try:
             archive = Path(file).expanduser()
             archive.stat()
@@ -137,7 +140,7 @@ class UpkeepVerbs:
                 before = self.backup(kind="before-restore").path if something else ""
                 with self._book.writing():
                     self._book.flush()
-                    self._store.exchange(staging / backups.DATABASE)
+                    local.exchange(staging / backups.DATABASE)
                     journal = staging / backups.JOURNAL
                     journal.mkdir(exist_ok=True)
                     adopted = self._data_dir / (backups.JOURNAL + ".new")
@@ -206,37 +209,49 @@ class UpkeepVerbs:
         )
 
     def compact(self) -> CompactAnswer:
-        """Write the database into a new file, without the room that deleted and overwritten rows still take."""
+        """Write the database into a new file, without the room that deleted and overwritten rows still take.
+
+        Raises:
+            UnsupportedError: the store has no file.
+        """
         begun = perf_counter()
-        file = Path(self._store.path)
+        local = local_file(self._store, "compaction")
+        file = Path(local.path)
         with self._turn:
             before = file.stat().st_size
             with self._book.writing():
                 self._book.flush()
-                generation = self._store.compact()
+                generation = local.compact()
             if self._projections.graph_if_ready() is not None:
                 self._projections.refresh(generation, None)
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
         """`compact`, if at least half of the file and 24 MB of it would be given back."""
-        size, waste = Path(self._store.path).stat().st_size, self._store.waste()
+        local = self._store.local
+        if local is None:
+            return None
+        size, waste = Path(local.path).stat().st_size, local.waste()
         return self.compact() if waste >= max(WASTE_BYTES, WASTE_SHARE * size) else None
 
     def checkpoint_when_due(self) -> int:
         """Bring the database file up to date, if its log is long or changes hold memory; bytes of the log that were merged."""
-        file = Path(self._store.path)
+        local = self._store.local
+        if local is None:
+            return 0
+        file = Path(local.path)
         log = file.with_name(file.name + ".wal")
         size = log.stat().st_size if log.exists() else 0
-        if size < CHECKPOINT_BYTES and self._store.held_changes() < CHECKPOINT_CHANGES:
+        if size < CHECKPOINT_BYTES and local.held_changes() < CHECKPOINT_CHANGES:
             return 0
         self._book.flush()
-        self._store.checkpoint()
+        local.checkpoint()
         return size
 
     def rest(self, unused_s: float) -> bool:
         """Close the database until somebody needs it, if nobody did for so long; whether it was closed now."""
-        return self._store.rest(unused_s)
+        local = self._store.local
+        return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
         """Give back the memory of what can be had again; whether there was some."""

@@ -37,7 +37,7 @@ from graphmem.projection.words import DamagedWordsError, WordIndex
 from graphmem.runtime.checksums import SIDES
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.limits import kind_of, refusal
-from graphmem.store.base import GraphStore
+from graphmem.store.base import GraphReads
 
 GRAPH_FILE: Final = "graph.projection"
 JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.recovery` writes: up to where the store has the journal
@@ -121,7 +121,7 @@ class Projections:
         data_dir: where the projections are kept.
     """
 
-    def __init__(self, store: GraphStore, data_dir: Path) -> None:
+    def __init__(self, store: GraphReads, data_dir: Path) -> None:
         self._store = store
         self._dir = data_dir
         self._writing = threading.Lock()  # of making a new generation

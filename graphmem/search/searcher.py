@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections, Snapshot
     from graphmem.search.phases import PhaseBook
-    from graphmem.store.base import GraphStore
+    from graphmem.store.base import GraphReads
     from graphmem.vectors.filler import VectorFiller
 
 _LOOK_S: Final = 0.01  # between looks at how far the vectors are
@@ -55,7 +55,7 @@ class Searcher:
 
     def __init__(
         self,
-        store: GraphStore,
+        store: GraphReads,
         projections: Projections,
         vectors: VectorFiller,
         book: MemoryRepository,

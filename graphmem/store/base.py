@@ -1,7 +1,9 @@
-"""What the rest of graphmem may ask of a graph database: the only face of the store.
+"""What the rest of graphmem may ask of a graph database: the only interface of the store.
 
 Two engines implement it (`kuzu`, `ladybug`), one suite in tests/stores runs on both. Queries are named
 records of `queries/cypher` (see catalog); nobody outside this package sees Cypher or a driver object.
+
+Callers take the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
 """
 
 from __future__ import annotations
@@ -112,16 +114,14 @@ class AskedRows(NamedTuple):
     cut: bool  # there are more
 
 
-class GraphStore(Protocol):
-    """An open database. Any thread may read; writes are queued to one writer."""
-
-    path: str
-    engine: EngineInfo
-    notes: list[str]  # what had to be put aside when it was opened, one sentence each; for `doctor`
-    proven: bool  # when it was opened, each byte of the file was what it was when it was closed
+class GraphReads(Protocol):
+    """What reading a graph takes. Any thread may call it."""
 
     def generation(self) -> int:
         """Counter of committed changes of the graph; 0 in a new database."""
+
+    def knowledge_generation(self) -> int:
+        """Counter of committed changes of layer 3, anchors that an index run moved among them; 0 in a new database."""
 
     def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
         """Rows of a named read query, in its declared order; times are aware, in UTC.
@@ -131,26 +131,6 @@ class GraphStore(Protocol):
 
     def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
         """The same as an Arrow table; its times are naive, in UTC."""
-
-    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta (and meta values) in one step and return the new generation.
-
-        Into an empty graph this is a bulk COPY that is invisible until complete; otherwise one
-        transaction. A crash at any moment leaves the old or the new graph, never a mixture.
-        """
-
-    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a whole new code graph in place of the old one (memories are kept and re-anchored)."""
-
-    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Rows of a query that a person wrote; see `store.cypher_guard` for what may be written, `store.cypher_aside` for how it runs.
-
-        Raises:
-            BadInputError: it may not run, the engine cannot make sense of it, or it ended the process it ran in.
-            LimitError: it wants more memory than it may have, or the answer is too large.
-            DeadlineError: it took longer than `timeout_s`.
-            StoreBusyError: another one is running.
-        """
 
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""
@@ -167,8 +147,34 @@ class GraphStore(Protocol):
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
 
-    def knowledge_generation(self) -> int:
-        """Counter of committed changes of layer 3, anchors that an index run moved among them; 0 in a new database."""
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Everything of layer 3, or what belongs to these memories."""
+
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """The generation of the code that the stored modules were worked out from (0 for none), and the modules by id."""
+
+    def vectors(self, model: str) -> pa.Table:
+        """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""
+
+    def vector_models(self) -> dict[str, int]:
+        """How many vectors each model has, by its id."""
+
+    def meta(self) -> dict[str, str]:
+        """Small facts about the database: project, root, extraction version, indexed_at and the like."""
+
+
+class GraphWrites(Protocol):
+    """What changing a graph takes. Any thread may call it; each write is one step."""
+
+    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a delta (and meta values) in one step and return the new generation.
+
+        Into an empty graph this is a bulk COPY that is invisible until complete; otherwise one
+        transaction. A crash at any moment leaves the old or the new graph, never a mixture.
+        """
+
+    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a whole new code graph in place of the old one (memories are kept and re-anchored)."""
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of layer 3 in one transaction and return the new knowledge generation.
@@ -185,12 +191,6 @@ class GraphStore(Protocol):
             BadInputError: the delta contradicts itself or leads to a memory or session that is not there.
             DiskFullError: the disk refused it; nothing was written.
         """
-
-    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Everything of layer 3, or what belongs to these memories."""
-
-    def modules(self) -> tuple[int, list[StoredModule]]:
-        """The generation of the code that the stored modules were worked out from (0 for none), and the modules by id."""
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Keep modules and their dependencies in place of those before. Does not change the generation of the code."""
@@ -215,29 +215,27 @@ class GraphStore(Protocol):
             rows: distinct.
         """
 
-    def vectors(self, model: str) -> pa.Table:
-        """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""
-
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
         """Add vectors by text_hash; existing ones are kept. Does not change the generation."""
-
-    def vector_models(self) -> dict[str, int]:
-        """How many vectors each model has, by its id."""
 
     def forget_vectors(self, model: str) -> int:
         """Delete the vectors of a model; how many there were. Does not change the generation."""
 
-    def meta(self) -> dict[str, str]:
-        """Small facts about the database: project, root, extraction version, indexed_at and the like."""
-
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set some of them, without touching the generation."""
 
-    def compact(self) -> int:
-        """Write everything into a new file, without the room that deleted rows still take; the new generation."""
-
     def queued_writes(self) -> int:
         """Writes that wait for their turn."""
+
+
+class LocalFile(Protocol):
+    """What the file of an embedded engine can do besides. An engine that is a server has none."""
+
+    path: str
+    proven: bool  # when it was opened, each byte of the file was what it was when it was closed
+
+    def compact(self) -> int:
+        """Write everything into a new file, without the room that deleted rows still take; the new generation."""
 
     def waste(self) -> int:
         """About how many bytes of the file `compact` would give back: what it grew since it was last written as a whole."""
@@ -259,6 +257,35 @@ class GraphStore(Protocol):
 
     def rest(self, unused_s: float) -> bool:
         """Close the file until somebody needs it, if nobody did for so long; whether it was closed now."""
+
+
+class CypherQueries(Protocol):
+    """Queries that a person wrote."""
+
+    def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
+        """Rows of a query that a person wrote; see `store.cypher_guard` for what may be written, `store.cypher_aside` for how it runs.
+
+        Raises:
+            BadInputError: it may not run, the engine cannot make sense of it, or it ended the process it ran in.
+            LimitError: it wants more memory than it may have, or the answer is too large.
+            DeadlineError: it took longer than `timeout_s`.
+            StoreBusyError: another one is running.
+        """
+
+
+class GraphStore(GraphReads, GraphWrites, Protocol):
+    """An open store: it reads and writes. What else it can do, it has as a capability or not; callers ask for `None`."""
+
+    engine: EngineInfo
+    notes: list[str]  # what had to be put aside when it was opened, one sentence each; for `doctor`
+
+    @property
+    def local(self) -> LocalFile | None:
+        """The file of an embedded engine."""
+
+    @property
+    def cypher(self) -> CypherQueries | None:
+        """What answers people's own queries."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Twice is once."""

@@ -54,7 +54,7 @@ class CypherAside:
         self._removal: threading.Timer | None = None
 
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
-        """See `GraphStore.ask`."""
+        """See `CypherQueries.ask`."""
         text, values = checked(query, params, most_rows)
         _log.info("a person asks: %s", text)  # their texts are parameters, so it holds none of them
         if not self._turn.acquire(timeout=WAIT_SECONDS):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphmem.knowledge import KnowledgeDelta
-    from graphmem.store.base import GraphStore
+    from graphmem.store.base import CypherQueries, GraphStore, LocalFile
 
 BUFFER_POOL_BYTES: Final = 256 << 20  # pages the engine keeps in memory; its own default is 80 % of the machine
 MAX_DB_BYTES: Final = 8 << 30  # address space for the file; its own default, 8 TiB, fails at the sixteenth database
@@ -119,6 +119,16 @@ class KuzuStore(StoreReads, StoreChanges):
         if not options.read_only:
             self._aside.close()  # what a crash left
 
+    @property
+    def local(self) -> LocalFile:
+        """The file of this engine, which is the store itself."""
+        return self
+
+    @property
+    def cypher(self) -> CypherQueries:
+        """What answers people's own queries, which is the store itself."""
+        return self
+
     def close(self) -> None:
         """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
         if not self._closed and os.getpid() == self._pid:  # what a forked child inherited is its parent's
@@ -126,12 +136,12 @@ class KuzuStore(StoreReads, StoreChanges):
         super().close()
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Rows of a query that a person wrote, read from a copy in another process; see `GraphStore.ask`."""
+        """Rows of a query that a person wrote, read from a copy in another process; see `CypherQueries.ask`."""
         self._check_open()
         return self._aside.ask(query, params, most_rows, timeout_s)
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values in one step; the new generation. See `GraphStore.apply`."""
+        """Commit a delta and meta values in one step; the new generation. See `GraphWrites.apply`."""
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -139,7 +149,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3 in one transaction; the new knowledge generation. See `GraphStore.apply_knowledge`.
+        """Commit a change of layer 3 in one transaction; the new knowledge generation. See `GraphWrites.apply_knowledge`.
 
         Raises:
             BadInputError: the delta contradicts itself, leads to a memory or session that is not there, holds a value that

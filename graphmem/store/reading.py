@@ -96,7 +96,7 @@ class StoreReads(LiveFile):
             return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """The generation the stored modules are of, and the modules. See `GraphStore.modules`."""
+        """The generation the stored modules are of, and the modules. See `GraphReads.modules`."""
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
 

@@ -6,6 +6,7 @@ A process can only use one engine, so the default run is on kuzu and `test_other
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import random
 import shutil
@@ -38,6 +39,7 @@ from graphmem.model import (
     symbol_id,
 )
 from graphmem.store import open_store
+from graphmem.store.base import EngineInfo, GraphReads, GraphWrites
 from graphmem.store.kuzu_store import KuzuStore
 
 PROJECT = "p"
@@ -87,8 +89,48 @@ def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuSto
 
 
 @pytest.fixture
-def store(open_at: Callable[..., KuzuStore], path: Path) -> KuzuStore:
-    return open_at(path)
+def store(request: pytest.FixtureRequest, open_at: Callable[..., KuzuStore], path: Path) -> KuzuStore | Server:
+    opened = open_at(path)
+    return Server(opened) if getattr(request, "param", "") == SERVER else opened
+
+
+class Server:
+    """A store as an engine on a server is one: it reads and writes, and has no file."""
+
+    MEMBERS = frozenset(name for protocol in (GraphReads, GraphWrites) for name in vars(protocol) if not name.startswith("_"))
+    local = None
+    cypher = None
+
+    def __init__(self, store: KuzuStore) -> None:
+        self._behind = store
+        self.engine = EngineInfo("server", "1", 0, 0, 0)
+        self.notes: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.MEMBERS:
+            raise AttributeError(f"an engine on a server has no {name}")
+        return getattr(self._behind, name)
+
+    def close(self) -> None:
+        self._behind.close()
+
+
+SERVER = "server"
+"""The variant of `store` that tests of reading and writing run on as well."""
+
+READ_AND_WRITE = ("test_store_conformance", "test_store_known_rows", "test_store_memories", "test_store_vectors")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "local: looks into the file or the engine behind the store")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test of these modules that only reads and writes on both kinds of store."""
+    asked = set(inspect.signature(metafunc.function).parameters)
+    local = {"open_at", "path", "monkeypatch"} & asked or metafunc.definition.get_closest_marker("local")
+    if "store" in asked and not local and metafunc.module.__name__.rpartition(".")[2] in READ_AND_WRITE:
+        metafunc.parametrize("store", ["embedded", SERVER], indirect=True)
 
 
 class World:
@@ -366,7 +408,8 @@ def check_equal(store: KuzuStore, world: World) -> None:
     assert found.chunks == sorted(row for row in world.chunks.values() if row.path in paths)
     assert found.unresolved == sorted(row for row in world.unresolved.values() if row.path in paths)
     assert store.edges_from(paths) == [world.edges[key] for key in sorted(world.edges) if key[1] in inside]
-    check_both_directions(store)
+    if isinstance(store, KuzuStore):
+        check_both_directions(store)
 
 
 def check_both_directions(store: KuzuStore) -> None:

@@ -248,6 +248,7 @@ def test_deltas_that_contradict_themselves_are_refused_whole(store, world, equal
     assert store.generation() == 1
 
 
+@pytest.mark.local
 def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
     world.edges[("CALLS", "a", "b")] = next(iter(world.edges.values()))._replace(kind="CALLS", src="a", dst="b")
     with pytest.raises(BadInputError, match="neither in the delta nor in the graph"):
@@ -283,6 +284,7 @@ def test_meta_is_text_and_leaves_the_generation_alone(store):
             store.set_meta(bad)
 
 
+@pytest.mark.local
 def test_times_go_in_aware_and_come_out_in_utc(store):
     moment = datetime(2025, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=5)))
     connection = store._database.connect()

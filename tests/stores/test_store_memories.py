@@ -161,6 +161,7 @@ def test_links_between_memories_and_to_sessions_are_upserts(store, make):
 
 
 @pytest.mark.parametrize("count", [2, MANY], ids=["few", "many"])
+@pytest.mark.local
 def test_a_removed_memory_takes_its_links_and_its_vector_along(store, world, make, count):
     store.apply(world.full())
     names = [f"m{number:03}" for number in range(count + 2)]
@@ -198,6 +199,7 @@ def test_a_new_text_has_a_new_vector_and_the_old_one_goes(store, make):
     assert store.vectors(make.model).equals(make.vectors([changed]))
 
 
+@pytest.mark.local
 def test_a_link_to_code_nobody_has_seen_is_left_out(store, world, make):
     store.apply(world.full())
     row = make.memory("m")

@@ -46,6 +46,7 @@ def test_models_and_dimensions_are_kept_apart(store):
     assert len(store.vectors("unknown")) == 0
 
 
+@pytest.mark.local
 def test_vectors_survive_a_new_file(store, world):
     store.put_vectors("m", 4, rows(["a", "b"]))
     store.apply(world.full())
@@ -54,6 +55,7 @@ def test_vectors_survive_a_new_file(store, world):
     assert store.vectors("m").equals(rows(["a", "b"]))
 
 
+@pytest.mark.local
 def test_no_rows_are_no_work(store):
     store.put_vectors("m", 4, rows([]))
     assert len(store.vectors("m")) == 0

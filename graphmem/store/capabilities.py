@@ -1,0 +1,41 @@
+"""Ask a store for what only some stores have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from graphmem.store.base import CypherQueries, GraphStore, LocalFile
+
+
+def local_file(store: GraphStore, purpose: str) -> LocalFile:
+    """The file of an embedded engine.
+
+    Args:
+        store: open.
+        purpose: what needs the file, as the subject of a sentence.
+
+    Raises:
+        UnsupportedError: the engine of this store is a server.
+    """
+    if store.local is None:
+        raise UnsupportedError(
+            f"{purpose} needs a database file, and {store.engine.name} keeps this index on a server; use the server's own tools",
+            needs="local",
+        )
+    return store.local
+
+
+def cypher_queries(store: GraphStore) -> CypherQueries:
+    """What answers people's own queries.
+
+    Raises:
+        UnsupportedError: this store does not.
+    """
+    if store.cypher is None:
+        raise UnsupportedError(
+            f"{store.engine.name} does not answer people's Cypher here; use the other questions, or the engine's own tools", needs="cypher"
+        )
+    return store.cypher
