@@ -20,6 +20,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
+from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
 
@@ -32,6 +33,33 @@ settings.load_profile("graphmem")
 def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for users: an error nobody foresaw leaves out the file that brings it about."""
     monkeypatch.delenv(RAISE)
+
+
+class _Server:
+    """A store as an engine on a server is one: it reads and writes, and has no file."""
+
+    MEMBERS = frozenset(name for protocol in (GraphReads, GraphWrites) for name in vars(protocol) if not name.startswith("_"))
+    local = None
+    cypher = None
+
+    def __init__(self, store: GraphStore) -> None:
+        self._behind = store
+        self.engine = EngineInfo("server", "1", 0, 0, 0)
+        self.notes: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.MEMBERS:
+            raise AttributeError(f"an engine on a server has no {name}")
+        return getattr(self._behind, name)
+
+    def close(self) -> None:
+        self._behind.close()
+
+
+@pytest.fixture
+def as_server() -> Callable[[GraphStore], GraphStore]:
+    """Hide of a store what an engine on a server does not have."""
+    return _Server
 
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

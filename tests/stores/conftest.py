@@ -39,7 +39,7 @@ from graphmem.model import (
     symbol_id,
 )
 from graphmem.store import open_store
-from graphmem.store.base import EngineInfo, GraphReads, GraphWrites
+from graphmem.store.base import GraphStore
 from graphmem.store.kuzu_store import KuzuStore
 
 PROJECT = "p"
@@ -89,30 +89,11 @@ def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuSto
 
 
 @pytest.fixture
-def store(request: pytest.FixtureRequest, open_at: Callable[..., KuzuStore], path: Path) -> KuzuStore | Server:
+def store(
+    request: pytest.FixtureRequest, open_at: Callable[..., KuzuStore], path: Path, as_server: Callable[[KuzuStore], GraphStore]
+) -> GraphStore:
     opened = open_at(path)
-    return Server(opened) if getattr(request, "param", "") == SERVER else opened
-
-
-class Server:
-    """A store as an engine on a server is one: it reads and writes, and has no file."""
-
-    MEMBERS = frozenset(name for protocol in (GraphReads, GraphWrites) for name in vars(protocol) if not name.startswith("_"))
-    local = None
-    cypher = None
-
-    def __init__(self, store: KuzuStore) -> None:
-        self._behind = store
-        self.engine = EngineInfo("server", "1", 0, 0, 0)
-        self.notes: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self.MEMBERS:
-            raise AttributeError(f"an engine on a server has no {name}")
-        return getattr(self._behind, name)
-
-    def close(self) -> None:
-        self._behind.close()
+    return as_server(opened) if getattr(request, "param", "") == SERVER else opened
 
 
 SERVER = "server"
