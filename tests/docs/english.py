@@ -74,7 +74,6 @@ pytest_plugin.py
 __main__.py
 __init__.py
 CHANGELOG.md
-README.md
 architecture.md
 cypher.md
 evidence.md

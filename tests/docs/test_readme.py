@@ -73,8 +73,18 @@ def test_every_make_target_shown_exists(page: str, typed: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in COMMANDS if " " not in name))
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert re.search(rf"graphmem {name}\b", (ROOT / "README.md").read_text(encoding="utf-8"))
+def test_every_command_is_on_a_page(name: str) -> None:
+    assert any(re.search(rf"graphmem {name}\b", page.read_text(encoding="utf-8")) for page in PAGES)
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", _FENCE.sub("", page.read_text(encoding="utf-8"))):
+        assert target.startswith(("http://", "https://")) or (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
