@@ -127,7 +127,7 @@ def fill(root: Path, index: Path, memories: int) -> None:
                 f"Note {number}: what {path} does at step {number * 37 % 101} must stay as it is, see entry {number * number}.",
                 id=f"note-{number:03}",
                 type=("gotcha", "decision", "pattern")[number % 3],
-                related_files=[path],
+                files=[path],
             )
         memory.pin("note-000")
         memory.forget("note-001")

@@ -55,7 +55,7 @@ def main() -> None:
 
         with GraphMem.open(repo=project, settings=Settings(embedder=args.embedder), keep_warm=False) as memory:
             memory.index(project)
-            memory.remember("Request.stream() may be read once.", "gotcha", related_files=["starlette/requests.py"])
+            memory.remember("Request.stream() may be read once.", "gotcha", files=["starlette/requests.py"])
         environ = {**os.environ, "GRAPHMEM_EMBEDDER": args.embedder}
         server = subprocess.Popen(
             [*PYTHON, "-m", "graphmem", "serve", str(project), "--port", "0", "--quiet"], env=environ, stdout=subprocess.DEVNULL

@@ -80,7 +80,7 @@ def memories(files: list[str], count: int):
         yield {
             "content": f"In {path} number {number}: {words}.",
             "type": made.choice(TYPES),
-            "related_files": [path],
+            "files": [path],
             "source": "user_taught",
         }
 

@@ -99,7 +99,7 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
                 ids = [f"{number}-{i}-{j}" for j in range(4)]
                 memory.remember_many([{"id": one, "content": f"bulk note {one} about {chance.random()}"} for one in ids])
             else:
-                memory.remember(f"note {ids[0]} about {chance.random()}", id=ids[0], related_files=[f"m{i % FILES}.py"])
+                memory.remember(f"note {ids[0]} about {chance.random()}", id=ids[0], files=[f"m{i % FILES}.py"])
             tell("kept", ids)
             if kind == "index" or i % 50 == 49:
                 for one in chance.sample(range(FILES), 3):

@@ -53,7 +53,7 @@ def single(memory: GraphMem, texts: Texts, count: int, pause_s: float) -> dict[s
     for _ in range(count):
         text, own = texts.next()
         begun, used = time.perf_counter(), time.thread_time()
-        kept = memory.remember(text, related_files=["src/app.py"]).result.id
+        kept = memory.remember(text, files=["src/app.py"]).result.id
         acknowledged.append((time.perf_counter() - begun) * 1000)
         cpu.append((time.thread_time() - used) * 1000)
         if [one for one, _ in index.words(own, 1)] != [kept]:
@@ -85,7 +85,7 @@ def bulk(memory: GraphMem, texts: Texts, count: int, seed: int) -> dict[str, Any
     """Seconds of one write of many, with vectors given."""
     vectors = np.random.default_rng(seed).normal(size=(count, DIM)).astype(np.float32)
     items = [
-        {"id": f"note-{i}", "content": texts.next()[0], "type": "fact", "related_files": [f"src/part{i % 500}.py"], "vector": vectors[i]}
+        {"id": f"note-{i}", "content": texts.next()[0], "type": "fact", "files": [f"src/part{i % 500}.py"], "vector": vectors[i]}
         for i in range(count)
     ]
     begun, used = time.perf_counter(), time.process_time()

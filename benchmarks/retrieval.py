@@ -332,7 +332,7 @@ def remember(memory: GraphMem, items: Sequence[Item], embedder: Any) -> None:
             "id": item.id,
             "content": item.content,
             "type": "fact",
-            "related_files": list(item.files),
+            "files": list(item.files),
             "created_at": item.at.isoformat(),
             "vector": vector.tolist(),
         }

@@ -105,7 +105,7 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: l
     name = f"c{number}-{seed}-{step}"
     words = " ".join(chance.sample(WORDS, 3))
     if call == "remember":
-        service.remember(f"{words}: note {name} of a client", id=name, related_files=[f"m{step % FILES}.py"])
+        service.remember(f"{words}: note {name} of a client", id=name, files=[f"m{step % FILES}.py"])
         mine.append(name)
         return {"kept": [name]}
     if call == "remember_many":

@@ -67,7 +67,7 @@ class Limits:
     body_seconds: int = _setting(30, "time for a request's body, seconds; one more for each 16 KiB", low=1, high=3_600)
     write_seconds: int = _setting(30, "time for a client to take 64 KiB of what is ready for it, seconds", low=1, high=3_600)
     idle_seconds: int = _setting(30, "time between two requests on one connection, seconds", low=1, high=3_600)
-    per_minute: int = _setting(0, "requests a minute from one address, /health and /ready aside; 0: any number", low=0, high=10_000_000)
+    per_minute: int = _setting(0, "requests a minute from one address, except to /health and /ready; 0: any number", low=0, high=10_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,140 +1,119 @@
-"""Commands derived from operations: required parameters are arguments, the others options, beside the five options every command has.
+"""Commands derived from operations: required parameters are arguments, the others options, beside the options every command has.
 
-An operation asks for one with `command="name"`. Its answer is printed by the function that `@renders` the answer's class, in the module of
-`graphmem.cli.render` that is called like the answer's, or else as a table of its rows.
+An operation asks for one with `command="name"`. A function that `@renders` its answer, in the module of `graphmem.cli.render` that is
+called like the operation's, prints it for people; see `graphmem.cli.rendering`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.door import door
-from graphmem.cli.output import Output
-from graphmem.cli.render.common import HEADING, UNSURE
-from graphmem.operations.declare import Bounds, Filled, Local, Operation, Parameter, split
-from graphmem.operations.registry import registry
+from graphmem.answers.marks import MEMORY
+from graphmem.cli.command import framed
+from graphmem.cli.door import Door
+from graphmem.cli.failures import REFUSED
+from graphmem.cli.options import Was
+from graphmem.cli.rendering import rendering_of, show
+from graphmem.operations.declare import Argument, Bounds, Filled, Local, Operation, Parameter, Ref, Spelled, Words, split
 
-COMMON: Final[Mapping[str, tuple[Any, Any]]] = {
-    "project": (options.Project, None),
-    "db": (options.Db, None),
-    "home": (options.Home, False),
-    "as_json": (options.Json, False),
-    "quiet": (options.Quiet, False),
+ACTOR: Final = "cli"
+SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "limit": ("-n", ""),
+    "files": ("-f", "PATH"),
+    "types": ("-t", "TYPE"),
+    "max_depth": ("-d", ""),
+    "min_confidence": ("-c", ""),
+    "as_of": ("", "TIME"),
+    "phase": ("", "PHASE"),
 }
-_renderers: dict[type, Callable[[Output, Any], None]] = {}
-
-
-def renders(answer: type) -> Callable[[Callable[[Output, Any], None]], Callable[[Output, Any], None]]:
-    """Function decorator: it prints answers of a class for people."""
-
-    def decorate(function: Callable[[Output, Any], None]) -> Callable[[Output, Any], None]:
-        _renderers[answer] = function
-        return function
-
-    return decorate
-
-
-def commands() -> dict[str, Operation]:
-    """The operations that are commands, by the command's name."""
-    return {one.hints.command: one for one in registry().values() if one.hints.command}
+"""Parameter -> the letter that is short for it, and what stands for its value; wherever it is an option."""
+FAIL: Final = "fail"
 
 
 def command_of(operation: Operation) -> Callable[..., None]:
     """The function that typer makes a command of."""
-    parameters = [one for one in operation.parameters if not (one.has(Local) or one.has(Filled))]
+    parameters = [one for one in operation.parameters if one.mark(Local) in (None, Local(by_command=True)) and not one.has(Filled)]
+    filled: dict[str, Any] = {one.name: ACTOR for one in operation.parameters if one.mark(Filled) == Filled("actor")}
+    readers = {one.name: _reader(one) for one in parameters}
+    rendering = rendering_of(operation.name)
 
-    def run(**given: Any) -> None:
-        common = {name: given.pop(name) for name in COMMON}
-        with door(**common) as here:
-            show(here.output, getattr(here.service(whole=True), operation.name)(**given))
+    def work(here: Door, **given: Any) -> None:
+        fails = given.pop(FAIL, not rendering.fail)
+        asked = {name: readers[name](value) for name, value in given.items() if value not in (None, [])}
+        answer = getattr(here.service(whole=operation.hints.searches), operation.name)(**asked, **filled)
+        show(here.output, answer, rendering)
+        if fails and rendering.refused is not None and rendering.refused(answer):
+            raise SystemExit(REFUSED)
 
-    signature = [_option(one) for one in sorted(parameters, key=lambda one: not one.is_required)]
-    for name, (hint, default) in COMMON.items():
-        signature.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
-    run.__name__, run.__doc__ = operation.name, operation.doc
-    run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in signature}
-    return run
-
-
-def show(output: Output, answer: Any) -> None:
-    """Print an answer as it was asked for: JSON, its bare names, or for people."""
-    if output.as_json:
-        output.json(answer)
-    elif output.quiet:
-        for row in _rows(answer):
-            output.line(str(_values(row)[0]))
-    else:
-        _renderer(type(answer))(output, answer)
+    own = [_declared(one) for one in sorted(parameters, key=lambda one: not (one.is_required or one.has(Argument)))]
+    if rendering.fail:
+        said = typer.Option("--fail", help=rendering.fail)
+        own.append(inspect.Parameter(FAIL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, said]))
+    work.__name__, work.__doc__ = operation.name, operation.doc
+    return framed(work, own)
 
 
-def _renderer(answer: type) -> Callable[[Output, Any], None]:
-    module = f"graphmem.cli.render.{answer.__module__.rpartition('.')[2]}"
-    if answer not in _renderers and find_spec(module) is not None:
-        import_module(module)
-    return _renderers.get(answer, _table)
+def _reader(parameter: Parameter) -> Callable[[Any], Any]:
+    """From what typer gives to what the operation takes."""
+    if parameter.has(Words):
+        return " ".join
+    if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
+        return lambda given: given.removeprefix("#")  # ids are shown with a sign that shells take for a comment
+    return lambda given: given
 
 
-def _table(output: Output, answer: Any) -> None:
-    """The plain fields in a line each, then the rows under their names."""
-    for note in getattr(answer, "notes", ()):
-        output.line((note, UNSURE))
-    rows = _rows(answer)
-    if not rows:
-        output.line(("nothing found", UNSURE))
-        return
-    names = [one.name.replace("_", " ") for one in dataclasses.fields(rows[0])]
-    output.rows([[(name, HEADING) for name in names], *([_cell(value) for value in _values(row)] for row in rows)])
-
-
-def _rows(answer: Any) -> Sequence[Any]:
-    """The rows of an answer: the first of its lists that holds answers."""
-    lists = [value for value in _values(answer) if isinstance(value, list)]
-    return next((value for value in lists if value and dataclasses.is_dataclass(value[0])), [])
-
-
-def _values(answer: Any) -> list[Any]:
-    return [getattr(answer, one.name) for one in dataclasses.fields(answer)]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _option(parameter: Parameter) -> inspect.Parameter:
+def _declared(parameter: Parameter) -> inspect.Parameter:
     """A parameter as typer knows it."""
-    bounds = parameter.mark(Bounds)
+    bounds, spelled = parameter.mark(Bounds), parameter.mark(Spelled) or Spelled()
     limits: dict[str, Any] = {"min": bounds.low, "max": bounds.high} if bounds else {}
-    hint = _plain(parameter.hint)
-    if parameter.is_required:
-        said = typer.Argument(help=parameter.described or None, metavar=parameter.name.upper(), **limits)
-        return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, said])
-    said = typer.Option("--" + parameter.name.replace("_", "-"), help=parameter.described or None, **limits)
-    default = parameter.default if not isinstance(parameter.default, tuple) else None
-    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, said], default=default)
+    hint = list[str] if parameter.has(Words) else _plain(parameter.hint, parameter.name)
+    many = list in (typing.get_origin(hint), *map(typing.get_origin, typing.get_args(hint)))
+    if parameter.is_required or parameter.has(Argument):
+        name = spelled.metavar or parameter.name.rstrip("s" if many and not parameter.has(Words) else "").upper()
+        shown = ("" if parameter.is_required else "[") + name + ("" if parameter.is_required else "]") + ("..." if many else "")
+        said: Any = typer.Argument(help=_help(parameter), metavar=shown, **limits)
+    else:
+        letter, value = SPELLINGS.get(parameter.name, ("", ""))
+        flags = spelled.flags or (_flag(parameter, many=many), *([letter] if letter else []))
+        said = typer.Option(*flags, help=_help(parameter, many=many), metavar=spelled.metavar or value or None, **limits)
+    default: Any = inspect.Parameter.empty
+    if not parameter.is_required:
+        default = spelled.default if spelled.default is not None else parameter.default or None
+        if isinstance(parameter.default, (bool, float, int)) and spelled.default is None:
+            default = parameter.default
+        hint = hint | None if default is None else hint
+    marks = (said, Was(spelled.was)) if spelled.was else (said,)
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[(hint, *marks)], default=default)
 
 
-def _plain(hint: Any) -> Any:
-    """The type a command line can give: lists of words for sequences, words for closed sets."""
+def _help(parameter: Parameter, *, many: bool = False) -> str | None:
+    """Its description as a sentence."""
+    text = parameter.described.rstrip(".")
+    return text and f"{text[0].upper()}{text[1:]}{' (repeatable)' if many else ''}."
+
+
+def _flag(parameter: Parameter, *, many: bool) -> str:
+    """`--max-depth`; of many it is said in the singular."""
+    name = parameter.name.replace("_", "-")
+    return f"--{name}/--no-{name}" if parameter.default is True else f"--{name.removesuffix('s') if many else name}"
+
+
+def _plain(hint: Any, name: str) -> Any:
+    """The type a command line can give: lists of words for sequences, choices for closed sets."""
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
-        return str
-    if origin in (Sequence, list):
-        return list[str]
+        return StrEnum(name, {word: word for word in arguments if word})
+    if origin in (Sequence, Iterable, list):
+        return list[_plain(arguments[0], name)]  # type: ignore[misc]
     if arguments:
         kinds = [one for one in arguments if one is not type(None)]
-        inner = _plain(kinds[0]) if len(kinds) == 1 else str
+        inner = _plain(kinds[0], name) if len(kinds) == 1 else str
         return inner | None if type(None) in arguments else inner
     return hint

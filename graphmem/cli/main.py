@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -21,40 +23,24 @@ from graphmem.cli.output import Output
 # Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-# What `graphmem NAME` runs: a function, or an application with commands of its own, in a module of `graphmem.cli.commands`.
-# In the order in which `--help` lists them.
+# Commands that are written by hand: a function in a module of `graphmem.cli.commands`. The others follow from operations.
 COMMANDS: Final = {
     "serve": "serve:serve",
     "index": "index:index",
     "impact": "impact:impact",
-    "coaccess": "coaccess:coaccess",
-    "search": "ask:search",
-    "ask": "ask:ask",
-    "symbol": "ask:symbol",
-    "path": "ask:path",
+    "symbol": "symbol:symbol",
     "cypher": "cypher:cypher",
     "modules": "semantic:modules",
-    "flows": "semantic:flows",
-    "entry-points": "semantic:entry_points",
     "describe": "semantic:describe",
-    "commits": "semantic:commits",
-    "cycles": "semantic:cycles",
-    "hotspots": "semantic:hotspots",
-    "central": "semantic:central",
-    "dead-code": "semantic:dead_code",
-    "duplicates": "semantic:duplicates",
     "drift": "semantic:drift",
     "mcp": "mcp:mcp",
     "remember": "memory:remember",
     "recall": "memory:recall",
     "forget": "memory:forget",
     "pin": "memory:pin",
-    "observe": "session_running:observe",
-    "rules": "people:rules",
-    "sync-file": "people:sync_file",
+    "observe": "session:observe",
     "import": "people:import_",
     "context": "context:context",
-    "plan": "context:plan",
     "trust": "context:trust",
     "install": "install:install",
     "uninstall": "install:uninstall",
@@ -64,63 +50,93 @@ COMMANDS: Final = {
     "doctor": "manage:doctor",
     "backup": "upkeep:backup",
     "restore": "upkeep:restore",
-    "verify": "upkeep:verify",
     "rebuild": "upkeep:rebuild",
-    "compact": "upkeep:compact",
     "config": "manage:config",
     "delete-all": "memory:delete_all",
     "version": "manage:version",
-    "memory": "memory:app",
-    "session": "session:app",
-    "token": "token:app",
+    "memory list": "memory:list_",
+    "memory verify": "memory:verify",
+    "memory alias": "memory:alias",
+    "memory prune": "memory:prune",
+    "memory scan": "memory:scan",
+    "memory phases": "memory:phases",
+    "session show": "session:show",
+    "token create": "token:create",
+    "token list": "token:list_",
+    "token revoke": "token:revoke",
 }
+FAMILIES: Final = {
+    "memory": "Read, review and look after what is known",
+    "session": "What agents did and what was learnt from it",
+    "token": "Tokens with which others ask the server",
+}
+# What `--help` shows, in its order. A command that is not named here stands in the last panel.
+PANELS: Final = {
+    "Find": "search ask symbol path modules flows entry-points central describe report export cypher",
+    "Change": "impact coaccess reviewers commits cycles hotspots dead-code duplicates drift",
+    "Memory": "remember recall forget pin memory rules sync-file import delete-all",
+    "Agents": "install uninstall mcp hook context plan trust session observe",
+    "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",
+}
+SHORT: Final = re.compile(r"[.;:](\s|$)")
+"""Ends what a list of commands says of one."""
 
 
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name, each made when it is asked for: making all takes longer than most of them run."""
+class _Commands(Mapping[str, Any]):
+    """The commands of a family by name, each made when it is asked for: making all takes longer than most of them run.
 
-    def __init__(self) -> None:
-        self._targets: dict[str, str] = dict(COMMANDS)
+    Args:
+        family: whose commands; "" for the outermost.
+    """
+
+    def __init__(self, family: str = "") -> None:
+        self._before = f"{family} " if family else ""
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            if name in self._targets:
-                module, _, attribute = self._targets[name].partition(":")
-                found = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
-            else:
-                found = self._derived()[name]
-            if isinstance(found, typer.Typer):
-                self._made[name] = get_group(found)
-            else:
-                around = typer.Typer()
-                around.command(name)(found)
-                self._made[name] = get_group(around).commands[name]
+            self._made[name] = self._make(name, self._before + name)
         return self._made[name]
 
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._targets.setdefault(name, "")
-        self._made[name] = command
+    def _make(self, name: str, full: str) -> Any:
+        panel = next((title for title, names in PANELS.items() if full in names.split()), None)
+        if full in FAMILIES:
+            family: Any = get_group(typer.Typer(name=name, help=FAMILIES[full], no_args_is_help=True))
+            family.rich_help_panel, family.commands = panel, _Commands(full)
+            return family
+        if full in COMMANDS:
+            from graphmem.cli.command import runnable
 
-    def __delitem__(self, name: str) -> None:
-        del self._targets[name]
-        self._made.pop(name, None)
+            module, _, attribute = COMMANDS[full].partition(":")
+            found = runnable(getattr(import_module(f"graphmem.cli.commands.{module}"), attribute))
+        else:
+            from graphmem.cli.derived import command_of
+            from graphmem.operations.finding import find_command
+
+            operation = find_command(full)
+            if operation is None:
+                raise KeyError(name)
+            found = command_of(operation)
+        around = typer.Typer()
+        short = SHORT.split(inspect.getdoc(found) or "", maxsplit=1)[0]
+        around.command(name, short_help=short, rich_help_panel=panel)(found)
+        return get_group(around).commands[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._targets or name in self._derived()
+        return name in list(self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._targets, *self._derived()])
+        """The names, in the order of the panels."""
+        from graphmem.operations.registry import registry
+
+        every = [*FAMILIES, *COMMANDS, *(one.hints.command for one in registry().values() if one.hints.command)]
+        mine = [one.removeprefix(self._before) for one in every if one.startswith(self._before)]
+        names = [one for one in mine if " " not in one]
+        order = " ".join(PANELS.values()).split()
+        return iter(sorted(names, key=lambda one: order.index(one) if not self._before and one in order else len(order)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
-
-    @staticmethod
-    def _derived() -> dict[str, Any]:
-        """Those that follow from operations; looked at when a name is not one of the others, and for help."""
-        from graphmem.cli import derived
-
-        return {name: derived.command_of(operation) for name, operation in derived.commands().items()}
 
 
 class _Program(TyperGroup):
@@ -131,10 +147,7 @@ class _Program(TyperGroup):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.commands = _Commands()
-
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        return list(self.commands)
+        self.commands: Any = _Commands()
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:

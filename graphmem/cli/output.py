@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -92,6 +92,22 @@ class Output:
                 line.append(" " * gap if widths[i] else "")
             line.rstrip()
             self.console.print(line, soft_wrap=True)
+
+    def show(self, answer: Any, say: Callable[[], None], *bare: str) -> None:
+        """An answer as it was asked for.
+
+        Args:
+            answer: printed as JSON.
+            say: prints it for people.
+            *bare: the lines that are left of it when nothing else is wanted.
+        """
+        if self.as_json:
+            self.json(answer)
+        elif self.quiet:
+            for one in bare:
+                self.line(one)
+        else:
+            say()
 
     def note(self, *cells: Cell) -> None:
         """One line on stderr for a person who did not ask for quiet."""

@@ -24,7 +24,7 @@ from graphmem.client.decode import decoder, variable
 from graphmem.client.wire import Wire
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
+from graphmem.operations.declare import Filled, Local, Operation, accepting, by_new_names, camel, pascal
 from graphmem.operations.finding import find
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import disk_refusal
@@ -49,6 +49,11 @@ BATCH_EVENTS: Final = 5_000
 TEXT_CHARACTERS: Final = 32_768  # of a text of an event that is sent; the server keeps an eighth of it
 BACKUPS: Final = "backups"
 RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "tests")
+
+
+def _formerly(**renamed: str) -> Callable[[Callable[..., Any]], Any]:
+    """Method decorator: it is called by earlier names of its parameters as well."""
+    return lambda method: accepting(method, renamed)
 
 
 class RemoteGraphMem(Operations):
@@ -109,7 +114,7 @@ class RemoteGraphMem(Operations):
             GraphMemError: the one the server refused with.
             TypeError: the arguments do not fit the operation's signature.
         """
-        kwargs = {operation.hints.renamed.get(name, name): value for name, value in kwargs.items()}
+        kwargs = by_new_names(operation.name, kwargs, operation.hints.renamed)
         given = operation.signature.bind(self, *args, **kwargs).arguments
         variables: dict[str, Any] = {}
         for one in operation.parameters:
@@ -256,7 +261,8 @@ class RemoteGraphMem(Operations):
     ) -> RememberManyAnswer:
         """See `MemoryOperations.remember_many`. The server bounds one request; more go in several, each of them one write."""
         given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
-        listed = [{**given, **one} for one in items]
+        renamed = self._operation("remember").hints.renamed
+        listed = [{**given, **by_new_names("remember_many", one, renamed)} for one in items]
         operation = self._operation("remember_many")
         answers = [
             self._call(operation, (listed[at : at + MANY],), {"skip_invalid": skip_invalid}) for at in range(0, max(1, len(listed)), MANY)
@@ -275,12 +281,13 @@ class RemoteGraphMem(Operations):
         """Make a pinned memory an ordinary confirmed one again."""
         return self.pin(id, on=False)
 
-    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+    @_formerly(text="content")
+    def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """See `MemoryOperations.import_memories`. A text larger than a GraphQL request may be goes to a resource of its own."""
-        if len(text) > LARGE_TEXT:
-            found = self._wire.post("/import", {"text": text, "path": path, "format": format}, LONG_S)["importMemories"]
+        if len(content) > LARGE_TEXT:
+            found = self._wire.post("/import", {"text": content, "path": path, "format": format}, LONG_S)["importMemories"]
             return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
-        return self._call(self._operation("import_memories"), (text, path, format), {})  # type: ignore[no-any-return]
+        return self._call(self._operation("import_memories"), (content, path, format), {})  # type: ignore[no-any-return]
 
     def sync_file(
         self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True

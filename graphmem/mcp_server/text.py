@@ -40,7 +40,6 @@ _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
 _AS_TOOLS: Final = {  # what errors of the service advise, as an agent can do it
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
-    "related_files": "files",
 }
 _CUT: Final = "… "  # what the line about left out rows begins with
 _LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out

@@ -1,4 +1,6 @@
-"""The tools an agent sees: a table of names, one-sentence descriptions, arguments, and the verb each one calls.
+"""The tools an agent sees: a table of names, one-sentence descriptions, and the operations each one asks.
+
+The schemas of arguments follow from the operations. Descriptions are written by hand: agents need other words than people.
 
 Every word here is read by a model before each conversation and paid for each time: `tests/mcp_server` holds the whole
 table under 4 KB and 1,500 tokens, and there are never more than eight tools.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import (
@@ -19,6 +22,7 @@ from graphmem.errors import (
     SymbolNotFoundError,
 )
 from graphmem.mcp_server import text
+from graphmem.mcp_server.schema import parameters, schema_of, told
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
@@ -31,11 +35,8 @@ MAX_BUDGET: Final = 20_000
 MEMORY_SIGN: Final = "#"
 _MEMORY_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{2,35}", re.IGNORECASE)  # short or whole, which may stand without the sign
 ACTOR: Final = "mcp"
-UNREAD: Final = frozenset({"minimum", "maximum", "minItems", "maxItems", "additionalProperties"})  # checked, but not read each time
 _OF_ONE: Final = (SymbolNotFoundError, AmbiguousSymbolError, MemoryNotFoundError, AmbiguousMemoryError, BadInputError, StaleFileError)
 _BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
-_STRING: Final = {"type": "string"}
-_STRINGS: Final = {"type": "array", "items": _STRING}
 
 INSTRUCTIONS: Final = (
     "What calls what, what breaks, which tests to run, in this repository. Before you change a function ask `impact`; to find code "
@@ -48,32 +49,36 @@ RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> its name; both
 
 
 class Tool(NamedTuple):
-    """One tool."""
+    """One tool: its arguments are parameters of the operations it asks, by their names, types and bounds."""
 
     description: str
-    arguments: dict[str, Any]  # JSON schema of each
-    required: tuple[str, ...]
+    asks: tuple[str, ...]
+    takes: tuple[str, ...]  # parameters of those operations
     budget: int  # tokens of an answer when the agent does not say
     answer: Callable[[Service, Arguments, int], str]
+    own: Mapping[str, dict[str, Any]] = MappingProxyType({})  # arguments that no operation has, and words where a model needs others
     is_sized: bool = True  # the agent may say how long an answer it wants; without, it is a line or two
 
     @property
     def checked(self) -> dict[str, Any]:
         """The JSON schema that arguments are held against."""
-        properties = {**self.arguments, "budget": _BUDGET} if self.is_sized else self.arguments
-        return {"type": "object", "properties": properties, "required": list(self.required), "additionalProperties": False}
+        known = {name: one for operation in reversed(self.asks) for name, one in parameters(operation).items()}
+        required = [name for name in self.takes if (known[name].is_required if name in known else "minItems" in self.own[name])]
+        if len(self.asks) > 1:  # which of them is asked is told by what is given
+            required = [name for name in required if name in self.own]
+        properties: dict[str, Any] = {
+            name: {**(schema_of(known[name], is_required=name in required) if name in known else {}), **self.own.get(name, {})}
+            for name in self.takes
+        }
+        if self.is_sized:
+            properties["budget"] = _BUDGET
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
     @property
     def schema(self) -> dict[str, Any]:
         """The same as a model reads it, without bounds: a refusal names the one that was passed."""
-        told: dict[str, Any] = _told(self.checked)
-        return told
-
-
-def _told(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    return {key: _told(value) for key, value in schema.items() if key not in UNREAD and value != []}
+        read: dict[str, Any] = told(self.checked)
+        return read
 
 
 def _impact(service: Service, given: Arguments, budget: int) -> str:
@@ -135,8 +140,8 @@ def _co_access(service: Service, given: Arguments, budget: int) -> str:
 
 
 def _remember(service: Service, given: Arguments, budget: int) -> str:
-    rest = {name: given[name] for name in ("type", "tags", "confidence") if name in given}
-    answer = service.remember(given["content"], related_files=given.get("files", ()), actor=ACTOR, **rest)
+    rest = {name: given[name] for name in ("type", "files", "tags", "confidence") if name in given}
+    answer = service.remember(given["content"], actor=ACTOR, **rest)
     return text.remembered(answer, budget)
 
 
@@ -153,75 +158,45 @@ TOOLS: Final[dict[str, Tool]] = {
     "impact": Tool(
         "What breaks if these symbols or files, or this diff, change: dependents by depth with confidence and evidence, "
         "tests to run, risk. `base`: git revision to compare the tree with.",
-        {
-            "targets": _STRINGS,
-            "diff": _STRING,
-            "base": _STRING,
-            "direction": {"enum": ["dependents", "dependencies"]},
-            "max_depth": {"type": "integer", "minimum": 1, "maximum": 20},
-            "min_confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        },
-        (),
+        ("impact", "impact_of_diff"),
+        ("targets", "diff", "base", "direction", "max_depth", "min_confidence"),
         800,
         _impact,
     ),
     "search": Tool(
         "Find code, docs and memories by words, identifiers or meaning: rows for `get`; `full`: text. `files`: those you work on.",
-        {
-            "query": _STRING,
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50},
-            "files": _STRINGS,
-            "kinds": {"type": "array", "items": {"enum": ["code", "prose", "data", "symbol", "memory"]}},
-            "phase": _STRING,
-            "full": {"type": "boolean"},
-        },
-        ("query",),
+        ("search",),
+        ("query", "limit", "files", "kinds", "phase", "full"),
         600,
         _search,
+        {"full": {"type": "boolean"}},
     ),
     "get": Tool(
         "In full: a symbol's source, callers, callees, tests; a memory by #id.",
-        {"refs": {**_STRINGS, "minItems": 1, "maxItems": 10}, "source": {"type": "boolean"}},
-        ("refs",),
+        ("symbol", "memory"),
+        ("refs", "source"),
         1500,
         _get,
+        {"refs": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}},
     ),
-    "path": Tool(
-        "How `source` comes to depend on `target`, edge by edge.", {"source": _STRING, "target": _STRING}, ("source", "target"), 400, _path
-    ),
+    "path": Tool("How `source` comes to depend on `target`, edge by edge.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
         "Files that history saw change with these; the easily forgotten ones have no edge in the code.",
-        {
-            "files": {**_STRINGS, "minItems": 1, "maxItems": 100},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 200},
-            "depth": {"type": "integer", "minimum": 1, "maximum": 2},
-            "min_sessions": {"type": "integer", "minimum": 0, "maximum": 1_000_000},
-        },
-        ("files",),
+        ("co_access",),
+        ("files", "limit", "depth", "min_sessions"),
         400,
         _co_access,
     ),
     "remember": Tool(
         "Keep what the next person must know: a trap, a decision and why, a fix, a convention. One fact, 1 to 3 sentences.",
-        {
-            "content": _STRING,
-            "type": {**_STRING, "description": "gotcha, decision, pattern, error_pattern, dead_end, preference, requirement, fact, …"},
-            "files": _STRINGS,
-            "tags": _STRINGS,
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        },
-        ("content",),
+        ("remember",),
+        ("content", "type", "files", "tags", "confidence"),
         200,
         _remember,
+        {"type": {"description": "gotcha, decision, pattern, error_pattern, dead_end, preference, requirement, fact, …"}},
         is_sized=False,
     ),
-    "forget": Tool("Take a memory that is wrong out of search.", {"id": _STRING}, ("id",), 100, _forget, is_sized=False),
-    "timeline": Tool(
-        "What was learnt before and after a memory.",
-        {"id": _STRING, "n": {"type": "integer", "minimum": 1, "maximum": 20}},
-        ("id",),
-        800,
-        _timeline,
-    ),
+    "forget": Tool("Take a memory that is wrong out of search.", ("forget",), ("id",), 100, _forget, is_sized=False),
+    "timeline": Tool("What was learnt before and after a memory.", ("timeline",), ("id", "n"), 800, _timeline),
 }
 """Order is the order a client shows."""

@@ -138,9 +138,9 @@ def _item(one: Item) -> dict[str, Any]:
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:
         item["type"] = type_
-    for name, field in (("files", "related_files"), ("tags", "tags")):
+    for name in ("files", "tags"):
         if one.facts.get(name):
-            item[field] = [part.strip() for part in one.facts[name].split(",") if part.strip()]
+            item[name] = [part.strip() for part in one.facts[name].split(",") if part.strip()]
     if one.facts.get("confidence"):
         try:
             item["confidence"] = float(one.facts["confidence"])

@@ -13,7 +13,7 @@ from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
 from graphmem.memory.types import LIVE_STATUSES, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
-from graphmem.memory.validate import refuse
+from graphmem.memory.validate import refuse, renamed
 from graphmem.memory.write import Taken
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FIELDS: Final = (
     "title",
     "type",
     "tags",
-    "related_files",
+    "files",
     "symbols",
     "confidence",
     "importance",
@@ -45,6 +45,7 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
     `supersedes`, so that "what did we believe then" has an answer. A contradiction that was found by itself ends where the new words
     deny nothing of the other's.
     """
+    changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
         raise refuse("field", repr(unknown[0])[:60], f"it is one of {', '.join(FIELDS)}", "Correct the name.")
     with book.writing():
@@ -76,11 +77,11 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
         index = book.index()
         links = index.about(row.id)
         delta = KnowledgeDelta()
-        if new_words or {"related_files", "symbols"} & changes.keys():
+        if new_words or {"files", "symbols"} & changes.keys():
             describer = book.describer()
             files = (
                 draft.files
-                if "related_files" in changes
+                if "files" in changes
                 else [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
             )
             symbols = draft.symbols if "symbols" in changes else [one.target_id for one in links if one.role == "target"]

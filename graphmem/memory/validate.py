@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -265,7 +266,9 @@ def _plain(field: str, value: Any, depth: int) -> None:
         raise refuse(field, f"with a {type(value).__name__}", "it holds JSON values", "Convert it.")
 
 
-_KNOWN: Final = frozenset(Draft._fields) - {"files", "given_id", "redacted"} | {"id", "related_files", "embedding_model"}
+_KNOWN: Final = frozenset(Draft._fields) - {"given_id", "redacted"} | {"id", "embedding_model"}
+RENAMED: Final = {"related_files": "files"}
+"""Earlier name of a field -> its name; both are taken for one more release."""
 
 
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
@@ -281,6 +284,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     Raises:
         BadInputError: the first field that cannot be.
     """
+    item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
         raise refuse("item", f"with {_shown(unknown[0])}", f"it has {', '.join(sorted(_KNOWN))}", "Correct the name.")
 
@@ -308,7 +312,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
         scope=choice("scope", given("scope", "global"), SCOPES),
         visibility=choice("visibility", given("visibility", "project"), VISIBILITIES),
         tags=texts("tags", given("tags", ()), MAX_TAGS, TAG_CHARACTERS),
-        files=tuple(dict.fromkeys(path("related_files", one, root) for one in _list("related_files", given("related_files", ())))),
+        files=tuple(dict.fromkeys(path("files", one, root) for one in _list("files", given("files", ())))),
         symbols=texts("symbols", given("symbols", ()), MAX_LINKS, 1_000),
         confidence=number("confidence", given("confidence", source.confidence), 0, 1),
         importance=number("importance", given("importance", DEFAULT_IMPORTANCE), 0, 1),
@@ -325,6 +329,16 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
         vector=None if item.get("vector") is None else vector_of(item["vector"], dim),
         redacted=tuple(sorted(set(redacted))),
     )
+
+
+def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Fields by their names of now."""
+    if not RENAMED.keys() & item.keys():
+        return item
+    for old, new in RENAMED.items():
+        if old in item:
+            warnings.warn(f"the field {old} of a memory is now {new}", DeprecationWarning, stacklevel=2)
+    return {RENAMED.get(name, name): value for name, value in item.items()}
 
 
 def _list(field: str, value: Any) -> Sequence[Any]:

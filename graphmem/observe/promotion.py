@@ -355,7 +355,7 @@ class _Promotion:
             "content": better or case.text.content,
             "type": case.text.type,
             "title": case.text.title or None,
-            "related_files": list(case.text.files),
+            "files": list(case.text.files),
             "details": dict(case.text.details) or None,
             "confidence": gates.confidence(max(one.value, one.priority), case.seen.sessions, contaminated=one.contaminated),
             "importance": score,

@@ -213,7 +213,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
     return {
         "content": content,
         "type": one.type,
-        "related_files": list(one.files),
+        "files": list(one.files),
         "details": one.details or None,
         "confidence": gates.confidence(one.share, MILESTONES[0], contaminated=False),
         "importance": round(0.4 + 0.4 * min(1.0, one.share), 4),

@@ -26,7 +26,9 @@ from graphmem.answers import (
 )
 from graphmem.answers.vocabulary import Direction, EdgeKind, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Local, Ref, Sight, Within, operation
+from graphmem.operations.declare import Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
+
+Share = Annotated[float, Bounds(0, 1)]
 
 
 class CodeOperations:
@@ -84,8 +86,8 @@ class CodeOperations:
         self,
         targets: Annotated[str | Sequence[str], Ref(), Within("targets")],
         direction: Direction = "dependents",
-        max_depth: int = 5,
-        min_confidence: float = 0.3,
+        max_depth: Annotated[int, Bounds(1, 50)] = 5,
+        min_confidence: Share = 0.3,
         kinds: Sequence[EdgeKind] | None = None,
         limit: Annotated[int, Within("hits")] = 1000,
     ) -> ImpactReport:
@@ -97,22 +99,30 @@ class CodeOperations:
         diff: str | None = None,
         base: str | None = None,
         head: str | None = None,
-        max_depth: int = 5,
-        min_confidence: float = 0.3,
+        max_depth: Annotated[int, Bounds(1, 50)] = 5,
+        min_confidence: Share = 0.3,
         limit: Annotated[int, Within("hits")] = 1000,
     ) -> DiffImpact:
         """What a change breaks: a unified diff, or what lies between two revisions (the working tree without `head`)."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN)
+    @operation("query", needs="read", shows=Sight.PLAIN, command="path")
     def path(
         self,
         source: Annotated[str, Ref()],
         target: Annotated[str, Ref()],
-        max_depth: int = 10,
-        min_confidence: float = 0.05,
+        max_depth: Annotated[int, Bounds(1, 30)] = 10,
+        min_confidence: Share = 0.05,
         kinds: Sequence[EdgeKind] | None = None,
     ) -> PathAnswer:
-        """The most confident way in which `source` depends on `target`."""
+        """Find the most confident path from one symbol to another.
+
+        Args:
+            source: the one that depends.
+            target: the one depended upon.
+            max_depth: follow at most this many steps.
+            min_confidence: of the whole path.
+            kinds: follow only these edges.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("nodes", "edges")}, client="own")
     def subgraph(
@@ -143,26 +153,35 @@ class CodeOperations:
     ) -> Picture:
         """Symbols, what they depend on and who depends on them: `nodes` by side (steps to the right, negative to the left), `edges`."""
 
-    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"})
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="search", searches=True)
     def search(
         self,
-        query: str,
-        limit: Annotated[int, Within("results")] = 10,
+        query: Annotated[str, Words()],
+        limit: Annotated[int, Within("results"), Bounds(1, 200), Spelled(was=("--k", "-k"))] = 10,
         files: Iterable[str] | None = None,
-        within: Iterable[str] | None = None,
+        within: Annotated[Iterable[str] | None, Spelled(("--within",), metavar="PATH")] = None,
         kinds: Iterable[SearchKind] | None = None,
         types: Iterable[str] | None = None,
         phase: str = "",
         retired: bool = False,
         as_of: datetime | str | None = None,
         explain: bool = True,
-        budget_tokens: int | None = None,
+        budget_tokens: Annotated[int | None, Spelled(("--budget", "-b"), metavar="TOKENS")] = None,
     ) -> SearchAnswer:
-        """Search in code and memories by words and by meaning.
+        """Find code, prose and memories by words, meaning and name.
 
-        `files` are open right now and lift what is near them; `within` narrows the answer to paths. `types`, `phase` (define,
-        implement, validate, refine, explore, reflect), `retired` and `asOf` (ISO 8601) choose among memories; `explain` says how each
-        score came about. With `budgetTokens` the answer's `packed` holds the hits as one text of at most so many tokens.
+        Args:
+            query: names, words, or a question.
+            limit: at most this many hits.
+            files: files you work on; they lift what is near them.
+            within: only in this file or below this directory.
+            kinds: only code, prose, data, symbols or memories.
+            types: only memories of this type.
+            phase: of work: define, implement, validate, refine, explore or reflect; decides which types of memories rise.
+            retired: also memories that were superseded or deprecated.
+            as_of: only memories that were believed then, ISO 8601.
+            explain: say how each score came about.
+            budget_tokens: `packed` holds the hits as one text of at most so many tokens: code by file, memories with citations.
         """
 
     @operation(needs="index", shows=Sight.PLAIN, slow=True, client="own")

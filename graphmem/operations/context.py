@@ -17,7 +17,7 @@ from graphmem.answers.injection import (
     TrustState,
 )
 from graphmem.answers.vocabulary import InjectionFormat, InjectionPoint, TrustLevel
-from graphmem.operations.declare import Filled, Sight, Within, operation
+from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
 
 Files = Annotated[Sequence[str], Within("targets")]
 Deadline = Annotated[float | None, Within("deadline_s")]
@@ -66,16 +66,26 @@ class ContextOperations:
     def subscribe_context(self) -> AbstractContextManager[Iterator[ContextReady]]:
         """Listen to contexts that become ready; leaving the context ends the iteration in any thread."""
 
-    @operation("query", needs="read", shows=Sight.WHOLE)
+    @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)
     def plan_context(
         self,
         task: str,
-        modules: Files = (),
-        format: InjectionFormat = "xml",  # noqa: A002
+        modules: Annotated[Files, Argument()] = (),
+        format: Annotated[InjectionFormat, Spelled(default="markdown")] = "xml",  # noqa: A002
         remaining: int | None = None,
         session: str = "",
     ) -> Injection:
-        """What past work says about a task: calibrations, dead ends, causal dependencies, outcomes, recipes."""
+        """Show what past work says about a task.
+
+        How long such work took, dead ends, what moves together, outcomes, recipes.
+
+        Args:
+            task: what is to be done.
+            modules: directories or files it is about.
+            format: of the text.
+            remaining: tokens of context that are left; default 100,000.
+            session: remember under this name what was shown, and do not show it again.
+        """
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def relay(

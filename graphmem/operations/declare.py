@@ -17,6 +17,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeVar
 
+from graphmem.answers.marks import Doc
 from graphmem.errors import BadInputError
 
 P = ParamSpec("P")
@@ -37,7 +38,37 @@ class Within(NamedTuple):
 
 
 class Ref(NamedTuple):
-    """A reference to a node: what a person types, a raw id, or a global id."""
+    """A reference to a node: what a person types, a raw id, or a global id.
+
+    Args:
+        to: the type of the node where only one is meant, such as `Memory`.
+    """
+
+    to: str = ""
+
+
+class Words(NamedTuple):
+    """A text that a person types as several words."""
+
+
+class Argument(NamedTuple):
+    """A parameter with a default that a command takes by its place, as it takes those without one."""
+
+
+class Spelled(NamedTuple):
+    """How a command spells a parameter, where the rule does not say it (see `graphmem.cli.derived`).
+
+    Args:
+        flags: of the option.
+        default: for people, who want to see less at once than programs.
+        metavar: what stands for the value in the help.
+        was: earlier flags, which work for one more release.
+    """
+
+    flags: tuple[str, ...] = ()
+    default: Any = None
+    metavar: str = ""
+    was: tuple[str, ...] = ()
 
 
 class Filled(NamedTuple):
@@ -52,7 +83,13 @@ class Filled(NamedTuple):
 
 
 class Local(NamedTuple):
-    """A parameter of callers in the same process, such as a callback or a path. GraphQL does not have it."""
+    """A parameter of callers in the same process, such as a callback or a path. GraphQL does not have it.
+
+    Args:
+        by_command: a derived command has it.
+    """
+
+    by_command: bool = False
 
 
 class FileName(NamedTuple):
@@ -95,11 +132,12 @@ class Hints:
     renamed: Mapping[str, str]
     client: Literal["derived", "own", "none"]
     command: str
+    searches: bool
 
     @classmethod
     def closed(cls) -> Hints:
         """What holds for a method that nothing is known of."""
-        return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "")
+        return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "", False)
 
 
 def operation(
@@ -114,6 +152,7 @@ def operation(
     renamed: Mapping[str, str] = MappingProxyType({}),
     client: Literal["derived", "own", "none"] = "derived",
     command: str = "",
+    searches: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a method as an operation. What is left out fails closed: an administrator who sees every memory.
 
@@ -127,9 +166,10 @@ def operation(
         packed: a TypedDict that holds its parameters by name; GraphQL takes one argument `input` of it.
         renamed: earlier name of a parameter -> its name; in Python the earlier one still works, with a DeprecationWarning.
         client: `derived`: the remote client calls the root field. `own`: it has a method of its own. `none`: it has not got it.
-        command: the name of the command that is derived from it.
+        command: the name of the command that is derived from it; `memory show` is one of the family `memory`.
+        searches: it searches by words and by meaning, so a command waits until both are ready.
     """
-    hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client, command)
+    hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client, command, searches)
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         setattr(function, MARK, hints)
@@ -146,15 +186,15 @@ class Parameter(NamedTuple):
     marks: tuple[Any, ...]
     default: Any  # inspect.Parameter.empty: it has none
     is_mapping: bool  # `**changes: Unpack[…]`: its fields are parameters of the call
-    described: str
+    described: str  # by the docstring's section `Args`, or by a `Doc`
 
     def has(self, kind: type) -> bool:
         """Whether it has a mark of a kind."""
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Its mark of a kind."""
-        return next((one for one in self.marks if isinstance(one, kind)), None)
+        """Its mark of a kind; of several the last, which stands nearest."""
+        return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property
     def is_required(self) -> bool:
@@ -193,7 +233,8 @@ class Operation:
             is_mapping = one.kind is inspect.Parameter.VAR_KEYWORD
             if is_mapping:
                 hint = typing.get_args(hint)[0]
-            found.append(Parameter(name, hint, marks, one.default, is_mapping, self._described.get(name, "")))
+            doc = next((mark.text for mark in marks if isinstance(mark, Doc)), "")
+            found.append(Parameter(name, hint, marks, one.default, is_mapping, self._described.get(name, doc)))
         return tuple(found)
 
     @cached_property
@@ -229,13 +270,22 @@ def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Calla
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for old, new in renamed.items():
-            if old in kwargs:
-                warnings.warn(f"{function.__name__}({old}=…) is now {new}=…", DeprecationWarning, stacklevel=2)
-                kwargs[new] = kwargs.pop(old)
-        return function(*args, **kwargs)
+        return function(*args, **by_new_names(function.__name__, kwargs, renamed))
 
     return call
+
+
+def by_new_names(called: str, given: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """Arguments by the names of now, with a warning for each earlier one.
+
+    Args:
+        called: what they are given to, for the warning.
+        given: the arguments.
+        renamed: earlier name -> name.
+    """
+    for old in renamed.keys() & given.keys():
+        warnings.warn(f"{called}({old}=…) is now {renamed[old]}=…", DeprecationWarning, stacklevel=3)
+    return {renamed.get(name, name): value for name, value in given.items()}
 
 
 def within_bounds(function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:

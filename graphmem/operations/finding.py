@@ -25,6 +25,15 @@ def find(name: str) -> Operation | None:
     return next((found for module, cls in DECLARED_IN if (found := _declared(module, cls).get(name)) is not None), None)
 
 
+def find_command(name: str) -> Operation | None:
+    """The operation that is the command of that name; None when none is."""
+    for module, cls in DECLARED_IN:
+        for one in _declared(module, cls).values():
+            if one.hints.command == name:
+                return one
+    return None
+
+
 @cache
 def _declared(module: str, cls: str) -> dict[str, Operation]:
     return operations_of(getattr(import_module(f"graphmem.operations.{module}"), cls))

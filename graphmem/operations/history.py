@@ -8,17 +8,32 @@ from typing import Annotated
 
 from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
-from graphmem.operations.declare import Bounds, Sight, operation
+from graphmem.operations.declare import Bounds, Sight, Spelled, operation
 
 
 class HistoryOperations:
     """What changed together."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits",)}, renamed={"k": "limit"})
-    def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
-        """Files that change with these, in commits and in sessions of agents.
+    @operation(
+        "query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="coaccess", searches=True
+    )
+    def co_access(
+        self,
+        files: Sequence[str],
+        limit: Annotated[int, Bounds(1, 200), Spelled(was=("--k", "-k"))] = 10,
+        *,
+        depth: Annotated[int, Bounds(1, 2)] = 1,
+        min_sessions: Annotated[int, Bounds(0, 1_000_000)] = 0,
+    ) -> CoAccessAnswer:
+        """Find the files that change together with these.
 
-        `depth` 2 also follows what changes with those; `minSessions` leaves out what did in fewer sessions and commits.
+        What commits and sessions of agents show, best first.
+
+        Args:
+            files: from the project's root.
+            limit: how many files.
+            depth: 2 also follows what changes with those.
+            min_sessions: leave out what changed with them in fewer sessions and commits; 0 keeps what names or code speak for.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})

@@ -28,12 +28,14 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
-from graphmem.answers.marks import Doc
+from graphmem.answers.marks import MEMORY, Doc
 from graphmem.answers.vocabulary import ExportFormat, MemorySort, MemoryUse
-from graphmem.operations.declare import Filled, Local, Ref, Sight, Within, operation
+from graphmem.operations.declare import Argument, Filled, Local, Ref, Sight, Spelled, Within, Words, operation
 
+Limit = Annotated[int, Doc("at most this many")]
+Offset = Annotated[int, Doc("leave out the first ones")]
 Actor = Annotated[str, Filled("actor")]
-Id = Annotated[str, Ref()]
+Id = Annotated[str, Ref(MEMORY), Doc("a memory's id or short id")]
 
 
 class RememberExtras(TypedDict, total=False):
@@ -45,7 +47,7 @@ class RememberExtras(TypedDict, total=False):
     scope: Annotated[str | None, Doc("global, module, work_unit or session")]
     visibility: Annotated[str | None, Doc("personal, project, team or organization")]
     tags: Annotated[Sequence[str] | None, Doc("at most 64")]
-    related_files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown ones are linked when they appear")]
+    files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown ones are linked when they appear")]
     symbols: Annotated[Sequence[str] | None, Doc("references of what it is about, besides those named in the content")]
     confidence: Annotated[float | None, Doc("0 to 1; default the source's")]
     importance: Annotated[float | None, Doc("0 to 1")]
@@ -77,7 +79,7 @@ class MemoryChanges(TypedDict, total=False):
     title: str | None
     type: str | None
     tags: Sequence[str] | None
-    related_files: Sequence[str] | None
+    files: Sequence[str] | None
     confidence: float | None
     importance: float | None
     details: Mapping[str, Any] | None
@@ -111,7 +113,7 @@ class MemoryFilter(TypedDict, total=False):
 class MemoryOperations:
     """Memories. A change is kept on disk when the answer is there. Ids are full ids, short ids, or beginnings that fit one memory."""
 
-    @operation("mutation", needs="remember", shows=Sight.NAMED, packed=RememberInput)
+    @operation("mutation", needs="remember", shows=Sight.NAMED, packed=RememberInput, renamed={"related_files": "files"})
     def remember(
         self,
         content: str,
@@ -134,7 +136,7 @@ class MemoryOperations:
     ) -> RememberManyAnswer:
         """Keep many in one write; without `skipInvalid` nothing is kept when one of them cannot be."""
 
-    @operation("mutation", needs="curate", shows=Sight.NAMED)
+    @operation("mutation", needs="curate", shows=Sight.NAMED, renamed={"related_files": "files"})
     def update_memory(self, id: Id, *, actor: Actor = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
         """Change fields of a memory; a changed content is a new version, the old one stays as superseded."""
 
@@ -150,13 +152,33 @@ class MemoryOperations:
     def verify(self, id: Id, actor: Actor = "") -> MemoryInfo:  # noqa: A002
         """A person says that it is true."""
 
-    @operation("mutation", needs="curate", shows=Sight.NAMED)
-    def dispute(self, id: Id, reason: str = "", actor: Actor = "") -> MemoryInfo:  # noqa: A002
-        """Somebody says that it is not true: used with less confidence until it is resolved."""
+    @operation("mutation", needs="curate", shows=Sight.NAMED, command="memory dispute")
+    def dispute(self, id: Id, reason: Annotated[str, Words(), Argument()] = "", actor: Actor = "") -> MemoryInfo:  # noqa: A002
+        """Say that a memory is not true.
 
-    @operation("mutation", needs="curate", shows=Sight.WHOLE)
-    def resolve_conflict(self, winner: Id, loser: Annotated[str | None, Ref()] = None, note: str = "", actor: Actor = "") -> MemoryInfo:
-        """A steward decides: the winner stays, the loser (or all it conflicts with) is superseded."""
+        It counts less until that is resolved.
+
+        Args:
+            reason: why it is not true.
+        """
+
+    @operation("mutation", needs="curate", shows=Sight.WHOLE, command="memory resolve")
+    def resolve_conflict(
+        self,
+        winner: Id,
+        loser: Annotated[str | None, Ref(MEMORY), Spelled(("--over",), metavar="ID")] = None,
+        note: str = "",
+        actor: Actor = "",
+    ) -> MemoryInfo:
+        """Decide between memories that conflict, or end a dispute.
+
+        The winner stays, the loser is superseded.
+
+        Args:
+            winner: the memory that stays.
+            loser: the one that gives way; all it conflicts with when left out.
+            note: why.
+        """
 
     @operation("mutation", needs="remember", shows=Sight.NAMED)
     def note_use(
@@ -172,9 +194,9 @@ class MemoryOperations:
     def aliases(self) -> list[TermAlias]:
         """What searches also look for, by term."""
 
-    @operation("query", needs="read", shows=Sight.SEEN)
+    @operation("query", needs="read", shows=Sight.SEEN, command="memory show")
     def memory(self, id: Id) -> MemoryInfo:  # noqa: A002
-        """A memory by global id, raw id, short id, or the beginning of one."""
+        """Show everything about a memory."""
 
     @operation("query", needs="read", shows=Sight.SEEN, renamed={"query": "filter"})
     def memories(
@@ -182,31 +204,57 @@ class MemoryOperations:
         filter: MemoryFilter | None = None,  # noqa: A002 - the word of the domain
         sort: MemorySort = "newest",
         limit: int = 50,
-        offset: int = 0,
+        offset: Offset = 0,
     ) -> MemoryPage:
         """Memories that pass a filter; default every live one."""
 
-    @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")})
-    def timeline(self, id: Id, n: Annotated[int, Within("results")] = 5) -> Timeline:  # noqa: A002
-        """A memory with the `n` that were learnt before and after it."""
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")}, command="memory timeline")
+    def timeline(self, id: Id, n: Annotated[int, Within("results"), Spelled(("-n",))] = 5) -> Timeline:  # noqa: A002
+        """Show what was learnt before and after a memory.
 
-    @operation("query", needs="read", shows=Sight.SEEN)
-    def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
-        """Memories that need review by a person, most pressing first."""
+        Args:
+            n: how many before and after.
+        """
 
-    @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ("entries",)})
-    def audit(self, memory: Annotated[str | None, Ref()] = None, limit: Annotated[int, Within("page")] = 100, offset: int = 0) -> AuditPage:
-        """Who did what, newest first, and whether the record is whole."""
+    @operation("query", needs="read", shows=Sight.SEEN, command="memory review")
+    def review_queue(self, limit: Annotated[Limit, Spelled(default=20)] = 50, offset: Offset = 0) -> ReviewQueue:
+        """List memories that need review by a person.
+
+        The most pressing come first. They are disputed, contradicting, or older than a change of their code.
+        """
+
+    @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ("entries",)}, command="memory audit")
+    def audit(
+        self,
+        memory: Annotated[str | None, Ref(MEMORY), Argument(), Spelled(metavar="ID")] = None,
+        limit: Annotated[Limit, Within("page"), Spelled(default=50)] = 100,
+        offset: Offset = 0,
+    ) -> AuditPage:
+        """Show who did what, and whether the record is whole.
+
+        The newest comes first.
+
+        Args:
+            memory: what was done with this memory; with all when left out.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
     def prune(self, dry_run: bool = False, actor: Actor = "") -> PruneAnswer:
         """Retire what has faded, expired, or is too much."""
 
-    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
+    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, command="memory retract")
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: Actor = "") -> Forgotten:
-        """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
+        """Take back everything that came from one origin.
 
-    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
+        What was derived from it goes too.
+
+        Args:
+            origin: a session, a page, or a kind of origin: user, repository, web, tool, agent.
+            hard: for good: out of the graph and the journal too.
+            dry_run: only say what would happen.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="memory rebuild")
     def rebuild_memories(self) -> RebuildAnswer:
         """Rebuild every memory from the journal alone."""
 
@@ -231,22 +279,36 @@ class MemoryOperations:
         Without `personal` no personal memory is in it.
         """
 
-    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own")
-    def import_memories(self, text: str, path: str = "", format: str = "", actor: Actor = "") -> ImportAnswer:  # noqa: A002
+    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", renamed={"text": "content"})
+    def import_memories(self, content: str, path: str = "", format: str = "", actor: Actor = "") -> ImportAnswer:  # noqa: A002
         """Read memories from an export or a file of another tool; `path` is the file's name, by which it is recognised."""
 
-    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own")
+    @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", command="sync-file")
     def sync_file(
         self,
-        path: str | Path | None = None,
+        path: Annotated[str | Path | None, Argument(), Spelled(metavar="FILE")] = None,
         dry_run: bool = False,
         actor: Actor = "",
         *,
-        personal: Annotated[bool, Local()] = False,
+        personal: Annotated[bool, Local(by_command=True)] = False,
         remote: Annotated[bool, Filled("network")] = False,
     ) -> SyncAnswer:
-        """Carry changes between MEMORY.md and the graph, both ways; over a connection no other `path` is taken."""
+        """Carry changes between MEMORY.md and the memories, both ways.
 
-    @operation("query", needs="read", shows=Sight.PLAIN)
-    def rules(self, files: Sequence[str] | None = None) -> RuleSet:
-        """The texts that are always put in front of an agent; without `files` whatever their scope."""
+        Over a connection no other `path` is taken.
+
+        Args:
+            path: default MEMORY.md in the project's root.
+            dry_run: only say what would happen.
+            personal: write personal memories into the file too; all who have the repository read them.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, command="rules")
+    def rules(self, files: Annotated[Sequence[str] | None, Argument()] = None) -> RuleSet:
+        """Show the rules that are always put in front of an agent.
+
+        The most specific comes last. Without files they are shown whatever their scope.
+
+        Args:
+            files: only rules that apply while these are worked on.
+        """

@@ -40,10 +40,10 @@ class Operations(
         """Let the implementations be called by earlier names of their parameters, and hold them to the declared bounds."""
         super().__init_subclass__(**options)
         for one in registry().values():
-            if one.hints.renamed:
-                setattr(cls, one.name, accepting(getattr(cls, one.name), one.hints.renamed))
             if any(parameter.has(Bounds) for parameter in one.parameters):
                 setattr(cls, one.name, within_bounds(getattr(cls, one.name), one))
+            if one.hints.renamed:
+                setattr(cls, one.name, accepting(getattr(cls, one.name), one.hints.renamed))
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from graphmem.answers import Picture
+from graphmem.answers.marks import Doc
 from graphmem.answers.semantic import (
     CentralPage,
     CommitPage,
@@ -23,9 +24,13 @@ from graphmem.answers.semantic import (
     Reply,
 )
 from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, ViewFormat, ViewKind
-from graphmem.operations.declare import Ref, Sight, Within, operation
+from graphmem.operations.declare import Argument, Ref, Sight, Spelled, Within, Words, operation
 
-Limit = Annotated[int, Within("page")]
+Limit = Annotated[int, Within("page"), Spelled(default=20), Doc("list at most this many; totals stay exact")]
+Offset = Annotated[int, Doc("leave out the first ones")]
+
+
+Kinds = Annotated[Sequence[EntryKind] | None, Doc("only entry points of this kind")]
 
 
 class SemanticOperations:
@@ -39,35 +44,80 @@ class SemanticOperations:
     def module(self, ref: Annotated[str, Ref()]) -> ModuleDetail:
         """One module with its files and their links, by name, by id, or by the path of a file in it."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("cycles",)})
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("cycles",)}, command="cycles")
     def cycles(self, level: CycleLevel = "files", limit: Limit = 50) -> CyclesAnswer:
-        """Import cycles between files, or cycles between modules, largest first, each with where to cut it."""
+        """Find cycles of files or modules and where to cut them.
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("entryPoints",)})
-    def entry_points(self, kinds: Sequence[EntryKind] | None = None, limit: Limit = 100, offset: int = 0) -> EntryPointPage:
-        """Entry points: mains, commands, routes, events, tasks and what a library exports; tests and fixtures only by `kinds`."""
+        The largest come first.
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("flows",)})
-    def flows(self, kinds: Sequence[EntryKind] | None = None, module: str | None = None, limit: Limit = 50, offset: int = 0) -> FlowPage:
-        """Ways through the code from entry points, those through the most modules first; by default not from tests."""
+        Args:
+            level: between files, by their imports, or between modules.
+        """
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("hotspots",)})
-    def hotspots(self, level: HotspotLevel = "files", limit: Limit = 50, offset: int = 0) -> HotspotPage:
-        """Where change hurts: often changed, complex, and depended upon; hottest first."""
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("entryPoints",)}, command="entry-points")
+    def entry_points(self, kinds: Kinds = None, limit: Annotated[Limit, Spelled(default=50)] = 100, offset: Offset = 0) -> EntryPointPage:
+        """Find where the code is entered from outside.
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)})
+        Entry points are mains, commands, routes, events, tasks and what a library exports.
+
+        Tests and fixtures are found only by `kinds`.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("flows",)}, command="flows")
+    def flows(
+        self,
+        kinds: Kinds = None,
+        module: Annotated[str | None, Argument()] = None,
+        limit: Annotated[Limit, Spelled(default=10)] = 50,
+        offset: Offset = 0,
+    ) -> FlowPage:
+        """Find ways through the code from its entry points.
+
+        Those through the most modules come first. By default none begins in a test.
+
+        Args:
+            module: only flows that pass this module.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("hotspots",)}, command="hotspots")
+    def hotspots(self, level: HotspotLevel = "files", limit: Limit = 50, offset: Offset = 0) -> HotspotPage:
+        """Find where change hurts.
+
+        Hot spots are often changed, complex and depended upon; the hottest come first.
+
+        Args:
+            level: files or symbols.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="central")
     def central_symbols(self, limit: Limit = 50) -> CentralPage:
-        """The definitions much of the rest depends on, directly or not."""
+        """Find the definitions that much of the rest depends on."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)})
-    def dead_code(self, min_confidence: float = 0.6, limit: Limit = 100, offset: int = 0) -> DeadCodePage:
-        """Definitions nothing seems to need, most certain first, with the reason."""
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="dead-code")
+    def dead_code(
+        self, min_confidence: float = 0.6, limit: Annotated[Limit, Spelled(default=50)] = 100, offset: Offset = 0
+    ) -> DeadCodePage:
+        """Find definitions that nothing seems to need.
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("groups",)})
+        Each comes with the reason, the most certain first. Public API is left out and counted.
+
+        Args:
+            min_confidence: leave out what is less certain to be dead.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("groups",)}, command="duplicates")
     def duplicates(
-        self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: Limit = 50, offset: int = 0
+        self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: Limit = 50, offset: Offset = 0
     ) -> DuplicatePage:
-        """Pieces of code that say the same, those with the most lines to save first."""
+        """Find pieces of code that say the same.
+
+        Those with the most lines to save come first.
+
+        Args:
+            min_tokens: leave out shorter pieces.
+            similarity: how alike near duplicates have to be.
+            tests: look in tests as well.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def drift(self, base: str, head: str | None = None) -> Drift:
@@ -86,9 +136,12 @@ class SemanticOperations:
     ) -> Document:
         """The map of modules, or the impact of `targets` in three zones, as a picture or for another tool."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("commits",)})
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("commits",)}, command="commits")
     def commits(self, limit: Limit = 20) -> CommitPage:
-        """The newest commits, merges left out, with the modules their files are in now."""
+        """List the newest commits and the modules they touched.
+
+        Merges are left out.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def heat_history(self, steps: int = 24) -> Picture:
@@ -98,6 +151,29 @@ class SemanticOperations:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """How far the language model is with its paragraphs about modules and flows; starts missing ones, waits at most so long."""
 
-    @operation("query", needs="read", shows=Sight.SEEN, slow=True, sizes={"limit": ("evidence.hits",)}, renamed={"k": "limit"})
-    def ask(self, question: str, limit: Annotated[int, Within("results")] = 12, *, files: Sequence[str] | None = None) -> Reply:
-        """An answer whose sentences cite the evidence they stand on, or, without a language model, the evidence."""
+    @operation(
+        "query",
+        needs="read",
+        shows=Sight.SEEN,
+        slow=True,
+        sizes={"limit": ("evidence.hits",)},
+        renamed={"k": "limit"},
+        command="ask",
+        searches=True,
+    )
+    def ask(
+        self,
+        question: Annotated[str, Words()],
+        limit: Annotated[int, Within("results"), Spelled(default=8, was=("--k", "-k"))] = 12,
+        *,
+        files: Sequence[str] | None = None,
+    ) -> Reply:
+        """Answer a question in sentences, each with its evidence.
+
+        Without a language model the answer is the evidence alone.
+
+        Args:
+            question: in a person's words.
+            limit: how many pieces of evidence.
+            files: files you work on; they lift what is near them.
+        """

@@ -45,9 +45,15 @@ class UpkeepOperations:
         `rules` also takes its rules: texts that are put in front of every agent.
         """
 
-    @operation("query", needs="admin", shows=Sight.PLAIN, slow=True)
+    @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, command="verify")
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
-        """Check journal, graph, files, projections and the newest backup for consistency; `deep` also indexes the tree again."""
+        """Check the index, its journal and the newest backup.
+
+        Graph, journal, files and projections are compared with each other.
+
+        Args:
+            deep: also index the tree again, and compare node by node, edge by edge.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")
     def rebuild(
@@ -57,6 +63,11 @@ class UpkeepOperations:
     ) -> RebuildAllAnswer:
         """Rebuild every memory from the journal, and the code graph from the files; `indexProgress` tells how it goes."""
 
-    @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True)
+    @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True, command="compact")
     def compact(self) -> CompactAnswer:
-        """Write the database into a new file, without the room that deleted and overwritten rows take."""
+        """Give back the room that deleted rows take.
+
+        The database is written into a new file.
+
+        An idle server does so by itself when half of the file would be given back.
+        """

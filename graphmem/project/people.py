@@ -67,11 +67,11 @@ class PeopleVerbs:
             return inert_lines(markdown.claude_md(listed(self._book), self._book.project()))
         raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
 
-    def import_memories(self, text: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
+    def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """Read memories from an export or from a file of another tool.
 
         Args:
-            text: of the file.
+            content: of the file.
             path: its name, by which it is recognised, absolute or from the project's root; "" when the text comes from no file.
             format: one of `memory.importers.NAMES`, when the name does not say.
             actor: who does this, for the audit.
@@ -82,9 +82,9 @@ class PeopleVerbs:
         from graphmem.answers import ImportAnswer
         from graphmem.security.private_files import kept_out
 
-        name = format or importers.format_of(path, text)
+        name = format or importers.format_of(path, content)
         if name == importers.JSON:  # an export of ours: these are memories already
-            return exchange.imported(self._book, text, actor)
+            return exchange.imported(self._book, content, actor)
         if reason := kept_out(self._root_or_none(), path):
             raise BadInputError(
                 f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
@@ -92,7 +92,7 @@ class PeopleVerbs:
                 path=path,
                 reason=reason,
             )
-        reading = importers.read(without_private(text), name)
+        reading = importers.read(without_private(content), name)
         origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
         answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]

@@ -76,7 +76,7 @@ def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
         assert remote.file_history(["shop/cart.py"]) == history
         assert remote.impact("shop/cart.py:Cart.add").also_moves == impact.also_moves
         assert remote.impact_of_diff(base="HEAD~1").impact.also_moves == diff.impact.also_moves
-        shown = graphmem("coaccess", "shop/cart.py", "--depth", "2", "-k", "5", "--json", "-C", moving)
+        shown = graphmem("coaccess", "shop/cart.py", "--depth", "2", "-n", "5", "--json", "-C", moving)
         assert json.loads(shown.out) == to_json(here)
         # What an agent reads is these rows, whether its tools run here or ask the server.
         said = asked_by_an_agent(remote, files=["shop/cart.py"], k=5, depth=2)

@@ -73,8 +73,8 @@ def test_every_make_target_shown_exists(page: str, typed: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in COMMANDS if " " not in name))
-def test_every_command_is_on_a_page(name: str) -> None:
-    assert any(re.search(rf"graphmem {name}\b", page.read_text(encoding="utf-8")) for page in PAGES)
+def test_every_command_is_in_the_page_of_commands(name: str) -> None:
+    assert re.search(rf"graphmem {name}\b", (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8"))
 
 
 def test_the_readme_is_short() -> None:

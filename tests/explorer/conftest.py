@@ -83,7 +83,7 @@ def explorer(networkx_service: GraphMem) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def remembered(networkx_service: GraphMem) -> GraphMem:
     """The service with `MEMORIES`, every one of them disputed and so in the review queue."""
-    ids = [networkx_service.remember(text, type=kind, related_files=files).memory.id for text, kind, files in MEMORIES]
+    ids = [networkx_service.remember(text, type=kind, files=files).memory.id for text, kind, files in MEMORIES]
     for one in ids:
         networkx_service.dispute(one, "is it still so?")
     return networkx_service

@@ -78,8 +78,8 @@ def test_a_command_is_offered_for_tests_whose_runner_is_known_and_names_for_the_
 
 def test_keeping_one_of_two_that_contradict_takes_both_from_the_queue(tab, tmp_path, serve, visit):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
-        first = memory.remember("Always use tabs for indentation in Makefiles.", "pattern", related_files=["Makefile"])
-        second = memory.remember("Never use tabs for indentation in Makefiles.", "pattern", related_files=["Makefile"])
+        first = memory.remember("Always use tabs for indentation in Makefiles.", "pattern", files=["Makefile"])
+        second = memory.remember("Never use tabs for indentation in Makefiles.", "pattern", files=["Makefile"])
         other = memory.remember("Colours of the map are those of the system.", type="fact")
         memory.dispute(other.memory.id, "is it so?")
         assert {item.memory.id for item in memory.review_queue().items} == {one.memory.id for one in (first, second, other)}

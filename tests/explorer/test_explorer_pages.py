@@ -369,7 +369,7 @@ def test_what_a_hostile_repository_says_stays_text(tab, tmp_path, serve, visit):
         path.write_text(text.replace('"""<', "'''<").replace('>"""', ">'''"), encoding="utf-8")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
-        memory.remember(f"victim_of_all {MARKUP} is to be kept", title=MARKUP, tags=["<i>tag</i>"], related_files=["normal.py"])
+        memory.remember(f"victim_of_all {MARKUP} is to be kept", title=MARKUP, tags=["<i>tag</i>"], files=["normal.py"])
         for one in memory.memories().memories:
             memory.dispute(one.id, MARKUP)
         one = memory.memories().memories[0]

@@ -42,9 +42,7 @@ def root(tmp_path_factory):
 def service(root):
     with GraphMem.open(root / ".graphmem", repo=root, settings=Settings(embedder="hashed")) as opened:
         opened.index(root)
-        opened.remember(
-            "Request.stream() may be read once: a second read raises RuntimeError.", "gotcha", related_files=["starlette/requests.py"]
-        )
+        opened.remember("Request.stream() may be read once: a second read raises RuntimeError.", "gotcha", files=["starlette/requests.py"])
         opened.search("warm", kinds=["memory"])
         yield opened
 

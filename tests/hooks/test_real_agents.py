@@ -377,7 +377,7 @@ def run_once(name: str, root: Path, service: Any, folder: Path) -> Ran:
         ("ask", {"query": "stream"}),
     ]
     known: list[str] = []
-    model = PlayedModel(wanted, lambda: known.append(service.remember(trap, "gotcha", related_files=[READ]).memory.id))
+    model = PlayedModel(wanted, lambda: known.append(service.remember(trap, "gotcha", files=[READ]).memory.id))
     before = (root / READ).read_bytes()
     try:
         command, more = REAL[name].started(model.url, home)

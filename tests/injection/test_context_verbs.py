@@ -169,7 +169,7 @@ def test_a_search_can_be_packed_into_a_budget(service):
 def test_memories_flagged_wrong_by_those_who_saw_them_bring_the_offer_of_a_step_back(service, session):
     answer = service.remember_many(
         [
-            {"content": f"Wrong thing number {n} about status codes {n * 7}.", "type": "gotcha", "related_files": ["starlette/status.py"]}
+            {"content": f"Wrong thing number {n} about status codes {n * 7}.", "type": "gotcha", "files": ["starlette/status.py"]}
             for n in range(3)
         ]
     )

@@ -21,7 +21,7 @@ def memory(tmp_path_factory):
     (root / "cart.py").write_text("def total():\n    return 1\n", encoding="utf-8")
     with GraphMem.open(db=root.parent / "index", settings=Settings(embedder="none")) as opened:
         opened.index(root)
-        opened.remember("Tried to make totals floats: rounding errors, abandoned.", "dead_end", related_files=["cart.py"])
+        opened.remember("Tried to make totals floats: rounding errors, abandoned.", "dead_end", files=["cart.py"])
         yield opened
 
 

@@ -285,14 +285,14 @@ def test_refusals_advise_what_an_agent_can_do(ask):
         ask("forget", id="ffffffff")[1],
         ask("remember", content="Sessions end at noon.", files=["../outside.py"])[1],
     ]
-    assert not [one for one in said if "`graphmem " in one or "related_files" in one], said
+    assert not [one for one in said if "`graphmem " in one], said
     assert "`search` finds names by their parts" in said[0]
     assert "files" in said[-1]
 
 
 def test_what_is_known_is_told_once_below_the_code_that_was_found(ask, memory):
     made = memory.remember(
-        "HTTPEndpoint.dispatch looks for a handler of the method's name.", "gotcha", related_files=["starlette/endpoints.py"]
+        "HTTPEndpoint.dispatch looks for a handler of the method's name.", "gotcha", files=["starlette/endpoints.py"]
     ).memory
     failed, said = ask("search", query="endpoint dispatch handler", kinds=["symbol"], k=10, budget=3000)
     assert not failed, said

@@ -39,7 +39,7 @@ def write(number, tell):
                 memory.remember_many([{"id": one, "content": f"bulk note {one} of a round"} for one in ids])
             else:
                 ids = [f"{number}-{i}"]
-                memory.remember(f"note number {i} of round {number}", id=ids[0], related_files=["src/a.py"], tags=["crash"])
+                memory.remember(f"note number {i} of round {number}", id=ids[0], files=["src/a.py"], tags=["crash"])
             os.write(tell, (" ".join(ids) + "\\n").encode())
 
 acknowledged, done, begun = [], 0, time.monotonic()

@@ -185,7 +185,7 @@ def test_a_swap_that_was_interrupted_is_finished(tmp_path):
 
 
 def write_some(gm):
-    gm.remember("The cart is emptied after payment.", "gotcha", related_files=["shop/cart.py"], session="s1", id="a")
+    gm.remember("The cart is emptied after payment.", "gotcha", files=["shop/cart.py"], session="s1", id="a")
     gm.remember_many([{"id": f"n{i}", "content": f"Note {i} about subject {i}."} for i in range(5)])
     gm.pin("a")
     gm.update_memory("n1", content="Note one was rewritten entirely.", tags=["new"])
@@ -216,7 +216,7 @@ def test_writes_the_graph_missed_are_replayed_when_it_is_opened(gm, opened, monk
     gm.remember("The first of all notes.", id="first")
     gm._book.flush()
     monkeypatch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
-    gm.remember("The second note, about something else.", id="second", related_files=["a.py"])
+    gm.remember("The second note, about something else.", id="second", files=["a.py"])
     assert gm.memory("second").files == ["a.py"], "it is kept, and visible"
     gm.close()
     monkeypatch.undo()

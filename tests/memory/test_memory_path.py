@@ -20,7 +20,7 @@ def test_a_memory_comes_back_as_it_was_given(gm, clock):
         "Carts are emptied after payment. Not before.",
         "gotcha",
         tags=["cart", "payment"],
-        related_files=["shop/cart.py", "./shop/cart.py"],
+        files=["shop/cart.py", "./shop/cart.py"],
         importance=0.8,
         details=None,
         session="s-1",
@@ -40,7 +40,7 @@ def test_a_memory_comes_back_as_it_was_given(gm, clock):
 
 def test_it_is_there_after_closing_and_opening(opened):
     first = opened()
-    kept = first.remember("Only the worker may write to the queue.", related_files=["never/indexed.py"]).memory
+    kept = first.remember("Only the worker may write to the queue.", files=["never/indexed.py"]).memory
     first.close()
     again = opened().memory(kept.id)
     assert again.content == kept.content
@@ -79,7 +79,7 @@ def test_every_source_starts_as_its_row_says(gm, source):
 def test_the_same_again_strengthens_instead_of_adding(gm):
     first = gm.remember(TABS, tags=["style"], session="a").memory
     again = gm.remember(
-        "  indent python  SOURCES with four spaces\neverywhere in this repository. ", tags=["python"], related_files=["x.py"], session="b"
+        "  indent python  SOURCES with four spaces\neverywhere in this repository. ", tags=["python"], files=["x.py"], session="b"
     )
     assert again.result.outcome == "duplicate"
     assert again.result.id == first.id
@@ -152,8 +152,8 @@ def test_the_same_in_other_words_is_found_by_the_vector(gm):
     ],
 )
 def test_a_contradiction_without_evidence_keeps_both_and_says_so(gm, one, other):
-    first = gm.remember(one, "pattern", related_files=["app.py"]).memory
-    answer = gm.remember(other, "pattern", related_files=["app.py"])
+    first = gm.remember(one, "pattern", files=["app.py"]).memory
+    answer = gm.remember(other, "pattern", files=["app.py"])
     assert answer.result.outcome == "conflicting"
     assert answer.result.others == [first.id]
     assert [(link.id, link.kind) for link in answer.memory.relations] == [(first.id, "conflicts_with")]
@@ -213,7 +213,7 @@ def test_names_in_the_content_lead_to_the_code(indexed):
 
 
 def test_a_named_file_that_was_not_there_is_linked_when_it_appears(gm, repository):
-    memory = gm.remember("Orders are placed in one transaction.", related_files=["shop/orders.py"]).memory
+    memory = gm.remember("Orders are placed in one transaction.", files=["shop/orders.py"]).memory
     assert [one.anchor for one in memory.about] == ["orphaned"]
     gm.index(repository)
     again = gm.memory(memory.id)
@@ -285,7 +285,7 @@ def test_many_with_vectors_meet_by_meaning(gm):
 
 
 def test_a_changed_content_is_a_new_version_under_the_same_id(gm):
-    first = gm.remember("The queue holds a hundred jobs.", related_files=["queue.py"]).memory
+    first = gm.remember("The queue holds a hundred jobs.", files=["queue.py"]).memory
     new = gm.update_memory(first.id, content="The queue holds two hundred jobs.", tags=["queue"])
     assert new.id == first.id
     assert new.short_id == first.short_id

@@ -236,7 +236,7 @@ MEMORIES = st.lists(
         optional={
             "type": st.sampled_from(["gotcha", "decision", "fact", "dead_end"]),
             "tags": st.lists(st.sampled_from(["a", "b", "größe", "日本"]), unique=True),
-            "related_files": st.lists(st.sampled_from(["shop/cart.py", "not/there.py"]), unique=True),
+            "files": st.lists(st.sampled_from(["shop/cart.py", "not/there.py"]), unique=True),
             "confidence": st.floats(0, 1),
             "importance": st.floats(0, 1),
             "visibility": st.sampled_from(["personal", "project", "team"]),
@@ -403,7 +403,7 @@ def test_a_secret_in_an_export_of_somebody_else_is_not_taken_in(project, tmp_pat
 
 def test_markdown_is_readable_and_importable(project, tmp_path):
     _, memory = project
-    memory.remember("Never call add_item twice.\nIt does not check.", type="gotcha", tags=["cart"], related_files=["shop/cart.py"])
+    memory.remember("Never call add_item twice.\nIt does not check.", type="gotcha", tags=["cart"], files=["shop/cart.py"])
     memory.remember("We chose lists: carts are small.", type="decision")
     text = memory.export_memories("markdown")
     with GraphMem.open(db=tmp_path / "other", settings=Settings(embedder="none")) as there:

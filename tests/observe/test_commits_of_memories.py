@@ -178,7 +178,7 @@ def test_paths_of_a_file_are_taken_in_every_form(tree, memory):
 
 def test_traps_of_a_file_are_shown_whatever_form_its_path_has(tree, memory):
     memory.index(tree)
-    memory.remember("The cache is emptied by each deploy, never rely on it.", type="gotcha", related_files=["shop/cache.py"])
+    memory.remember("The cache is emptied by each deploy, never rely on it.", type="gotcha", files=["shop/cache.py"])
     memory.set_trust_level("autonomous")
     shown = []
     for given in ("shop/cache.py", str(tree / "shop" / "cache.py"), (tree / "shop" / "cache.py").as_uri()):

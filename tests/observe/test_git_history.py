@@ -401,7 +401,7 @@ def test_only_a_fix_that_says_why_teaches(repo, log, subject, body, teaches):
     assert len(found) == teaches
     for item in found:
         assert item["content"].startswith("Fix race in the cache. The cache was shared")
-        assert item["related_files"] == ["cache.py", "tests/test_cache.py"]
+        assert item["files"] == ["cache.py", "tests/test_cache.py"]
         assert (item["source"], item["type"], item["commit_sha"]) == ("commit_auto", "gotcha", sha)
 
 

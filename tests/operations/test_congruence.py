@@ -55,7 +55,7 @@ CASES: dict[str, Case] = {
     "atlas": Case({"edges": 10}),
     "atlas_symbols": Case({"paths": [PRICE]}),
     "neighbourhood": Case({"refs": ["rounded"], "kinds": ["CALLS"]}, {"refs": ["nothing"]}),
-    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}, ("search", "checkout the cart", "-k", "4")),
+    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}, ("search", "checkout the cart", "-n", "4")),
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
@@ -125,7 +125,7 @@ CASES: dict[str, Case] = {
     "retract": Case({"origin": "web", "dry_run": True}, {"origin": ""}),
     "scan_secrets": Case({"dry_run": True}),
     "import_memories": Case(
-        {"text": "# Notes\n\n- The shop closes at noon on Sundays.\n", "path": "MEMORY.md"}, {"text": "x", "format": "runes"}
+        {"content": "# Notes\n\n- The shop closes at noon on Sundays.\n", "path": "MEMORY.md"}, {"content": "x", "format": "runes"}
     ),
     "sync_file": Case({"dry_run": True}, {"path": "../outside.md"}),
     "rebuild_memories": Case(),

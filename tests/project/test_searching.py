@@ -34,7 +34,7 @@ def test_memories_are_found_with_their_vectors_right_after_they_were_written(tmp
                     "id": f"m{n}",
                     "content": f"note {n} about {word}",
                     "created_at": "2026-01-01T00:00:00Z",
-                    "related_files": [f"src/{word}.py"],
+                    "files": [f"src/{word}.py"],
                 }
                 for n, word in enumerate(["caches", "clocks", "queues"])
             ]
@@ -57,7 +57,7 @@ def test_a_server_does_not_wait_and_says_what_is_missing(tmp_path):
 
 def test_a_hit_on_code_brings_what_is_known_about_it_and_a_memory_its_code(project):
     project.remember("flush_cache takes hours, not minutes", "gotcha", symbols=["flush_cache"])
-    project.remember("everything in the cache module is called from cron", "fact", related_files=["pkg/cache.py"])
+    project.remember("everything in the cache module is called from cron", "fact", files=["pkg/cache.py"])
     code = next(hit for hit in project.search("flush cache hours", kinds={"code"}) if hit.qualname == "flush_cache")
     assert code.id == "pkg/cache.py::flush_cache"
     assert code.node != code.id

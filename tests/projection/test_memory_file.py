@@ -30,7 +30,7 @@ def fill(memory, count=60):
         {
             "id": f"m{i}",
             "content": f"{' '.join(chance.choices(WORDS, k=9))}, note {i}{'?' if i % 7 == 0 else ''}",
-            "related_files": [f"{'abc'[i % 3]}.py"],
+            "files": [f"{'abc'[i % 3]}.py"],
             "session": f"s{i % 5}",
             "tags": [f"tag{i % 4}"],
             "visibility": "personal" if i % 11 == 0 else "project",

@@ -10,7 +10,7 @@ def test_an_index_that_let_go_of_its_look_ups_and_its_database_answers_as_before
     (root / "a.py").write_text("def first():\n    return second()\n\n\ndef second():\n    return 1\n", encoding="utf-8")
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
         memory.index(root)
-        memory.remember("the second function is what the first one leans on", id="m1", related_files=["a.py"])
+        memory.remember("the second function is what the first one leans on", id="m1", files=["a.py"])
         memory.wait_until_ready()
 
         def answers():

@@ -12,7 +12,7 @@ def test_memories_with_vectors_beside_code_without_are_opened(tmp_path):
     settings = Settings(embedder="hashed")
     with GraphMem.open(tmp_path / "index", settings=settings) as memory:
         memory.index(tmp_path / "shop")
-        memory.remember("Totals are in cents.", "gotcha", related_files=["cart.py"])
+        memory.remember("Totals are in cents.", "gotcha", files=["cart.py"])
         memory.search("cents", kinds=["memory"])  # waits for the vector of the memory, which is written on closing
     with GraphMem.open(tmp_path / "index", settings=settings) as memory:
         assert memory.state().vectors == 0

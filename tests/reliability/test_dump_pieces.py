@@ -40,9 +40,7 @@ def much(open_index, repo):
     shutil.copytree(Path(starlette.__file__).parent, repo / "starlette", ignore=shutil.ignore_patterns("__pycache__"))
     memory = open_index()
     memory.index(repo)
-    memory.remember_many(
-        {"id": f"m{n}", "content": f"number {n} of many {'words ' * (n % 50)}", "related_files": ["m1.py"]} for n in range(300)
-    )
+    memory.remember_many({"id": f"m{n}", "content": f"number {n} of many {'words ' * (n % 50)}", "files": ["m1.py"]} for n in range(300))
     (repo / "starlette" / "routing.py").unlink()
     memory.index(repo)
     for number in range(0, 300, 7):

@@ -95,7 +95,7 @@ def own(bank: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphM
                 f"Account.withdraw number {number} has to be called before the till is closed.",
                 id=f"kept-{number}",
                 tags=["till"],
-                related_files=["bank/account.py"],
+                files=["bank/account.py"],
                 details={"lines": number},
                 visibility=("project", "team", "personal")[number % 3],
             )
@@ -339,7 +339,7 @@ def test_no_path_leads_out_of_the_project(trap: tuple[GraphMem, Path], path: str
         lambda: memory.prefetch(path),
         lambda: memory.context("tool", files=[path], text=path),
         lambda: memory.rules([path]),
-        lambda: memory.remember("A note about a file that lies somewhere.", related_files=[path], id="note"),
+        lambda: memory.remember("A note about a file that lies somewhere.", files=[path], id="note"),
         lambda: memory.sync_file(path, dry_run=True),
         lambda: memory.sync_file(path + ".md"),
         lambda: memory.atlas_symbols([path]),

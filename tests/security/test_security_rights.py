@@ -34,7 +34,7 @@ def repo(tmp_path: Path) -> Path:
 def used(memory: GraphMem, repo: Path) -> None:
     """Everything that writes a file of its own."""
     memory.index(repo)
-    memory.remember("the key to the cellar is under the mat", related_files=["a.py"])
+    memory.remember("the key to the cellar is under the mat", files=["a.py"])
     memory.start_session("one")
     memory.observe([{"kind": "command", "text": "make", "failed": True}], session="one")
     memory.backup()

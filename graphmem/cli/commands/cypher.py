@@ -8,42 +8,40 @@ from typing import Annotated, Any
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.door import door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.errors import BadInputError
 
 
+@command()
 def cypher(
+    here: Door,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="MATCH … RETURN …; - reads it from standard input.")],
     *,
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME: JSON, or else text (repeatable).")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Rows at most.")] = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Run a read-only Cypher query on the graph, bounded in rows and time. Off unless GRAPHMEM_CYPHER=true.
+    """Run a read-only Cypher query on the graph.
+
+    Rows and time are bounded. Off unless GRAPHMEM_CYPHER=true.
 
     docs/cypher.md lists the clauses, functions and tables there are. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
     """
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        text = sys.stdin.read() if query == "-" else query
-        answer = here.service().cypher(text, dict(map(_pair, param or ())), limit)
-        if as_json:
-            here.output.json(answer)
-            return
-        shown = [[_cell(value) for value in row] for row in answer.rows]
-        if quiet:
-            for row in shown:
-                here.output.line("\t".join(row))
-            return
-        here.output.rows([[(name, "bold") for name in answer.columns], *shown], indent=0)
-        more = "; there are more, raise --limit" if answer.cut else ""
-        here.output.note((f"{len(answer.rows):,} rows in {answer.seconds:.3f} s{more}", "dim"))
+    text = sys.stdin.read() if query == "-" else query
+    answer = here.service().cypher(text, dict(map(_pair, param or ())), limit)
+    if here.output.as_json:
+        here.output.json(answer)
+        return
+    shown = [[_cell(value) for value in row] for row in answer.rows]
+    if here.output.quiet:
+        for row in shown:
+            here.output.line("\t".join(row))
+        return
+    here.output.rows([[(name, "bold") for name in answer.columns], *shown], indent=0)
+    more = "; there are more, raise --limit" if answer.cut else ""
+    here.output.note((f"{len(answer.rows):,} rows in {answer.seconds:.3f} s{more}", "dim"))
 
 
 def _pair(given: str) -> tuple[str, Any]:

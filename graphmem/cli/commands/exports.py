@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.door import door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.errors import BadInputError
 from graphmem.runtime.inside import inside
 
@@ -49,7 +50,9 @@ class MemoryFormat(StrEnum):
 To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")]
 
 
+@command()
 def export(
+    here: Door,
     targets: Annotated[list[str] | None, typer.Argument(metavar="[TARGET]...", help="Of which the impact is drawn.")] = None,
     *,
     format_: Annotated[
@@ -67,57 +70,53 @@ def export(
         bool, typer.Option("--personal", help="With personal memories, though the file lies in the project, where others read it.")
     ] = False,
     to: To = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Write the graph, the map of modules, the impact of something, or the memories, for another tool to read."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        what = view or (View.IMPACT if targets else View.MODULES if format_ in (Format.MERMAID, Format.SVG) else View.GRAPH)
-        form = format_ or (Format.JSONL if what is View.GRAPH else Format.SVG)
-        if memories is not None:
-            if targets or view is not None or format_ is not None:
-                raise BadInputError("--memories goes with no target, --view or --format; it has formats of its own", argument="--memories")
-            root = here.location.root
-            shared = to is not None and root is not None and inside(root, to.absolute()) is not None
-            _write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
-            if shared and not personal:
-                here.output.note(f"{to} lies in the project, so personal memories are not in it; --personal writes them too")
-        elif what is View.GRAPH:
-            if form in (Format.MERMAID, Format.SVG):
-                raise BadInputError(
-                    f"a whole graph as {form} cannot be read; give --view modules or --view impact TARGET", argument="--format", value=form
-                )
-            if targets:
-                raise BadInputError("the graph is of everything; name targets with --view impact", argument="TARGET")
-            lines = _graph(here.service(), form, to)
-            here.output.note(f"{lines:,} nodes and edges written")
-        else:
-            if form is Format.JSONL:
-                raise BadInputError("jsonl is for the graph; a view can be svg, mermaid, dot, graphml or json", argument="--format")
-            _write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
-            if to is not None:
-                here.output.note(f"written to {to}")
+    """Write the graph, a view of it, or the memories to a file.
 
-
-def report(
-    to: To = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Write one HTML file that says what the project is made of and where it hurts. It needs nothing else to be read."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        document = here.service().report()
-        if to is None and sys.stdout.isatty():
-            to = Path(document.name)
-        _write(to, [document.text.encode()])
+    A view is the map of modules or the impact of something. Other tools read these files.
+    """
+    what = view or (View.IMPACT if targets else View.MODULES if format_ in (Format.MERMAID, Format.SVG) else View.GRAPH)
+    form = format_ or (Format.JSONL if what is View.GRAPH else Format.SVG)
+    if memories is not None:
+        if targets or view is not None or format_ is not None:
+            raise BadInputError("--memories goes with no target, --view or --format; it has formats of its own", argument="--memories")
+        root = here.location.root
+        shared = to is not None and root is not None and inside(root, to.absolute()) is not None
+        _write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
+        if shared and not personal:
+            here.output.note(f"{to} lies in the project, so personal memories are not in it; --personal writes them too")
+    elif what is View.GRAPH:
+        if form in (Format.MERMAID, Format.SVG):
+            raise BadInputError(
+                f"a whole graph as {form} cannot be read; give --view modules or --view impact TARGET", argument="--format", value=form
+            )
+        if targets:
+            raise BadInputError("the graph is of everything; name targets with --view impact", argument="TARGET")
+        lines = _graph(here.service(), form, to)
+        here.output.note(f"{lines:,} nodes and edges written")
+    else:
+        if form is Format.JSONL:
+            raise BadInputError("jsonl is for the graph; a view can be svg, mermaid, dot, graphml or json", argument="--format")
+        _write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
         if to is not None:
             here.output.note(f"written to {to}")
+
+
+@command()
+def report(
+    here: Door,
+    to: To = None,
+) -> None:
+    """Write one HTML file about the whole project.
+
+    It says what the project is made of and where it hurts, and needs nothing else to be read.
+    """
+    document = here.service().report()
+    if to is None and sys.stdout.isatty():
+        to = Path(document.name)
+    _write(to, [document.text.encode()])
+    if to is not None:
+        here.output.note(f"written to {to}")
 
 
 def _graph(service: Service, form: Format, to: Path | None) -> int:

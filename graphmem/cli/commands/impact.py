@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.door import door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
@@ -35,7 +36,9 @@ class Direction(StrEnum):
     DEPENDENCIES = "dependencies"
 
 
+@command()
 def impact(
+    here: Door,
     targets: Annotated[
         list[str] | None,
         typer.Argument(metavar="[TARGET]...", help="path:name, Class.method, module.name, path:line, a path, or a bare name."),
@@ -57,48 +60,42 @@ def impact(
     fail_on: Annotated[
         Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is this or higher, or cannot be told.")
     ] = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Say what could break if a symbol, a file or a diff changes, and which tests to run.
+    """Show what could break if this changes, and the tests to run.
+
+    A target is a symbol or a file.
 
     Of several targets, those that cannot be found are named and left out, and the exit code is 1.
 
     With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        if diff:
-            text, base, head = _change(targets or [])
-            _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")
-            _only_for_symbols(not kinds, "--kind")
-            whole = here.service().impact_of_diff(
-                text, base=base, head=head, max_depth=max_depth, min_confidence=min_confidence, limit=limit
-            )
-            _show(here.output, whole, whole.impact, top)
-            report = whole.impact
-        else:
-            if not targets:
-                raise BadInputError("name a symbol or a file, or ask about your changes with --diff", argument="TARGET")
-            report = here.service().impact(
-                targets,
-                direction=direction.value,
-                max_depth=max_depth,
-                min_confidence=min_confidence,
-                kinds=options.word(kinds),
-                limit=limit,
-            )
-            _show(here.output, report, report, top)
-            for one in report.missed:
-                here.output.note((f"left out: {one.message}", "yellow"))
-        if fail_on is not None and _reaches(report, fail_on):
-            here.output.note((f"risk {report.risk.level} fails --fail-on {fail_on}", "bold red"))
-            raise SystemExit(REFUSED)
-        if report.missed:
-            raise SystemExit(REFUSED)
+    if diff:
+        text, base, head = _change(targets or [])
+        _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")
+        _only_for_symbols(not kinds, "--kind")
+        whole = here.service().impact_of_diff(text, base=base, head=head, max_depth=max_depth, min_confidence=min_confidence, limit=limit)
+        _show(here.output, whole, whole.impact, top)
+        report = whole.impact
+    else:
+        if not targets:
+            raise BadInputError("name a symbol or a file, or ask about your changes with --diff", argument="TARGET")
+        report = here.service().impact(
+            targets,
+            direction=direction.value,
+            max_depth=max_depth,
+            min_confidence=min_confidence,
+            kinds=options.word(kinds),
+            limit=limit,
+        )
+        _show(here.output, report, report, top)
+        for one in report.missed:
+            here.output.note((f"left out: {one.message}", "yellow"))
+    if fail_on is not None and _reaches(report, fail_on):
+        here.output.note((f"risk {report.risk.level} fails --fail-on {fail_on}", "bold red"))
+        raise SystemExit(REFUSED)
+    if report.missed:
+        raise SystemExit(REFUSED)
 
 
 def _change(targets: list[str]) -> tuple[str | None, str | None, str | None]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.door import door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+from graphmem.cli.options import Setting
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState
@@ -16,15 +18,16 @@ if TYPE_CHECKING:
 EVIDENCE_PANEL: Final = "Outside evidence"
 
 
+@command(takes_root=True)
 def index(
-    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around here.")] = None,
+    here: Door,
     *,
     full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=0, max=256, help="Processes that parse; 0: one for each processor.")
-    ] = None,
-    include_vendored: Annotated[bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too.")] = False,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none.")] = None,
+    workers: options.Workers = None,
+    include_vendored: Annotated[
+        bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too."), Setting()
+    ] = False,
+    embedder: options.Embedder = None,
     scip: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,47 +54,41 @@ def index(
     ] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Compute missing vectors too, and wait for them.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Read a repository, or what changed in it, into the graph.
 
     The first run reads everything; later ones only what changed. Ctrl-C leaves the previous index as it was.
     What `pytest --graphmem` recorded beside the index is taken in by itself.
     """
-    flags = {"workers": workers, "include_vendored": include_vendored or None, "embedder": embedder}
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=path, flags=flags) as here:
-        from graphmem.cli.interrupt import cancelled_by_interrupt
-        from graphmem.cli.progress import followed, shown_progress
-        from graphmem.client.remote import RemoteGraphMem
+    from graphmem.cli.interrupt import cancelled_by_interrupt
+    from graphmem.cli.progress import followed, shown_progress
+    from graphmem.client.remote import RemoteGraphMem
 
-        root = here.root_to_index()
-        here.expect_files()
-        service = here.service(create=True)
-        if scip or runtime or coverage:
-            from graphmem.project.outside_evidence import leave
+    root = here.root_to_index()
+    here.expect_files()
+    service = here.service(create=True)
+    if scip or runtime or coverage:
+        from graphmem.project.outside_evidence import leave
 
-            leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ())
-        here.interrupted = "; the previous index is as it was"
-        with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
-            run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)
-        if vectors and not isinstance(service, RemoteGraphMem):  # a server fills them in by itself
-            here.interrupted = "; the index is complete, and the vectors that were made are kept"
-            with shown_progress(here.output) as on_progress, followed(service.subscribe_progress(), on_progress):
-                service.fill_vectors(background=False)
-        if as_json:
-            here.output.json(run)
-        elif not quiet:
-            from graphmem.cli.render.index import summary
+        leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ())
+    here.interrupted = "; the previous index is as it was"
+    with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
+        run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)
+    if vectors and not isinstance(service, RemoteGraphMem):  # a server fills them in by itself
+        here.interrupted = "; the index is complete, and the vectors that were made are kept"
+        with shown_progress(here.output) as on_progress, followed(service.subscribe_progress(), on_progress):
+            service.fill_vectors(background=False)
+    if here.output.as_json:
+        here.output.json(run)
+    elif not here.output.quiet:
+        from graphmem.cli.render.index import summary
 
-            project = service.project()
-            summary(here.output, run, project.name, every=verbose)
-            if project.state.vectors < project.state.chunks:
-                here.output.note((_missing(project.state), "dim"))
-            elif project.state.note:
-                here.output.note((project.state.note, "dim"))
+        project = service.project()
+        summary(here.output, run, project.name, every=verbose)
+        if project.state.vectors < project.state.chunks:
+            here.output.note((_missing(project.state), "dim"))
+        elif project.state.note:
+            here.output.note((project.state.note, "dim"))
 
 
 def _missing(state: IndexState) -> str:

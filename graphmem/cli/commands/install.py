@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.door import Door, directory, door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door, directory
 from graphmem.errors import BadInputError
 from graphmem.settings import find_project, models_dir
 
@@ -28,7 +28,15 @@ All = Annotated[bool, typer.Option("--all", help="Every agent that is known.")]
 Root = Annotated[Path | None, typer.Option("--project", "-C", metavar="DIR", help="The project; default: the one around here.")]
 
 
+@command(
+    without=(
+        "db",
+        "home",
+        "project",
+    )
+)
 def install(
+    here: Door,
     agents: Agents = None,
     *,
     every: All = False,
@@ -38,41 +46,48 @@ def install(
         str, typer.Option("--command", metavar="PROGRAM", help="How agents start graphmem; default: graphmem if it is on PATH.")
     ] = "",
     project: Root = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Write graphmem's hooks and MCP server into coding agents' settings.
+    """Tell coding agents to call graphmem, in their settings.
+
+    Its hooks and its MCP server are written there.
 
     Nothing is touched that somebody else wrote, and `graphmem uninstall` gives back the files as they were.
     """
-    with door(as_json=as_json, quiet=quiet) as here:
-        from graphmem.hooks.install import plan_install
+    from graphmem.hooks.install import plan_install
 
-        targets, vault = _targets(agents, every=every, user=user, project=project, command=command)
-        changes = plan_install(targets, vault)
-        if not command and not user and shutil.which("graphmem") is None:
-            here.output.note(f"graphmem is not on PATH: these files, which may be shared, will name {sys.executable}; see --command")
-        _finish(here, changes, vault, installing=True, dry_run=dry_run)
-        if not dry_run:
-            for sentence in _to_confirm(changes, user=user):
-                here.output.note(sentence)
+    targets, vault = _targets(agents, every=every, user=user, project=project, command=command)
+    changes = plan_install(targets, vault)
+    if not command and not user and shutil.which("graphmem") is None:
+        here.output.note(f"graphmem is not on PATH: these files, which may be shared, will name {sys.executable}; see --command")
+    _finish(here, changes, vault, installing=True, dry_run=dry_run)
+    if not dry_run:
+        for sentence in _to_confirm(changes, user=user):
+            here.output.note(sentence)
 
 
+@command(
+    without=(
+        "db",
+        "home",
+        "project",
+    )
+)
 def uninstall(
+    here: Door,
     agents: Agents = None,
     *,
     user: User = False,
     dry_run: DryRun = False,
     project: Root = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Take graphmem out of coding agents' settings again; without AGENT out of all."""
-    with door(as_json=as_json, quiet=quiet) as here:
-        from graphmem.hooks.install import plan_uninstall
+    """Take graphmem out of coding agents' settings again.
 
-        targets, vault = _targets(agents, every=not agents, user=user, project=project, command="")
-        _finish(here, plan_uninstall(targets, vault), vault, installing=False, dry_run=dry_run)
+    Without AGENT it is taken out of all.
+    """
+    from graphmem.hooks.install import plan_uninstall
+
+    targets, vault = _targets(agents, every=not agents, user=user, project=project, command="")
+    _finish(here, plan_uninstall(targets, vault), vault, installing=False, dry_run=dry_run)
 
 
 def hook(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphmem.cli import options
-from graphmem.cli.door import door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.errors import OwnerUnreachableError, WrongIndexError
 
 if TYPE_CHECKING:
@@ -16,20 +13,17 @@ if TYPE_CHECKING:
     from graphmem.settings import Location
 
 
-def mcp(
-    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around here.")] = None,
-    *,
-    db: options.Db = None,
-    home: options.Home = False,
-) -> None:
-    """Speak the Model Context Protocol on standard input and output, for one editor window or agent.
+@command(takes_root=True, without=("as_json", "quiet"), is_quiet=True)
+def mcp(here: Door) -> None:
+    """Answer a coding agent over standard input and output.
+
+    It speaks the Model Context Protocol, for one editor window or agent.
 
     All windows of a project share one server, which is started when there is none and ends half an hour after the last question.
     """
-    with door(quiet=True, db=db, home=home, project=path) as here:
-        from graphmem.mcp_server.stdio import serve_stdio
+    from graphmem.mcp_server.stdio import serve_stdio
 
-        serve_stdio(_Standing(here.location).service)
+    serve_stdio(_Standing(here.location).service)
 
 
 class _Standing:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.commands.memory import ACTOR, show_answer
-from graphmem.cli.door import door
-from graphmem.cli.failures import REFUSED
+from graphmem.cli.command import command
+from graphmem.cli.commands.memory import ACTOR
+from graphmem.cli.door import Door
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -19,47 +18,9 @@ if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
 
-def rules(
-    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="Only those that apply while these are worked on.")] = None,
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Show the rules that are always put in front of an agent, the most specific last."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.render import memory as render
-
-        found, notes = here.service().rules(files or None)
-        show_answer(here, {"rules": found, "notes": notes}, lambda: render.rules(here.output, found, notes), *(one.name for one in found))
-
-
-def sync_file(
-    path: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Default: MEMORY.md in the project's root.")] = None,
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
-    personal: Annotated[
-        bool, typer.Option("--personal", help="Write personal memories into the file too; all who have the repository read them.")
-    ] = False,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Carry changes between MEMORY.md and the memories, both ways; exit code 1 when both sides changed one."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.render import memory as render
-
-        answer = here.service().sync_file(path, dry_run, actor=ACTOR, personal=personal)
-        show_answer(here, answer, lambda: render.synced(here.output, answer), answer.path)
-        if answer.conflicts:
-            raise SystemExit(REFUSED)
-
-
+@command()
 def import_(
+    here: Door,
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="CLAUDE.md, AGENTS.md, .cursorrules, an export, …; - reads stdin.")
     ],
@@ -67,23 +28,15 @@ def import_(
     form: Annotated[
         str, typer.Option("--format", help="json, claude, agents, gemini, cursor, facts or markdown, when the name does not say.")
     ] = "",
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Read memories from an export, or from rules and memory files of other tools."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.render import memory as render
+    """Read memories from exports and from files of other tools."""
+    from graphmem.cli.render import memory as render
 
-        texts = [(path, _text(path)) for path in files]  # all are read before anything is kept
-        service = here.service(create=True)
-        answers = [(str(path), _imported(service, path, text, form)) for path, text in texts]
-        ids = [one for _, answer in answers for one in answer.ids]
-        show_answer(
-            here, [{"file": name, "answer": answer} for name, answer in answers], lambda: render.imported(here.output, answers), *ids
-        )
+    texts = [(path, _text(path)) for path in files]  # all are read before anything is kept
+    service = here.service(create=True)
+    answers = [(str(path), _imported(service, path, text, form)) for path, text in texts]
+    ids = [one for _, answer in answers for one in answer.ids]
+    here.output.show([{"file": name, "answer": answer} for name, answer in answers], lambda: render.imported(here.output, answers), *ids)
 
 
 def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswer:

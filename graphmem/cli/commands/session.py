@@ -1,134 +1,80 @@
-"""`graphmem session`: what sessions of agents did and taught, and taking it back."""
+"""`graphmem session show` and `graphmem observe`: receipts of what was learnt, and events as they happen."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.commands import session_running
-from graphmem.cli.door import door
-from graphmem.cli.output import plural
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 
-app = typer.Typer(
-    name="session", help="Sessions of agents: what they did, what was learnt from them, taking it back.", no_args_is_help=True
-)
-_Session = Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the beginning of it.")]
+BATCH: Final = 1_000  # lines that are sent at once
 
 
-@app.command("list")
-def list_(
-    *,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, max=100, help="How many, newest first.")] = 20,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """List the sessions that were learnt from, newest first."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = here.service(whole=False).session_summaries(k)
-        if as_json:
-            here.output.json(found)
-        elif quiet:
-            for one in found:
-                here.output.line(one.session)
-        else:
-            from graphmem.cli.render.session import sessions
-
-            sessions(here.output, found)
-
-
-@app.command()
+@command()
 def show(
-    session: _Session,
+    here: Door,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the beginning of it.")],
     *,
     every: Annotated[bool, typer.Option("--all", help="Every finding, not only what was learnt and what nearly was.")] = False,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Show what became of each finding of a session, and why."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        receipts = here.service(whole=False).session_receipts(session)
-        if as_json:
-            here.output.json(receipts)
-        elif quiet:
-            for receipt in receipts:
-                for one in receipt.learnt:
-                    here.output.line(one)
-        else:
-            from graphmem.cli.render.session import receipts as shown
+    """Show the outcome of each finding of a session, and the reason."""
+    from graphmem.cli.render.sessions import receipts
 
-            shown(here.output, receipts, every=every)
+    found = here.service().session_receipts(session)
+    here.output.show(found, lambda: receipts(here.output, found, every=every), *(one for receipt in found for one in receipt.learnt))
 
 
-@app.command()
-def summary(
-    session: _Session,
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+@command()
+def observe(
+    here: Door,
+    session: Annotated[str, typer.Option("--session", help="Session of events that name none.")] = "",
 ) -> None:
-    """Print what a session did, as Markdown."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = here.service(whole=False).session_summary(session)
-        if as_json:
-            here.output.json(found)
-        else:
-            here.output.text(found.short if quiet else found.markdown.rstrip())
+    """Take events of sessions from standard input.
+
+    Each line is one JSON object. The answer says how many were taken, and why others were not.
+
+    An event has session_id, step, at, kind, tool, args, ok, text, tokens; docs/observing.md shows some. What cannot be meant is counted.
+    """
+    from graphmem.answers.sessions import ObserveAnswer
+    from graphmem.cli.render.sessions import observed
+
+    if sys.stdin.isatty():
+        here.output.note("reading events from the keyboard, one JSON object a line; Ctrl-D ends")
+    service = here.service()
+    taken, ignored = 0, Counter[str]()
+    touched: dict[str, None] = {}
+    ended: dict[str, None] = {}
+    early: dict[str, None] = {}
+    for batch in _batches(sys.stdin):
+        answer = service.observe(batch, session)
+        taken += answer.taken
+        ignored.update(answer.ignored)
+        touched.update(dict.fromkeys(answer.sessions))
+        ended.update(dict.fromkeys(answer.ended))
+        early.update(dict.fromkeys(answer.early))
+    whole = ObserveAnswer(taken, dict(sorted(ignored.items())), list(touched), list(ended), list(early))
+    here.output.show(whole, lambda: observed(here.output, whole), str(taken))
 
 
-@app.command()
-def undo(
-    session: _Session,
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Take back what a session taught. Its findings are not learnt again by themselves; what somebody vouched for stays."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        done = here.service(whole=False).undo_session(session, actor="command line")
-        if as_json:
-            here.output.json(done)
-        elif quiet:
-            for one in done.ids:
-                here.output.line(one)
-        else:
-            kept = f"; {plural(len(done.kept), 'memory', 'memories')} stay, as somebody else agreed" if done.kept else ""
-            here.output.line(f"{plural(len(done.ids), 'memory', 'memories')} taken back{kept}")
+def _batches(lines: TextIO) -> Iterator[list[Any]]:
+    """Events by line; a line that is no JSON goes on as the text it is, and is counted there."""
+    import json
 
-
-@app.command()
-def groups(
-    *,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Compare sessions that are shown memories with those that are not: calls, re-reads, checks, dead ends, corrections."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = here.service(whole=False).experiment()
-        if as_json:
-            here.output.json(found)
-        else:
-            from graphmem.cli.render.session import experiment
-
-            experiment(here.output, found)
-
-
-# The commands about sessions as they run.
-for _command in (session_running.start, session_running.end, session_running.running, session_running.look):
-    app.command()(_command)
+    batch: list[Any] = []
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            batch.append(json.loads(line))
+        except (ValueError, RecursionError):
+            batch.append(line[:80])
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.door import Door, door
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.cli.output import plural
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 app = typer.Typer(name="token", help="Tokens with which others ask the server of this index.", no_args_is_help=True)
 
 
-@app.command()
+@command()
 def create(
+    here: Door,
     name: Annotated[str, typer.Argument(help="What the audit shows: letters, digits, dots, underlines and hyphens.")],
     *,
     scope: Annotated[
@@ -35,72 +36,56 @@ def create(
         typer.Option("--visibility", "-v", help="Memories it sees: personal, project, team, organization; by default the last three."),
     ] = None,
     days: Annotated[int | None, typer.Option("--days", help="Good for so many days; by default until it is revoked.")] = None,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Make a token and print it, once: only its hash is kept.
 
     From the first token on the server asks everybody for one; this machine's own commands, hooks and editors go on as before.
     """
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.security.access import SHARED
+    from graphmem.security.access import SHARED
 
-        tokens = _tokens(here)
-        first = not tokens.exists
-        made = tokens.create(name, scope or ("read",), visibility or sorted(SHARED), days)
-        if as_json:
-            here.output.json({"token": made.token, **_shown(made.stored)})
-            return
-        here.output.line(made.token)
-        here.output.note((f"{', '.join(made.stored.scopes)}; sees {', '.join(made.stored.visibilities)} memories", "dim"))
-        here.output.note(("it is not shown again; send it as `Authorization: Bearer …`", "dim"))
-        if first:
-            here.output.note(("from now on the server asks everybody for a token, browsers on this machine too", "dim"))
+    tokens = _tokens(here)
+    first = not tokens.exists
+    made = tokens.create(name, scope or ("read",), visibility or sorted(SHARED), days)
+    if here.output.as_json:
+        here.output.json({"token": made.token, **_shown(made.stored)})
+        return
+    here.output.line(made.token)
+    here.output.note((f"{', '.join(made.stored.scopes)}; sees {', '.join(made.stored.visibilities)} memories", "dim"))
+    here.output.note(("it is not shown again; send it as `Authorization: Bearer …`", "dim"))
+    if first:
+        here.output.note(("from now on the server asks everybody for a token, browsers on this machine too", "dim"))
 
 
-@app.command("list")
+@command()
 def list_(
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    here: Door,
 ) -> None:
     """List the tokens of this index."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        found = _tokens(here).all()
-        if as_json:
-            here.output.json([_shown(one) for one in found])
-            return
-        if not found:
-            here.output.note(("there are no tokens", "dim"))
-        here.output.rows(
-            [(one.id, (one.name, "bold"), ",".join(one.scopes), (f"sees {','.join(one.visibilities)}", "dim"), _age(one)) for one in found]
-        )
+    found = _tokens(here).all()
+    if here.output.as_json:
+        here.output.json([_shown(one) for one in found])
+        return
+    if not found:
+        here.output.note(("there are no tokens", "dim"))
+    here.output.rows(
+        [(one.id, (one.name, "bold"), ",".join(one.scopes), (f"sees {','.join(one.visibilities)}", "dim"), _age(one)) for one in found]
+    )
 
 
-@app.command()
+@command()
 def revoke(
+    here: Door,
     which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Of the token.")],
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Take a token back: it is refused from the next request on."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        tokens = _tokens(here)
-        gone = tokens.revoke(which)
-        if as_json:
-            here.output.json(_shown(gone))
-            return
-        here.output.line(f"revoked {gone.name} ({gone.id})")
-        if not tokens.all():
-            here.output.note((f"the server goes on asking for a token; delete {tokens.path} if it should not", "dim"))
+    tokens = _tokens(here)
+    gone = tokens.revoke(which)
+    if here.output.as_json:
+        here.output.json(_shown(gone))
+        return
+    here.output.line(f"revoked {gone.name} ({gone.id})")
+    if not tokens.all():
+        here.output.note((f"the server goes on asking for a token; delete {tokens.path} if it should not", "dim"))
 
 
 def _tokens(here: Door) -> TokenFile:

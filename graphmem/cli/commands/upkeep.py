@@ -7,176 +7,126 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.cli import options
-from graphmem.cli.door import door
-from graphmem.cli.failures import REFUSED
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
 from graphmem.cli.output import plural
+from graphmem.cli.render.upkeep import megabytes
 
 if TYPE_CHECKING:
     from graphmem.answers.upkeep import BackupInfo
 
 
+@command()
 def backup(
+    here: Door,
     dest: Annotated[
         Path | None, typer.Argument(metavar="[DEST]", help="A folder, or a new .zip; default: `backups` in the index directory.")
     ] = None,
     *,
     portable: Annotated[bool, typer.Option("--portable", help="Readable by every engine and every later graphmem; slower.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the backups in the index directory instead.")] = False,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Write a backup of code graph, memories and journal, read it back and open it.
+    """Write a backup, read it back and open it.
+
+    It holds the code graph, the memories and their journal.
 
     A running server makes one every `backup_hours` and keeps the newest `backup_keep`.
     """
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        service = here.service()
-        if list_:
-            found = service.backups()
-            if as_json:
-                here.output.json(found)
-            elif quiet:
-                for one in found:
-                    here.output.line(one.path)
-            elif found:
-                here.output.rows([_row(one) for one in found], indent=0)
-            else:
-                here.output.line("there is none yet; `graphmem backup` makes one")
-            return
-        here.output.note(("writing a backup and opening it …", "dim"))
-        made = service.backup(dest, portable)
-        if as_json:
-            here.output.json(made)
-        elif quiet:
-            here.output.line(made.path)
+    service = here.service()
+    if list_:
+        found = service.backups()
+        if here.output.as_json:
+            here.output.json(found)
+        elif here.output.quiet:
+            for one in found:
+                here.output.line(one.path)
+        elif found:
+            here.output.rows([_row(one) for one in found], indent=0)
         else:
-            here.output.line((made.path, "bold"))
-            kind = "any engine" if made.engine == "any" else made.engine
-            memories, entries = plural(made.memories, "memory", "memories"), plural(made.entries, "entry", "entries")
-            here.output.line(
-                f"  {_megabytes(made.bytes)} for {kind}: generation {made.generation} of the code, {memories}, "
-                f"{entries} of their journal; read back and opened, {made.seconds:.1f} s"
-            )
+            here.output.line("there is none yet; `graphmem backup` makes one")
+        return
+    here.output.note(("writing a backup and opening it …", "dim"))
+    made = service.backup(dest, portable)
+    if here.output.as_json:
+        here.output.json(made)
+    elif here.output.quiet:
+        here.output.line(made.path)
+    else:
+        here.output.line((made.path, "bold"))
+        kind = "any engine" if made.engine == "any" else made.engine
+        memories, entries = plural(made.memories, "memory", "memories"), plural(made.entries, "entry", "entries")
+        here.output.line(
+            f"  {megabytes(made.bytes)} for {kind}: generation {made.generation} of the code, {memories}, "
+            f"{entries} of their journal; read back and opened, {made.seconds:.1f} s"
+        )
 
 
+@command()
 def restore(
+    here: Door,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A backup: a path, or a name that `graphmem backup --list` shows.")],
     *,
     rules: Annotated[bool, typer.Option("--rules", help="Take its rules too: texts that are put in front of every agent.")] = False,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Go back to a backup. It is checked first, and what is here now is backed up before anything changes."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        service = here.service(create=True)
-        here.output.note(("checking the backup …", "dim"))
-        answer = service.restore(file, rules)
-        if as_json:
-            here.output.json(answer)
-        elif quiet:
-            here.output.line(answer.path)
-        else:
-            here.output.line(f"back to {answer.made_at}: {plural(answer.files, 'file')}, {plural(answer.memories, 'memory', 'memories')}")
-            if answer.before:
-                here.output.line(("  what was here before is ", "dim"), answer.before)
-            if answer.rules:
-                did = "taken" if answer.rules_taken else "not taken; read them in the backup, then `graphmem restore --rules`"
-                here.output.line((f"  it brings {plural(len(answer.rules), 'rule')}, {did}:", "yellow"))
-                for one in answer.rules:
-                    here.output.line("    ", one)
-            for note in answer.notes:
-                here.output.line(("  " + note, "yellow"))
-            here.output.line(("  files that changed since then: `graphmem index`, or a server that follows them", "dim"))
+    """Go back to a backup.
 
-
-def verify(
-    deep: Annotated[bool, typer.Option("--deep", help="Also index the tree anew and compare node by node, edge by edge.")] = False,
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Check graph, journal, files, projections and the newest backup for consistency; exit code 1 when something is wrong."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.render.manage import checks
-
-        answer = here.service().verify_index(deep)
-        if as_json:
-            here.output.json(answer)
-        elif not quiet:
-            checks(here.output, answer)
-        if not answer.sound:
-            raise SystemExit(REFUSED)
-
-
-def rebuild(
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Make everything anew: memories from their journal, code and projections from the files."""
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        from graphmem.cli.progress import shown_progress
-
-        root = here.root_to_index()
-        service = here.service(create=True)
-        with shown_progress(here.output) as on_progress:
-            answer = service.rebuild(root, on_progress)
-        if as_json:
-            here.output.json(answer)
-        elif not quiet:
-            here.output.line(
-                f"{answer.files:,} files, {answer.symbols:,} symbols and {answer.edges:,} edges from the tree; "
-                f"{plural(answer.memories, 'memory', 'memories')} from the journal"
-            )
-            if answer.restored or answer.removed:
-                here.output.line(
-                    (f"  {answer.restored:,} memories were missing or different, {answer.removed:,} the journal did not know", "yellow")
-                )
-            for note in answer.notes:
-                here.output.line(("  " + note, "yellow"))
-
-
-def compact(
-    project: options.Project = None,
-    db: options.Db = None,
-    home: options.Home = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Write the database into a new file, without the room that deleted and overwritten rows take.
-
-    An idle server does so by itself when half of the file would be given back.
+    It is checked first, and what is here now is backed up before anything changes.
     """
-    with door(as_json=as_json, quiet=quiet, db=db, home=home, project=project) as here:
-        answer = here.service().compact()
-        if as_json:
-            here.output.json(answer)
-        elif quiet:
-            here.output.line(str(answer.after))
-        else:
-            here.output.line(f"{_megabytes(answer.before)} before, {_megabytes(answer.after)} now, {answer.seconds:.1f} s")
+    service = here.service(create=True)
+    here.output.note(("checking the backup …", "dim"))
+    answer = service.restore(file, rules)
+    if here.output.as_json:
+        here.output.json(answer)
+    elif here.output.quiet:
+        here.output.line(answer.path)
+    else:
+        here.output.line(f"back to {answer.made_at}: {plural(answer.files, 'file')}, {plural(answer.memories, 'memory', 'memories')}")
+        if answer.before:
+            here.output.line(("  what was here before is ", "dim"), answer.before)
+        if answer.rules:
+            did = "taken" if answer.rules_taken else "not taken; read them in the backup, then `graphmem restore --rules`"
+            here.output.line((f"  it brings {plural(len(answer.rules), 'rule')}, {did}:", "yellow"))
+            for one in answer.rules:
+                here.output.line("    ", one)
+        for note in answer.notes:
+            here.output.line(("  " + note, "yellow"))
+        here.output.line(("  files that changed since then: `graphmem index`, or a server that follows them", "dim"))
+
+
+@command()
+def rebuild(
+    here: Door,
+) -> None:
+    """Rebuild everything from the files and the journal.
+
+    Memories come from their journal, code and projections from the files.
+    """
+    from graphmem.cli.progress import shown_progress
+
+    root = here.root_to_index()
+    service = here.service(create=True)
+    with shown_progress(here.output) as on_progress:
+        answer = service.rebuild(root, on_progress)
+    if here.output.as_json:
+        here.output.json(answer)
+    elif not here.output.quiet:
+        here.output.line(
+            f"{answer.files:,} files, {answer.symbols:,} symbols and {answer.edges:,} edges from the tree; "
+            f"{plural(answer.memories, 'memory', 'memories')} from the journal"
+        )
+        if answer.restored or answer.removed:
+            here.output.line(
+                (f"  {answer.restored:,} memories were missing or different, {answer.removed:,} the journal did not know", "yellow")
+            )
+        for note in answer.notes:
+            here.output.line(("  " + note, "yellow"))
 
 
 def _row(one: BackupInfo) -> tuple[str | tuple[str, str], ...]:
     return (
         (one.path, "bold"),
         one.made_at,
-        _megabytes(one.bytes),
+        megabytes(one.bytes),
         "any engine" if one.engine == "any" else one.engine,
         plural(one.memories, "memory", "memories"),
     )
-
-
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.1f} MB"

@@ -11,9 +11,10 @@ from graphmem.answers import (
     MemoryInfo,
     MemoryPage,
     PruneAnswer,
+    RebuildAnswer,
     RememberAnswer,
     ReviewQueue,
-    Rule,
+    RuleSet,
     ScanAnswer,
     SyncAnswer,
     TermAlias,
@@ -22,6 +23,7 @@ from graphmem.answers import (
 from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
+from graphmem.cli.rendering import renders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,6 +55,7 @@ def remembered(output: Output, answer: RememberAnswer) -> None:
         output.line((f"  not linked, several have that name: {', '.join(answer.result.unresolved)}", common.UNSURE))
 
 
+@renders(MemoryInfo, bare=lambda info: [f"#{info.short_id}"])
 def memory(output: Output, info: MemoryInfo) -> None:
     """Everything about one."""
     output.line(*_title(info))
@@ -102,6 +105,7 @@ def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
         output.line((more, common.DIM))
 
 
+@renders(Timeline, bare=lambda answer: [f"#{one.short_id}" for one in (*answer.before, *answer.after)])
 def timeline(output: Output, answer: Timeline) -> None:
     """Neighbours in time, oldest first, the one asked for marked."""
     rows = [*answer.before, answer.memory, *answer.after]
@@ -110,6 +114,7 @@ def timeline(output: Output, answer: Timeline) -> None:
     )
 
 
+@renders(ReviewQueue, bare=lambda queue: [f"#{item.memory.short_id}" for item in queue.items])
 def review(output: Output, queue: ReviewQueue) -> None:
     """Memories that need review, most pressing first."""
     if not queue.items:
@@ -129,6 +134,7 @@ def review(output: Output, queue: ReviewQueue) -> None:
     output.line(("graphmem memory verify ID · dispute ID · resolve ID --over ID; graphmem forget ID", common.DIM))
 
 
+@renders(Forgotten, bare=lambda answer: answer.ids)
 def forgotten(output: Output, answer: Forgotten) -> None:
     """What a removal took."""
     count = len(answer.ids)
@@ -148,6 +154,7 @@ def pruned(output: Output, answer: PruneAnswer) -> None:
     output.line(f"{plural(len(answer.pruned), 'memory', 'memories')} {verb}, {answer.kept:,} stay{did}")
 
 
+@renders(AuditPage, bare=lambda page: [page.head], refused=lambda page: not page.sound)
 def audit(output: Output, page: AuditPage) -> None:
     """Who did what, newest first."""
     output.rows(
@@ -232,8 +239,10 @@ def _day(time: str) -> str:
     return time[:10]
 
 
-def rules(output: Output, found: list[Rule], notes: list[str]) -> None:
+@renders(RuleSet, bare=lambda answer: [one.name for one in answer.rules])
+def rules(output: Output, answer: RuleSet) -> None:
     """Every rule with where it applies, then its text."""
+    found, notes = answer
     if not found:
         output.line("no rules", ("  put some in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))
     for one in found:
@@ -244,6 +253,7 @@ def rules(output: Output, found: list[Rule], notes: list[str]) -> None:
         output.line((note, common.UNSURE))
 
 
+@renders(SyncAnswer, bare=lambda answer: [answer.path], refused=lambda answer: bool(answer.conflicts))
 def synced(output: Output, answer: SyncAnswer) -> None:
     """What went which way, and what both sides changed."""
     did = "would be" if answer.dry_run else "are"
@@ -267,3 +277,12 @@ def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
         output.line((name, common.PATH), f"  {counts}", (f"  as {answer.source}", common.DIM))
         for note in answer.notes:
             output.line((f"  {note}", common.UNSURE))
+
+
+@renders(RebuildAnswer, bare=lambda answer: [str(answer.memories)])
+def rebuilt(output: Output, answer: RebuildAnswer) -> None:
+    """What came back from the journal."""
+    counted = plural(answer.memories, "memory", "memories")
+    output.line(f"{counted} from the journal: {answer.restored:,} restored, {answer.removed:,} removed")
+    for note in answer.notes:
+        output.line(("  " + note, "yellow"))

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.cli.output import plural
+from graphmem.answers.semantic import (
+    CentralPage,
+    CommitPage,
+    CycleCut,
+    CyclesAnswer,
+    DeadCodePage,
+    Drift,
+    DuplicatePage,
+    EntryPointPage,
+    FlowPage,
+    HotspotPage,
+    ModuleDependency,
+    ModuleDetail,
+    ModuleMap,
+    ParagraphState,
+)
+from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
+from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS
 
 if TYPE_CHECKING:
     from graphmem.answers import PathStep
-    from graphmem.answers.semantic import (
-        CentralPage,
-        CommitPage,
-        CycleCut,
-        CyclesAnswer,
-        DeadCodePage,
-        Drift,
-        DuplicatePage,
-        EntryPointPage,
-        FlowPage,
-        HotspotPage,
-        ModuleDependency,
-        ModuleDetail,
-        ModuleMap,
-        ParagraphState,
-    )
-    from graphmem.cli.output import Cell, Output
+    from graphmem.cli.output import Cell
+
 
 DEPENDENCIES = 12
 SITES = 3
@@ -98,6 +100,7 @@ def paragraphs(output: Output, found: ParagraphState) -> None:
     _end(output, found.notes)
 
 
+@renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])
 def commits(output: Output, found: CommitPage) -> None:
     """A line each, newest first."""
     output.rows(
@@ -115,6 +118,12 @@ def commits(output: Output, found: CommitPage) -> None:
     _end(output, found.notes)
 
 
+@renders(
+    CyclesAnswer,
+    bare=lambda found: [" ".join(one.members) for one in found.cycles],
+    refused=lambda found: bool(found.total),
+    fail="Exit with 1 when there is one.",
+)
 def cycles(output: Output, found: CyclesAnswer) -> None:
     """Each cycle: a round trip, where to cut, and how."""
     if not found.total:
@@ -137,6 +146,7 @@ def cycles(output: Output, found: CyclesAnswer) -> None:
     _cut(output, len(found.cycles), found.total, "raise --limit")
 
 
+@renders(EntryPointPage, bare=lambda found: [one.symbol.ref for one in found.entry_points])
 def entry_points(output: Output, found: EntryPointPage) -> None:
     """A line each, by kind."""
     others = {kind: count for kind, count in found.by_kind.items() if kind not in TEST_KINDS}
@@ -162,6 +172,7 @@ def entry_points(output: Output, found: EntryPointPage) -> None:
         _end(output, [f"{' and '.join(plural(count, kind) for kind, count in left if count)} left out; --kind lists them"])
 
 
+@renders(FlowPage, bare=lambda found: [one.name for one in found.flows])
 def flows(output: Output, found: FlowPage) -> None:
     """Each flow with its steps."""
     output.line((plural(found.total, "flow"), HEADING))
@@ -180,6 +191,7 @@ def flows(output: Output, found: FlowPage) -> None:
     _cut(output, len(found.flows), found.total, "raise --limit")
 
 
+@renders(HotspotPage, bare=lambda found: [one.symbol.ref for one in found.hotspots])
 def hotspots(output: Output, found: HotspotPage) -> None:
     """A line each, hottest first."""
     output.line((plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, dependents", DIM))
@@ -201,6 +213,7 @@ def hotspots(output: Output, found: HotspotPage) -> None:
     _end(output, found.notes)
 
 
+@renders(CentralPage, bare=lambda found: [one.symbol.ref for one in found.symbols])
 def central(output: Output, found: CentralPage) -> None:
     """A line each, most central first."""
     output.line(("rank (1 is average), dependents", DIM))
@@ -219,6 +232,12 @@ def central(output: Output, found: CentralPage) -> None:
     )
 
 
+@renders(
+    DeadCodePage,
+    bare=lambda found: [one.symbol.ref for one in found.symbols],
+    refused=lambda found: bool(found.total),
+    fail="Exit with 1 when there is any.",
+)
 def dead_code(output: Output, found: DeadCodePage) -> None:
     """A line each, most certain first."""
     output.line((plural(found.total, "definition"), HEADING), f" that nothing seems to need, {found.lines:,} lines")
@@ -238,6 +257,7 @@ def dead_code(output: Output, found: DeadCodePage) -> None:
     _end(output, found.notes)
 
 
+@renders(DuplicatePage, bare=lambda found: [f"{one.path}:{one.start_line}" for group in found.groups for one in group.places])
 def duplicates(output: Output, found: DuplicatePage) -> None:
     """Each group with its places."""
     output.line((plural(found.total, "duplicate"), HEADING), f", {found.lines:,} lines could go")

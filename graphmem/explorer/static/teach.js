@@ -21,7 +21,7 @@ export async function show(page, parameters) {
     const input = {
       content: content.value,
       ...(type.value ? { type: type.value } : {}),
-      ...(files.value.trim() ? { relatedFiles: splitList(files.value) } : {}),
+      ...(files.value.trim() ? { files: splitList(files.value) } : {}),
       ...(symbols.value.trim() ? { symbols: splitList(symbols.value) } : {}),
       ...(tags.value.trim() ? { tags: splitList(tags.value) } : {}),
       ...(importance.value ? { importance: Number(importance.value) } : {}),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from graphmem.answers.upkeep import CompactAnswer, VerifyAnswer
 from graphmem.cli.render import common
+from graphmem.cli.rendering import renders
 from graphmem.cli.traps import MENDED, READ_IN_PART
 
 if TYPE_CHECKING:
-    from graphmem.answers.upkeep import VerifyAnswer
     from graphmem.cli.examination import Finding
     from graphmem.cli.output import Output
 
@@ -39,6 +40,7 @@ def _in_part(found: list[Finding]) -> float:
     return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
 
 
+@renders(VerifyAnswer, bare=lambda _: (), refused=lambda answer: not answer.sound)
 def checks(output: Output, answer: VerifyAnswer) -> None:
     """One line each, what to do about it below, and whether all is sound."""
     for one in answer.checks:
@@ -48,3 +50,14 @@ def checks(output: Output, answer: VerifyAnswer) -> None:
     bad = sum(one.level == "bad" for one in answer.checks)
     output.line()
     output.line(("all is sound", common.GOOD) if not bad else (f"{bad} of these must be repaired", common.BAD))
+
+
+@renders(CompactAnswer, bare=lambda answer: [str(answer.after)])
+def compacted(output: Output, answer: CompactAnswer) -> None:
+    """The size of the file, before and after."""
+    output.line(f"{megabytes(answer.before)} before, {megabytes(answer.after)} now, {answer.seconds:.1f} s")
+
+
+def megabytes(size: float) -> str:
+    """Bytes as people say them."""
+    return f"{size / 1e6:,.1f} MB"

@@ -6,8 +6,12 @@ from graphmem.answers import CoAccessAnswer, CoAccessHit
 from graphmem.answers.history import without_support
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
+from graphmem.cli.rendering import renders
 
 
+@renders(
+    CoAccessAnswer, bare=lambda answer: [hit.path for hit in answer.hits], refused=lambda answer: len(answer.unknown) == len(answer.files)
+)
 def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     """What is missing, then one line a file, best first."""
     for note in answer.notes:

@@ -1,0 +1,128 @@
+"""What all commands have in common, declared once: the options that choose an index and a form of output, and the frame around the work.
+
+A command is a function whose first parameter is the open `Door`. `@command` says where it differs from the others. Marks beside typer's own
+say what typer cannot: `Was` an earlier name of an option, `Setting` a value that goes into the settings.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.door import Door, door
+from graphmem.cli.options import Setting, Was
+from graphmem.operations.declare import split
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ROOT: Final = "path"
+COMMON: Final[Mapping[str, tuple[Any, Any]]] = MappingProxyType(
+    {
+        ROOT: (options.Root, None),
+        "project": (options.Project, None),
+        "db": (options.Db, None),
+        "home": (options.Home, False),
+        "as_json": (options.Json, False),
+        "quiet": (options.Quiet, False),
+    }
+)
+MARK: Final = "__command__"
+
+
+class Frame(NamedTuple):
+    """What a command says of itself; see `command`."""
+
+    without: Collection[str] = (ROOT,)
+    is_quiet: bool = False
+
+
+def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet: bool = False) -> Callable[[F], F]:
+    """Declare a function as a command.
+
+    Args:
+        takes_root: the project is its first argument, instead of the option `--project`.
+        without: common options that it does not have.
+        is_quiet: it says nothing but its answer, without being asked.
+    """
+    frame = Frame({*without, "project" if takes_root else ROOT}, is_quiet)
+
+    def decorate(function: F) -> F:
+        setattr(function, MARK, frame)
+        return function
+
+    return decorate
+
+
+def runnable(function: Callable[..., Any]) -> Callable[..., None]:
+    """The function that typer makes a command of; one that was not declared stays as it is."""
+    frame: Frame | None = getattr(function, MARK, None)
+    if frame is None:
+        return function
+    names = vars(inspect.getmodule(function))
+    own = [
+        one.replace(annotation=eval(one.annotation, names))  # noqa: S307 - an annotation of this package
+        for one in list(inspect.signature(function).parameters.values())[1:]
+    ]
+    return framed(function, own, frame)
+
+
+def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame = Frame()) -> Callable[..., None]:  # noqa: B008
+    """Work as a command with its own parameters and the common ones.
+
+    Args:
+        work: called with the open door and its own parameters by name.
+        own: those parameters; their annotations are evaluated.
+        frame: how it differs from other commands.
+    """
+    marks = {one.name: split(one.annotation)[1] for one in own}
+    settings = [name for name, said in marks.items() if any(isinstance(one, Setting) for one in said)]
+    was = {f"{name}_was": name for name, said in marks.items() if any(isinstance(one, Was) for one in said)}
+    common = [name for name in COMMON if name not in frame.without]
+
+    def run(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in common}
+        earlier = {name: value for name in was if (value := given.pop(name)) is not None}
+        flags = {name: _as_setting(given.pop(name)) for name in settings}
+        place = chosen.pop(ROOT, None) or chosen.pop("project", None)
+        with door(**{"quiet": frame.is_quiet, **chosen, "project": place, "flags": flags}) as here:
+            for name, value in earlier.items():
+                given[was[name]] = value
+                _warn(here, next(one for one in marks[was[name]] if isinstance(one, Was)), was[name])
+            work(here, **given)
+
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+    parameters += [_earlier(one, marks[one.name], name) for name, now in was.items() for one in own if one.name == now]
+    for name in common:
+        hint, default = COMMON[name]
+        at = 0 if name == ROOT else len(parameters)
+        parameters.insert(at, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
+    run.__name__, run.__doc__ = work.__name__, work.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _as_setting(value: Any) -> Any:
+    """A value as settings take it: a switch that is off says nothing."""
+    return str(value) if isinstance(value, Path) else None if value is False else value
+
+
+def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
+    """The hidden twin of an option, by its earlier spellings."""
+    was = next(one for one in marks if isinstance(one, Was))
+    hint, default = split(parameter.annotation)[0], parameter.default
+    said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")
+    kind = hint if default is None else hint | None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, said])
+
+
+def _warn(here: Door, was: Was, now: str) -> None:
+    here.output.stderr.line(
+        ("graphmem: ", "yellow"), f"{' and '.join(was.flags)} will end with the next release; write --{now.replace('_', '-')}"
+    )

@@ -1,0 +1,58 @@
+"""`graphmem search`, `ask`, `symbol` and `path`: questions about what is there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+
+
+@command()
+def symbol(
+    here: Door,
+    refs: Annotated[
+        list[str],
+        typer.Argument(metavar="SYMBOL...", help="path:name, Class.method, module.name, path:line, a bare name; or several words."),
+    ],
+    *,
+    find: Annotated[
+        bool,
+        typer.Option(
+            "--find",
+            help="List every symbol whose name has this in it, instead of showing one; several words are found in name, class and path.",
+        ),
+    ] = False,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", help="With --find: only functions, classes, … (repeatable).")
+    ] = None,
+    source: Annotated[bool, typer.Option("--source", "-s", help="Show its text too.")] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="Show this many lines of each list; 0: all.")] = 20,
+) -> None:
+    """Show a symbol with its callers, callees, bases and tests.
+
+    Several words list the symbols that have them all.
+    """
+    from graphmem.cli.render import code as render
+
+    ref = " ".join(refs)
+    if find or len(refs) > 1:
+        found, total = here.service().symbols(ref, kinds=options.word(kinds), limit=top or 1_000, offset=0)
+        if here.output.as_json:
+            here.output.json({"total": total, "symbols": found})
+        elif here.output.quiet:
+            for one in found:
+                here.output.line(one.ref)
+        else:
+            render.symbols(here.output, found, total, ref)
+        return
+    detail = here.service().symbol(ref, source=source)
+    if here.output.as_json:
+        here.output.json(detail)
+    elif here.output.quiet:
+        here.output.line(detail.symbol.ref)
+    else:
+        render.symbol(here.output, detail, top)

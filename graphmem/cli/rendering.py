@@ -1,0 +1,103 @@
+"""How answers are printed: for people by the function that `@renders` them, for programs as JSON, or as their bare names."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple, TypeVar
+
+from graphmem.cli.output import Output
+from graphmem.cli.render.common import HEADING, UNSURE
+from graphmem.operations.declare import split
+from graphmem.operations.finding import find
+
+A = TypeVar("A")
+
+
+class Rendering(NamedTuple):
+    """How commands print an answer; see `renders`."""
+
+    say: Callable[[Output, Any], None]
+    bare: Callable[[Any], Iterable[str]] | None = None
+    refused: Callable[[Any], bool] | None = None
+    fail: str = ""
+
+
+_renderings: dict[type | str, Rendering] = {}
+
+
+def renders(
+    what: type[A] | str,
+    *,
+    bare: Callable[[A], Iterable[str]] | None = None,
+    refused: Callable[[A], bool] | None = None,
+    fail: str = "",
+) -> Callable[[Callable[[Output, A], None]], Callable[[Output, A], None]]:
+    """Function decorator: it prints answers for people.
+
+    Args:
+        what: the class of the answers, or the name of the one operation.
+        bare: the lines that `--quiet` leaves; default the first field of each row.
+        refused: whether the command ends with 1.
+        fail: `refused` holds only with the option `--fail`, of which this is the help.
+    """
+
+    def decorate(function: Callable[[Output, A], None]) -> Callable[[Output, A], None]:
+        _renderings[what] = Rendering(function, bare, refused, fail)
+        return function
+
+    return decorate
+
+
+def rendering_of(name: str) -> Rendering:
+    """How the answer of an operation is printed.
+
+    Raises:
+        LookupError: no operation has that name.
+    """
+    operation = find(name)
+    if operation is None:
+        raise LookupError(name)
+    module = f"graphmem.cli.render.{operation.function.__module__.rpartition('.')[2]}"
+    if find_spec(module) is not None:
+        import_module(module)
+    answer = split(operation.answer)[0]
+    return _renderings.get(operation.name) or (_renderings.get(answer) if isinstance(answer, type) else None) or Rendering(_table)
+
+
+def show(output: Output, answer: Any, rendering: Rendering) -> None:
+    """Print an answer as it was asked for: JSON, its bare names, or for people."""
+    bare = rendering.bare or (lambda found: [str(_values(row)[0]) for row in _rows(found)])
+    output.show(answer, lambda: rendering.say(output, answer), *(bare(answer) if output.quiet else ()))
+
+
+def _table(output: Output, answer: Any) -> None:
+    """The plain fields in a line each, then the rows under their names."""
+    for note in getattr(answer, "notes", ()):
+        output.line((note, UNSURE))
+    rows = _rows(answer)
+    if not rows:
+        output.line(("nothing found", UNSURE))
+        return
+    names = [one.name.replace("_", " ") for one in dataclasses.fields(rows[0])]
+    output.rows([[(name, HEADING) for name in names], *([_cell(value) for value in _values(row)] for row in rows)])
+
+
+def _rows(answer: Any) -> Sequence[Any]:
+    """The rows of an answer: itself, or the first of its lists that holds answers."""
+    if isinstance(answer, list):
+        return answer
+    lists = [value for value in _values(answer) if isinstance(value, list)]
+    return next((value for value in lists if value and dataclasses.is_dataclass(value[0])), [])
+
+
+def _values(answer: Any) -> list[Any]:
+    return [getattr(answer, one.name) for one in dataclasses.fields(answer)]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

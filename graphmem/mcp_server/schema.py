@@ -1,0 +1,72 @@
+"""JSON schemas of tools' arguments, derived from the declared parameters of the operations that they ask."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Literal
+
+from graphmem.answers.marks import Doc
+from graphmem.operations.declare import Bounds, Parameter, split
+from graphmem.operations.finding import find
+
+Schema = dict[str, Any]
+
+MOST: Final = 100
+"""Items of a list that an agent has to give."""
+_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minItems", "minimum"})
+"""Words of a schema that are checked, but not read by a model each time: a refusal names the bound that was passed."""
+
+
+def parameters(operation: str) -> dict[str, Parameter]:
+    """What an operation takes, by name; the fields of a mapping stand in its place.
+
+    Raises:
+        LookupError: no operation has that name.
+    """
+    declared = find(operation)
+    if declared is None:
+        raise LookupError(operation)
+    found: dict[str, Parameter] = {}
+    for one in declared.parameters:
+        if one.is_mapping:
+            hints = typing.get_type_hints(one.hint, include_extras=True)
+            for name, hint in hints.items():
+                inner, marks = split(hint)
+                described = next((mark.text for mark in marks if isinstance(mark, Doc)), "")
+                found[name] = Parameter(name, inner, marks, None, False, described)
+        else:
+            found[one.name] = one
+    return found
+
+
+def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
+    """The JSON schema that a value of a parameter is held against."""
+    made = _of(parameter.hint)
+    if (bounds := parameter.mark(Bounds)) is not None:
+        made |= {"minimum": bounds.low, "maximum": bounds.high}
+    if made.get("type") == "array" and is_required:
+        made |= {"minItems": 1, "maxItems": MOST}
+    return made
+
+
+def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
+    """A schema as a model reads it."""
+    if not isinstance(schema, dict):
+        return schema
+    return {key: told(value, keep) for key, value in schema.items() if keep(key) and value != []}
+
+
+def _of(hint: Any) -> Schema:
+    hint = split(hint)[0]
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return {"enum": [word for word in arguments if word]}
+    if origin in (types.UnionType, typing.Union):
+        kinds = [_of(one) for one in arguments if one is not type(None)]
+        return next((one for one in kinds if one.get("type") == "array"), kinds[0])  # where one may stand for a list, a list is told
+    if origin in (Sequence, Iterable, list):
+        return {"type": "array", "items": _of(arguments[0])}
+    return {"type": _TYPES[hint]}
