@@ -178,7 +178,7 @@ class _Extraction(Definitions):
         if module_node is not None:
             literal = self.builder.terms[self.builder.annotation(module_node)]
             if literal[0] == STRING:
-                module = literal[1]
+                _, module = literal
         level = 0
         if self.grammar.spec.relative_dots:
             level = len(module) - len(module.lstrip("."))
@@ -223,8 +223,9 @@ class _Extraction(Definitions):
             if definition.kind in FUNCTION_LIKE:
                 local[definition.index] = {parameter.name for parameter in definition.parameters}
         for binding in self.bindings:
-            if binding.op != "narrow" and terms[binding.target][0] == NAME and (binding.scope in local or binding.op == "local"):
-                local.setdefault(binding.scope, set()).add(terms[binding.target][1])
+            target = terms[binding.target]
+            if binding.op != "narrow" and target[0] == NAME and (binding.scope in local or binding.op == "local"):
+                local.setdefault(binding.scope, set()).add(target[1])
         for found in self.imports:
             if found.scope in local:
                 local[found.scope].discard(found.alias)
@@ -263,7 +264,8 @@ class _Extraction(Definitions):
             if binding.scope == 0 and terms[binding.target] == (NAME, name) and binding.value >= 0:
                 value = terms[binding.value]
                 if value[0] in (LIST, TUPLE):
-                    found = (found or []) + [terms[item][1] for item in value[1] if terms[item][0] == STRING]
+                    _, items = value
+                    found = (found or []) + [term[1] for item in items if (term := terms[item])[0] == STRING]
         return tuple(found) if found is not None else None
 
 

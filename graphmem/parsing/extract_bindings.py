@@ -14,6 +14,8 @@ from graphmem.parsing.facts import (
     TUPLE,
     UNPACK,
     Binding,
+    OptionalTerm,
+    TermIndex,
 )
 
 if TYPE_CHECKING:
@@ -68,8 +70,7 @@ class Bindings(Extraction):
             shape = "through" if target.named_child_count == 1 else "unpack"
         if shape == "unpack":
             children = [child for child in target.named_children if not child.is_extra]
-            whole = builder.terms[value] if value >= 0 else (-1, ())
-            items = whole[1] if whole[0] in (TUPLE, LIST) and len(whole[1]) == len(children) else None
+            items = self.items_of(value, len(children))
             for position, child in enumerate(children):
                 starred = self.pattern_kinds.get(child.kind_id) == "splat"
                 if items is not None and not starred:
@@ -102,6 +103,16 @@ class Bindings(Extraction):
             and not self.is_in_nameless_function(target)
         ):
             self.define_variable(target, statement)
+
+    def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
+        """The items of a value that is written as a tuple or list of that many; None for any other."""
+        if value < 0:
+            return None
+        term = self.builder.terms[value]
+        if term[0] not in (TUPLE, LIST):
+            return None
+        _, items = term
+        return items if len(items) == count else None
 
     def is_in_nameless_function(self, node: Node) -> bool:
         """True when a function that is no definition stands between a node and the body of its scope."""
@@ -162,7 +173,10 @@ class Bindings(Extraction):
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:
             return False
-        name = self.builder.terms[target][1]
+        term = self.builder.terms[target]
+        if term[0] != NAME:
+            return False
+        _, name = term
         return any(parameter.name == name for parameter in definition.parameters) or any(
             binding.scope == scope and binding.target == target for binding in self.bindings
         )

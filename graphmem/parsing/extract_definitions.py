@@ -118,13 +118,16 @@ class Definitions(Bindings):
         terms = self.builder.terms
         found = terms[term]
         if found[0] in (CALL, NEW):
-            found = terms[found[1]]
+            _, callee, _, _ = found
+            found = terms[callee]
         while found[0] == ATTR:
-            parts.append(found[2])
-            found = terms[found[1]]
+            _, base, name = found
+            parts.append(name)
+            found = terms[base]
         if found[0] != NAME:
             return ""
-        return ".".join([found[1], *reversed(parts)])
+        _, name = found
+        return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
         """A decorator stands before its definition; it is kept until that one comes."""

@@ -16,6 +16,7 @@ from graphmem.parsing.facts import (
     Binding,
     Definition,
     Import,
+    OptionalTerm,
     Parameter,
     Reference,
 )
@@ -127,7 +128,7 @@ class Extraction:
         self.path = path
         self.source = source
         self.content_hash = content_hash
-        self.builder = TermBuilder(grammar, source)
+        self.builder = TermBuilder(grammar, grammar.terms, source)
         self.line_starts = [0]
         position = source.find(b"\n")
         while position >= 0:
@@ -238,7 +239,16 @@ class Extraction:
         """False for operations on literals, which the language does itself."""
         terms = self.builder.terms
         found = terms[term]
-        operands = (found[1],) if found[0] in (INDEX, CALL) else found[2:] if found[0] == OPERATOR else ()
+        operands: tuple[OptionalTerm, ...] = ()
+        if found[0] == INDEX:
+            _, base, _ = found
+            operands = (base,)
+        elif found[0] == CALL:
+            _, callee, _, _ = found
+            operands = (callee,)
+        elif found[0] == OPERATOR:
+            _, _, left, right = found
+            operands = (left, right)
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: int, node: Node) -> None:
@@ -265,7 +275,7 @@ _patterns: dict[str, dict[int, str]] = {}
 def _function_kinds(grammar: Grammar) -> frozenset[int]:
     found = _functions.get(grammar.spec.name)
     if found is None:
-        found = _functions[grammar.spec.name] = frozenset(i for node_type in grammar.spec.functions for i in grammar.kind_ids(node_type))
+        found = _functions[grammar.spec.name] = grammar.kinds(grammar.spec.functions)
     return found
 
 

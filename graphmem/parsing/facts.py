@@ -6,32 +6,12 @@ expression can say is a *term*: a tuple whose first item is its operator. Terms 
 `FileFacts.terms[i]` is a term, children are indices into the same list and always smaller than their
 parent's, and equal terms share one index, so inference can memoise on (file, scope, index).
 
-    (NAME, "x")                     a name
-    (ATTR, base, "y")               base.y
-    (CALL, callee, args, keywords)  args: tuple of indices; keywords: tuple of (name, index); a spread argument is (SPREAD, x)
-    (INDEX, base, key)              base[key]
-    (STRING, "text")                a string literal (at most 200 characters kept)
-    (LITERAL, "int")                int float bool bytes none complex regex template slice ellipsis
-    (LIST, items) (TUPLE, items) (SET, items)      at most 64 items kept
-    (DICT, keys, values)            parallel tuples of indices
-    (EITHER, items)                 `a or b`, `a if c else b`, `a ?? b`, a union annotation `A | B`
-    (AWAIT, x) (ITER, x) (ENTER, x) what awaiting gives · one element of x · what `with x as` binds
-    (UNPACK, x, i)                  i-th item of x, from tuple targets; -1 for a starred one
-    (LAMBDA, body)                  body: term or -1
-    (NEW, callee, args, keywords)   constructor call where the language says so (`new X()`)
-    (COMPREHENSION, kind, element)  kind: list set dict generator
-    (OPERATOR, op, left, right)     arithmetic and comparison that a class can overload; right -1 for unary
-    (SELF,) (SUPER,)                where they are keywords (`this`, `super`); Python's are names
-    (OBJECT, keys, values)          object literal: keys are strings
-    (TYPED, type)                   a value of a declared type: a cast, a literal that names its type
-    (UNKNOWN,)                      anything else
-
 Scopes are indices into `definitions`; index 0 is always the module itself.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 NAME: Final = 0
 ATTR: Final = 1
@@ -59,8 +39,114 @@ SPREAD: Final = 22
 UNKNOWN: Final = 23
 TYPED: Final = 24
 
-# The shape of a term depends on its operator; see the table above.
-Term = tuple[Any, ...]
+TermIndex = int
+"""Position of a term in `FileFacts.terms`."""
+
+OptionalTerm = int
+"""A `TermIndex`, or -1 where nothing is written."""
+
+Keyword = tuple[str, TermIndex]
+"""An argument given by name: the name, `**` for a spread mapping; the value."""
+
+Name = tuple[Literal[0], str]
+"""`x`: the name."""
+
+Attr = tuple[Literal[1], TermIndex, str]
+"""`base.y`: the base; the attribute's name."""
+
+CallOperator = Literal[2, 16]
+"""`CALL`, or `NEW` where the language marks constructor calls, as in `new X()`."""
+
+Call = tuple[CallOperator, TermIndex, tuple[TermIndex, ...], tuple[Keyword, ...]]
+"""`f(a, k=b)`: the callee; positional arguments, a spread one as `Spread`; keyword arguments."""
+
+Index = tuple[Literal[3], TermIndex, TermIndex]
+"""`base[key]`: the base; the key, a tuple when there are several."""
+
+String = tuple[Literal[4], str]
+"""A string literal: its text, at most 200 characters of it."""
+
+LiteralValue = tuple[Literal[5], str]
+"""Another literal: int float bool bytes none complex regex template slice ellipsis."""
+
+ItemsOperator = Literal[6, 7, 8]
+"""`LIST`, `TUPLE` or `SET`."""
+
+Items = tuple[ItemsOperator, tuple[TermIndex, ...]]
+"""`[a, b]`, `(a, b)`, `{a, b}`: at most 64 items."""
+
+Dict = tuple[Literal[9], tuple[TermIndex, ...], tuple[TermIndex, ...]]
+"""`{a: b}`: keys; values, as many; a spread stands in both."""
+
+Either = tuple[Literal[10], tuple[TermIndex, ...]]
+"""`a or b`, `a if c else b`, `a ?? b`, an annotation `A | B`: the alternatives."""
+
+Await = tuple[Literal[11], TermIndex]
+"""`await x`: what is awaited."""
+
+Iter = tuple[Literal[12], TermIndex]
+"""One element of an iterable: the iterable."""
+
+Enter = tuple[Literal[13], TermIndex]
+"""What `with x as` binds: the context manager."""
+
+Unpack = tuple[Literal[14], TermIndex, int]
+"""One item taken from a value by a tuple target: the value; the position, -1 for a starred target."""
+
+Lambda = tuple[Literal[15], OptionalTerm]
+"""A function without a name: its body where that is an expression."""
+
+Comprehension = tuple[Literal[17], str, TermIndex]
+"""`[e for ...]`: list, set, dict or generator; the element."""
+
+Operator = tuple[Literal[18], str, TermIndex, OptionalTerm]
+"""An operation a class can overload: the sign; the left operand; the right one, -1 for unary."""
+
+Self = tuple[Literal[19]]
+"""`this` where it is a keyword; Python's `self` is a `Name`."""
+
+Super = tuple[Literal[20]]
+"""`super` where it is a keyword."""
+
+Object = tuple[Literal[21], tuple[str, ...], tuple[TermIndex, ...]]
+"""`{a: b}` as an object literal: keys, `...` for a spread; values, as many."""
+
+Spread = tuple[Literal[22], TermIndex]
+"""`*x` among arguments or items: what is spread."""
+
+Unknown = tuple[Literal[23]]
+"""Anything else."""
+
+Typed = tuple[Literal[24], TermIndex]
+"""A value of a declared type, such as a cast: the type."""
+
+KnownTerm = (
+    Name
+    | Attr
+    | Call
+    | Index
+    | String
+    | LiteralValue
+    | Items
+    | Dict
+    | Either
+    | Await
+    | Iter
+    | Enter
+    | Unpack
+    | Lambda
+    | Comprehension
+    | Operator
+    | Self
+    | Super
+    | Object
+    | Spread
+    | Unknown
+    | Typed
+)
+"""An expression: the first item is the operator and tells the type checker what the other parts are."""
+
+Term = tuple[Any, ...]  # a `KnownTerm`, for readers that do not unpack it yet
 
 
 class Parameter(NamedTuple):

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-import warnings
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from tree_sitter import Language, Parser, Point, Query, QueryError, Range, Tree
+from tree_sitter import Language, Query, QueryError
 
 from graphmem.errors import GrammarError
 from graphmem.parsing.language import LanguageSpec, language_spec
 from graphmem.parsing.languages import Helper, helper_named
+from graphmem.parsing.syntax import Syntax
+from graphmem.parsing.term_table import compiled_terms
+from graphmem.parsing.terms import TermTable
 from graphmem.runtime.resources import data_root, digest
-
-PARSE_TIMEOUT_MICROS: Final = 5_000_000
-"""A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""
-
-HASTE_MICROS: Final = 250_000
-"""After which a file is given to a process of its own: some sources of a few kilobytes make a parser ask for gigabytes within seconds."""
 
 QUERY_FILES: Final = ("definitions.scm", "imports.scm", "types.scm", "references.scm")
 """In this order, so that for one node a definition is met before the bindings and references inside it."""
@@ -56,52 +52,23 @@ CAPTURES: Final = frozenset(
 """The whole vocabulary; `grammars/README.md` explains each. Names that begin with `_` serve predicates only."""
 
 
-class Grammar:
-    """A language ready to parse: grammar, compiled query, helper, and the version that keys caches."""
+class Grammar(Syntax):
+    """A language ready for extraction: its syntax, query, helper and terms, and the version that keys caches."""
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
-        self.spec = spec
-        self.language = language
+        super().__init__(spec, language)
         self.query = query
         self.helper = helper
         self.extraction_version = version_text
-        self._parser = _parser(language, PARSE_TIMEOUT_MICROS)
-        self._hasty = _parser(language, HASTE_MICROS)
-        self._part = _parser(language, HASTE_MICROS)
 
-    def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
-        """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`, hasty than `HASTE_MICROS`."""
-        parser = self._hasty if hasty else self._parser
-        try:
-            return parser.parse(source)
-        except ValueError:  # the timeout; the parser would otherwise go on where it stopped
-            parser.reset()
-            return None
+    @cached_property
+    def terms(self) -> TermTable:
+        """The term table, compiled at first use.
 
-    def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
-        """Parse what lies between two byte offsets, where it lies; None when it takes longer than `HASTE_MICROS`."""
-        points = [Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)]
-        self._part.included_ranges = [Range(points[0], points[1], start, end)]
-        try:
-            return self._part.parse(source)
-        except ValueError:
-            self._part.reset()
-            return None
-
-    def kind_ids(self, node_type: str) -> list[int]:
-        """Every id the grammar uses for a visible node type; aliases give some types several. `"this"` with quotes is a token."""
-        count: int = self.language.node_kind_count
-        is_named, plain = not node_type.startswith('"'), node_type.strip('"')
-        return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]
-
-
-def _parser(language: Language, timeout_micros: int) -> Parser:
-    parser = Parser(language)
-    with warnings.catch_warnings():
-        # The replacement, a progress callback that cancels, crashes the pinned core.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = timeout_micros  # type: ignore[misc]  # the stubs forget the setter
-    return parser
+        Raises:
+            GrammarError: the table names an operator or a node type that does not exist.
+        """
+        return compiled_terms(self, self.helper)
 
 
 def query_text(name: str, file: str) -> str:

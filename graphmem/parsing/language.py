@@ -11,10 +11,53 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Required, TypedDict
 
 from graphmem.errors import GrammarError, UnsupportedLanguageError
 from graphmem.runtime.resources import data_root
+
+Child = str | int
+"""A child of a node: the name of its field, or its position among the named children that are not comments."""
+
+Place = Child | list[Child]
+"""A child, or the steps that lead to a node further down."""
+
+
+class TermEntry(TypedDict, total=False):
+    """One row of a language's `[terms]`: the operator of a node type, and where its parts stand in the node."""
+
+    op: Required[str]  # a key of `term_operators.OPERATORS`, or helper
+    alone: list[str]  # attr: node types of a name that counts without its base
+    arguments: Place  # call: where the arguments stand
+    base: Place
+    blocks: list[str]  # lambda: node types of bodies that are not followed
+    body: Place
+    callee: Place
+    content: list[str]  # string: node types of its text
+    element: Place
+    interpolation: list[str]  # string: node types of computed parts
+    items: list[Child]
+    key: Place
+    keys: Child
+    keyword: list[str]  # call: node types of keyword arguments
+    keyword_fields: list[Child]  # name and value of a keyword argument
+    kind: str
+    left: Place
+    lists: list[str]  # call, dotted: node types of argument lists
+    lone_is_itself: bool  # tuple, list, set: a single item stands for itself
+    method: str  # helper: what `Helper.helper_term` is asked for
+    name: Place
+    of: Place
+    pair_fields: list[Child]  # key and value of a pair
+    pairs: list[str]  # dict, object: node types of pairs
+    parts: list[str]  # string: node types of literals that are joined
+    quotes_types: bool  # string: in an annotation, its text is a type
+    right: Place
+    sign: Place
+    spread_keywords: list[str]  # call: node types of spread mappings
+    start: list[str]  # string: node types of opening quotes with prefixes
+    text: str  # operator: its sign, where no node has it
+    value: Place
 
 
 class Written(NamedTuple):
@@ -89,7 +132,7 @@ class LanguageSpec:
     interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
     helper: str = ""  # module in graphmem/parsing/languages; "" when the tables suffice
     rules: str = ""  # name of the resolution rules; "" when files of this language are not resolved across files
-    terms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    terms: Mapping[str, TermEntry] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | fields | splat | through
     functions: tuple[str, ...] = ()  # node types of functions that may have no name: what is returned in one is not the scope's
     exports_name: str = ""  # module variable that lists what `import *` binds

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tree_sitter import QueryCursor
 
-from graphmem.parsing.grammar import PARSE_TIMEOUT_MICROS, Grammar
+from graphmem.parsing.grammar import Grammar
+from graphmem.parsing.syntax import PARSE_TIMEOUT_MICROS
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import (
@@ -29,21 +29,23 @@ from graphmem.parsing.facts import (
     SUPER,
     TUPLE,
     TYPED,
+    CallOperator,
+    ItemsOperator,
+    Self,
+    Super,
+    TermIndex,
 )
+from graphmem.parsing.language import Place, TermEntry
+from graphmem.parsing.languages import Helper
+from graphmem.parsing.syntax import Syntax
+from graphmem.parsing.terms import MAX_ITEMS, Build, TermBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from graphmem.parsing.grammar import Grammar
-    from graphmem.parsing.terms import TermBuilder
-
 MAX_STRING: Final = 200
 """Characters of a string literal that are kept: enough for names of routes, events and settings."""
 
-MAX_ITEMS: Final = 64
-"""Items of a literal container that are kept; element types of longer ones do not get better."""
-
-Build = Callable[["TermBuilder", "Node"], int]
 Pick = Callable[["Node"], "Node | None"]
 
 
@@ -51,16 +53,16 @@ def _children(node: Node) -> list[Node]:
     return [child for child in node.named_children if not child.is_extra]
 
 
-def _pick(grammar: Grammar, where: Any) -> Pick:
+def _pick(syntax: Syntax, where: Place) -> Pick:
     """A child by field name, or by position among the named children that are no comments."""
     if isinstance(where, str):
-        field = grammar.language.field_id_for_name(where)
+        field = syntax.language.field_id_for_name(where)
         if field is None:
-            origin = f"grammars/{grammar.spec.name}/language.toml"
+            origin = f"grammars/{syntax.spec.name}/language.toml"
             raise GrammarError(f"{origin}: [terms]: the grammar has no field {where!r}", path=origin, line=0)
         return methodcaller("child_by_field_id", field)  # half the cost of a lambda
     if isinstance(where, list):
-        steps = [_pick(grammar, step) for step in where]
+        steps = [_pick(syntax, step) for step in where]
 
         def by_steps(node: Node) -> Node | None:
             found: Node | None = node
@@ -82,15 +84,15 @@ def _nothing(node: Node) -> None:
     """The child of a node that never has one."""
 
 
-def _name(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+def _name(syntax: Syntax, entry: TermEntry) -> Build:
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((NAME, builder.slice(node.start_byte, node.end_byte)))
 
     return build
 
 
-def _dotted(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    arguments = frozenset(i for kind in entry.get("arguments", ()) for i in grammar.kind_ids(kind))
+def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
+    arguments = syntax.kinds(entry.get("lists", ()))
 
     def build(builder: TermBuilder, node: Node) -> int:
         children = _children(node)
@@ -106,9 +108,9 @@ def _dotted(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    base, name = _pick(grammar, entry["base"]), _pick(grammar, entry["name"])
-    alone = frozenset(i for kind in entry.get("alone", ()) for i in grammar.kind_ids(kind))
+def _attr(syntax: Syntax, entry: TermEntry) -> Build:
+    base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
+    alone = syntax.kinds(entry.get("alone", ()))
 
     def build(builder: TermBuilder, node: Node) -> int:
         if builder._quiet:
@@ -127,15 +129,15 @@ def _attr(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _call(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    operator = NEW if entry["op"] == "new" else CALL
-    callee = _pick(grammar, entry["callee"]) if "callee" in entry else _nothing
-    base, member = (_pick(grammar, entry["base"]), _pick(grammar, entry["name"])) if "name" in entry else (_nothing, _nothing)
-    arguments = _pick(grammar, entry["arguments"]) if "arguments" in entry else _nothing
-    lists = frozenset(i for kind in entry.get("lists", ()) for i in grammar.kind_ids(kind))
-    keyword = frozenset(i for kind in entry.get("keyword", ()) for i in grammar.kind_ids(kind))
-    keyword_name, keyword_value = (_pick(grammar, where) for where in entry.get("keyword_fields", (0, 1)))
-    double = frozenset(i for kind in entry.get("spread_keywords", ()) for i in grammar.kind_ids(kind))
+def _call(syntax: Syntax, entry: TermEntry) -> Build:
+    operator: CallOperator = NEW if entry["op"] == "new" else CALL
+    callee = _pick(syntax, entry["callee"]) if "callee" in entry else _nothing
+    base, member = (_pick(syntax, entry["base"]), _pick(syntax, entry["name"])) if "name" in entry else (_nothing, _nothing)
+    arguments = _pick(syntax, entry["arguments"]) if "arguments" in entry else _nothing
+    lists = syntax.kinds(entry.get("lists", ()))
+    keyword = syntax.kinds(entry.get("keyword", ()))
+    keyword_name, keyword_value = (_pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
+    double = syntax.kinds(entry.get("spread_keywords", ()))
 
     def build(builder: TermBuilder, node: Node) -> int:
         target = callee(node)
@@ -172,11 +174,11 @@ def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -
     return builder.add((ATTR, builder.term(base), name)) if base is not None else builder.add((NAME, name))
 
 
-def _index(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    base = _pick(grammar, entry["base"])
+def _index(syntax: Syntax, entry: TermEntry) -> Build:
+    base = _pick(syntax, entry["base"])
     keys_field = entry.get("keys")
-    field = grammar.language.field_id_for_name(keys_field) if isinstance(keys_field, str) else None
-    single = _pick(grammar, keys_field) if isinstance(keys_field, int) else None
+    field = syntax.language.field_id_for_name(keys_field) if isinstance(keys_field, str) else None
+    single = _pick(syntax, keys_field) if isinstance(keys_field, int) else None
 
     def build(builder: TermBuilder, node: Node) -> int:
         if single is not None:
@@ -193,11 +195,11 @@ def _index(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _string(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    content = frozenset(i for kind in entry["content"] for i in grammar.kind_ids(kind))
-    holes = frozenset(i for kind in entry.get("interpolation", ()) for i in grammar.kind_ids(kind))
-    start = frozenset(i for kind in entry.get("start", ()) for i in grammar.kind_ids(kind))
-    parts = frozenset(i for kind in entry.get("parts", ()) for i in grammar.kind_ids(kind))
+def _string(syntax: Syntax, entry: TermEntry) -> Build:
+    content = syntax.kinds(entry["content"])
+    holes = syntax.kinds(entry.get("interpolation", ()))
+    start = syntax.kinds(entry.get("start", ()))
+    parts = syntax.kinds(entry.get("parts", ()))
     quotes_types = bool(entry.get("quotes_types"))
 
     def build(builder: TermBuilder, node: Node) -> int:
@@ -215,17 +217,19 @@ def _string(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
                 if "b" in builder.text(child).lower():
                     return builder.add((LITERAL, "bytes"))
             elif kind in parts:
-                part = builder.terms[builder.term(child)]
+                index = builder.term(child)
+                part = builder.terms[index]
                 if part[0] != STRING:
-                    return builder.add(part)
-                text += part[1]
+                    return index
+                _, written = part
+                text += written
         quoted = builder.quoted_type(text) if quotes_types and builder._quiet else None
         return builder.add((STRING, text[:MAX_STRING])) if quoted is None else quoted
 
     return build
 
 
-def _literal(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+def _literal(syntax: Syntax, entry: TermEntry) -> Build:
     kind = str(entry["kind"])
 
     def build(builder: TermBuilder, node: Node) -> int:
@@ -234,8 +238,9 @@ def _literal(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _items(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    operator = {"list": LIST, "tuple": TUPLE, "set": SET}[entry["op"]]
+def _items(syntax: Syntax, entry: TermEntry) -> Build:
+    operators: Mapping[str, ItemsOperator] = {"list": LIST, "tuple": TUPLE, "set": SET}
+    operator = operators[entry["op"]]
     lone_is_itself = bool(entry.get("lone_is_itself"))
 
     def build(builder: TermBuilder, node: Node) -> int:
@@ -246,8 +251,8 @@ def _items(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _pair(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    key, value = _pick(grammar, entry["key"]), _pick(grammar, entry["value"])
+def _pair(syntax: Syntax, entry: TermEntry) -> Build:
+    key, value = _pick(syntax, entry["key"]), _pick(syntax, entry["value"])
 
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((TUPLE, (builder.term(key(node)), builder.term(value(node)))))
@@ -255,39 +260,51 @@ def _pair(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _dict(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    pairs = frozenset(i for kind in entry["pairs"] for i in grammar.kind_ids(kind))
-    key, value = (_pick(grammar, where) for where in entry.get("pair_fields", ("key", "value")))
-    names_only = entry["op"] == "object"
-
-    def key_text(builder: TermBuilder, node: Node | None) -> str:
-        term = builder.terms[builder.term(node)]
-        if term[0] in (STRING, NAME):
-            return str(term[1])
-        return builder.text(node) if node is not None else ""
+def _dict(syntax: Syntax, entry: TermEntry) -> Build:
+    pairs = syntax.kinds(entry["pairs"])
+    key, value = (_pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
 
     def build(builder: TermBuilder, node: Node) -> int:
-        keys: list[Any] = []
-        values: list[int] = []
+        keys: list[TermIndex] = []
+        values: list[TermIndex] = []
         for child in _children(node)[:MAX_ITEMS]:
-            if child.kind_id in pairs:
-                keys.append(key_text(builder, key(child)) if names_only else builder.term(key(child)))
-                values.append(builder.term(value(child)))
-            elif names_only:  # `{shorthand}` and `{...spread}`
-                term = builder.term(child)
-                keys.append(builder.text(child) if builder.terms[term][0] == NAME else "...")
-                values.append(term)
-            else:
-                spread = builder.term(child)
-                keys.append(spread)
-                values.append(spread)
-        return builder.add((OBJECT if names_only else DICT, tuple(keys), tuple(values)))
+            is_pair = child.kind_id in pairs
+            keys.append(builder.term(key(child) if is_pair else child))
+            values.append(builder.term(value(child)) if is_pair else keys[-1])
+        return builder.add((DICT, tuple(keys), tuple(values)))
 
     return build
 
 
-def _either(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    picks = [_pick(grammar, where) for where in entry.get("items", ())]
+def _object(syntax: Syntax, entry: TermEntry) -> Build:
+    pairs = syntax.kinds(entry["pairs"])
+    key, value = (_pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
+
+    def key_text(builder: TermBuilder, node: Node | None) -> str:
+        term = builder.terms[builder.term(node)]
+        if term[0] in (STRING, NAME):
+            text: str = term[1]
+            return text
+        return builder.text(node) if node is not None else ""
+
+    def build(builder: TermBuilder, node: Node) -> int:
+        keys: list[str] = []
+        values: list[TermIndex] = []
+        for child in _children(node)[:MAX_ITEMS]:
+            if child.kind_id in pairs:
+                keys.append(key_text(builder, key(child)))
+                values.append(builder.term(value(child)))
+            else:  # `{shorthand}` and `{...spread}`
+                term = builder.term(child)
+                keys.append(builder.text(child) if builder.terms[term][0] == NAME else "...")
+                values.append(term)
+        return builder.add((OBJECT, tuple(keys), tuple(values)))
+
+    return build
+
+
+def _either(syntax: Syntax, entry: TermEntry) -> Build:
+    picks = [_pick(syntax, where) for where in entry.get("items", ())]
 
     def build(builder: TermBuilder, node: Node) -> int:
         chosen = [pick(node) for pick in picks] if picks else list(_children(node)[:MAX_ITEMS])
@@ -296,18 +313,19 @@ def _either(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _wrap(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    operator = {"await": AWAIT, "spread": SPREAD}[entry["op"]]
-    inner = _pick(grammar, entry.get("of", 0))
+def _wrap(syntax: Syntax, entry: TermEntry) -> Build:
+    is_await = entry["op"] == "await"
+    inner = _pick(syntax, entry.get("of", 0))
 
     def build(builder: TermBuilder, node: Node) -> int:
-        return builder.add((operator, builder.term(inner(node))))
+        wrapped = builder.term(inner(node))
+        return builder.add((AWAIT, wrapped) if is_await else (SPREAD, wrapped))
 
     return build
 
 
-def _typed(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    named = _pick(grammar, entry["of"])
+def _typed(syntax: Syntax, entry: TermEntry) -> Build:
+    named = _pick(syntax, entry["of"])
 
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((TYPED, builder.annotation(named(node))))
@@ -315,10 +333,11 @@ def _typed(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _applied(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
+def _applied(syntax: Syntax, entry: TermEntry) -> Build:
     """A type that is written with signs instead of a name: `[]T` as if it were `[]<T>`."""
     name = str(entry["name"])
-    picks = [_pick(grammar, where) for where in entry["of"]]
+    of = entry["of"]
+    picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
 
     def build(builder: TermBuilder, node: Node) -> int:
         parts = tuple(builder.term(pick(node)) for pick in picks)
@@ -327,9 +346,9 @@ def _applied(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _lambda(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    body = _pick(grammar, entry["body"])
-    opaque = frozenset(i for kind in entry.get("blocks", ()) for i in grammar.kind_ids(kind))
+def _lambda(syntax: Syntax, entry: TermEntry) -> Build:
+    body = _pick(syntax, entry["body"])
+    opaque = syntax.kinds(entry.get("blocks", ()))
 
     def build(builder: TermBuilder, node: Node) -> int:
         inner = body(node)
@@ -340,8 +359,8 @@ def _lambda(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _comprehension(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    kind, element = str(entry["kind"]), _pick(grammar, entry["element"])
+def _comprehension(syntax: Syntax, entry: TermEntry) -> Build:
+    kind, element = str(entry["kind"]), _pick(syntax, entry["element"])
 
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.add((COMPREHENSION, kind, builder.term(element(node))))
@@ -349,10 +368,10 @@ def _comprehension(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _operator(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    left = _pick(grammar, entry["left"])
-    right = _pick(grammar, entry["right"]) if "right" in entry else None
-    sign = _pick(grammar, entry["sign"]) if "sign" in entry else None
+def _operator(syntax: Syntax, entry: TermEntry) -> Build:
+    left = _pick(syntax, entry["left"])
+    right = _pick(syntax, entry["right"]) if "right" in entry else None
+    sign = _pick(syntax, entry["sign"]) if "sign" in entry else None
     fixed = str(entry.get("text", ""))
 
     def build(builder: TermBuilder, node: Node) -> int:
@@ -363,17 +382,17 @@ def _operator(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _keyword(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    operator = {"self": SELF, "super": SUPER}[entry["op"]]
+def _keyword(syntax: Syntax, entry: TermEntry) -> Build:
+    term: Self | Super = (SUPER,) if entry["op"] == "super" else (SELF,)
 
     def build(builder: TermBuilder, node: Node) -> int:
-        return builder.add((operator,))
+        return builder.add(term)
 
     return build
 
 
-def _through(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    inner = _pick(grammar, entry.get("of", 0))
+def _through(syntax: Syntax, entry: TermEntry) -> Build:
+    inner = _pick(syntax, entry.get("of", 0))
 
     def build(builder: TermBuilder, node: Node) -> int:
         return builder.term(inner(node))
@@ -381,16 +400,17 @@ def _through(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
     return build
 
 
-def _helper(grammar: Grammar, entry: Mapping[str, Any]) -> Build:
-    method = str(entry["method"])
+def by_helper(helper: Helper, entry: TermEntry) -> Build:
+    """What the helper of a language does with a node."""
+    method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> int:
-        return builder.grammar.helper.helper_term(builder, node, method)
+        return helper.helper_term(builder, node, method)
 
     return build
 
 
-OPERATORS: Final[Mapping[str, Callable[[Grammar, Mapping[str, Any]], Build]]] = {
+OPERATORS: Final[Mapping[str, Callable[[Syntax, TermEntry], Build]]] = {
     "name": _name,
     "dotted": _dotted,
     "attr": _attr,
@@ -404,7 +424,7 @@ OPERATORS: Final[Mapping[str, Callable[[Grammar, Mapping[str, Any]], Build]]] = 
     "set": _items,
     "pair": _pair,
     "dict": _dict,
-    "object": _dict,
+    "object": _object,
     "either": _either,
     "await": _wrap,
     "spread": _wrap,
@@ -416,5 +436,4 @@ OPERATORS: Final[Mapping[str, Callable[[Grammar, Mapping[str, Any]], Build]]] = 
     "through": _through,
     "typed": _typed,
     "applied": _applied,
-    "helper": _helper,
 }

@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from graphmem.errors import GrammarError
-from graphmem.parsing.term_operators import OPERATORS, Build
-
-if TYPE_CHECKING:
-    from graphmem.parsing.grammar import Grammar
-
-_compiled: dict[str, dict[int, Build]] = {}
-_names: dict[str, frozenset[int]] = {}
+from graphmem.parsing.languages import Helper
+from graphmem.parsing.syntax import Syntax
+from graphmem.parsing.term_operators import OPERATORS, by_helper
+from graphmem.parsing.terms import Build, TermTable
 
 
-def compiled_terms(grammar: Grammar) -> Mapping[int, Build]:
-    """The term table of a grammar as one function for each node id; compiled once.
+def compiled_terms(syntax: Syntax, helper: Helper) -> TermTable:
+    """The term table of a language as one function for each node id.
 
     Raises:
         GrammarError: the table names an operator or a node type that does not exist.
     """
-    found = _compiled.get(grammar.spec.name)
-    if found is None:
-        found = {}
-        names: set[int] = set()
-        for node_type, entry in grammar.spec.terms.items():
-            ids = grammar.kind_ids(node_type)
-            operator = str(entry.get("op", ""))
-            make = OPERATORS.get(operator)
-            if make is None or not ids:
-                origin = f"grammars/{grammar.spec.name}/language.toml"
-                reason = f"unknown operator {operator!r}" if ids else "the grammar has no such node"
-                raise GrammarError(f"{origin}: [terms] {node_type}: {reason}", path=origin, line=0)
-            found.update(dict.fromkeys(ids, make(grammar, entry)))
-            if operator == "name":
-                names.update(ids)
-        _compiled[grammar.spec.name] = found
-        _names[grammar.spec.name] = frozenset(names)
-    return found
-
-
-def plain_names(grammar: Grammar) -> frozenset[int]:
-    """Ids of the nodes that are a plain name."""
-    compiled_terms(grammar)
-    return _names[grammar.spec.name]
+    builds: dict[int, Build] = {}
+    names: set[int] = set()
+    for node_type, entry in syntax.spec.terms.items():
+        ids = syntax.kind_ids(node_type)
+        operator = entry.get("op", "")
+        make = OPERATORS.get(operator)
+        if (make is None and operator != "helper") or not ids:
+            origin = f"grammars/{syntax.spec.name}/language.toml"
+            reason = f"unknown operator {operator!r}" if ids else "the grammar has no such node"
+            raise GrammarError(f"{origin}: [terms] {node_type}: {reason}", path=origin, line=0)
+        builds.update(dict.fromkeys(ids, make(syntax, entry) if make is not None else by_helper(helper, entry)))
+        if operator == "name":
+            names.update(ids)
+    return TermTable(builds, frozenset(names))

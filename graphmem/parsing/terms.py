@@ -6,7 +6,8 @@ function for each node type, so the inner loop is a dictionary look-up and a cal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.parsing.facts import (
     ATTR,
@@ -14,44 +15,60 @@ from graphmem.parsing.facts import (
     SELF,
     SUPER,
     UNKNOWN,
+    Name,
+    OptionalTerm,
     Term,
+    TermIndex,
 )
-from graphmem.parsing.term_table import compiled_terms, plain_names
+from graphmem.parsing.syntax import Syntax
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from graphmem.parsing.grammar import Grammar
-
 MAX_DEPTH: Final = 100
 """Nesting below which an expression is not followed; generated code nests thousands deep."""
+
+
+MAX_ITEMS: Final = 64
+"""Items of a literal container that are kept; element types of longer ones do not get better."""
+
+Build = Callable[["TermBuilder", "Node"], TermIndex]
+"""Makes the term of a node."""
+
+
+class TermTable(NamedTuple):
+    """Which node makes which term, by the ids of node types."""
+
+    builds: Mapping[int, Build]
+    names: frozenset[int]  # the nodes that are a plain name
 
 
 class TermBuilder:
     """The terms of one file.
 
     Args:
-        grammar: the language.
+        syntax: the language.
+        table: its term table, compiled.
         source: the bytes the nodes were parsed from.
         shared: another builder of the same file whose terms to extend; used for code inside strings.
     """
 
-    def __init__(self, grammar: Grammar, source: bytes, shared: TermBuilder | None = None) -> None:
-        self.grammar = grammar
+    def __init__(self, syntax: Syntax, table: TermTable, source: bytes, shared: TermBuilder | None = None) -> None:
+        self.syntax = syntax
+        self._table = table
         self.source = source
         self.ascii = source.decode("ascii") if source.isascii() else None
         self.terms: list[Term] = shared.terms if shared else []
-        self._index: dict[Term, int] = shared._index if shared else {}
-        self._builds = compiled_terms(grammar)
-        self._names = plain_names(grammar)
-        self._memo: dict[int, int] = {}
+        self._index: dict[Term, TermIndex] = shared._index if shared else {}
+        self._builds, self._names = table
+        self._memo: dict[int, TermIndex] = {}
         self._depth = 0
         self._quiet = 0
         self._telling = 0
         self.told: set[int] = set()  # ids of nodes of types that a declaration's annotation tells of: its definition or binding uses them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
-        for word, meaning in () if shared else grammar.spec.words.items():
+        for word, meaning in () if shared else syntax.spec.words.items():
             # Every later use of that name finds the other term instead.
             found = self.add((SUPER,) if meaning == "super" else (SELF,))
             self._index[(NAME, word)] = self.add((ATTR, found, "__class__")) if meaning == "class" else found
@@ -66,7 +83,7 @@ class TermBuilder:
             return self.ascii[start:end]
         return self.source[start:end].decode("utf-8", "replace")
 
-    def add(self, term: Term) -> int:
+    def add(self, term: Term) -> TermIndex:
         """Index of a term, the same for equal ones."""
         found = self._index.get(term)
         if found is None:
@@ -74,7 +91,7 @@ class TermBuilder:
             self.terms.append(term)
         return found
 
-    def term(self, node: Node | None) -> int:
+    def term(self, node: Node | None) -> TermIndex:
         """Index of the term of an expression; `UNKNOWN` for what the table does not name."""
         if node is None:
             return self.unknown
@@ -83,7 +100,7 @@ class TermBuilder:
             if self._telling:
                 self.told.add(node.id)
             start, end, text = node.start_byte, node.end_byte, self.ascii
-            key = (NAME, text[start:end] if text is not None else self.slice(start, end))
+            key: Name = (NAME, text[start:end] if text is not None else self.slice(start, end))
             found = self._index.get(key)
             return self.add(key) if found is None else found
         identity = node.id
@@ -98,7 +115,7 @@ class TermBuilder:
         self._depth -= 1
         return found
 
-    def annotation(self, node: Node | None) -> int:
+    def annotation(self, node: Node | None) -> OptionalTerm:
         """Index of the term of a type annotation, -1 for none. Nothing inside is a read; quoted types are unquoted."""
         if node is None:
             return -1
@@ -108,7 +125,7 @@ class TermBuilder:
         finally:
             self._quiet -= 1
 
-    def declaration(self, node: Node | None) -> int:
+    def declaration(self, node: Node | None) -> OptionalTerm:
         """The same for the annotation of a declaration, which tells by itself of the types in it."""
         self._telling += 1
         try:
@@ -116,16 +133,16 @@ class TermBuilder:
         finally:
             self._telling -= 1
 
-    def quoted_type(self, text: str) -> int | None:
+    def quoted_type(self, text: str) -> TermIndex | None:
         """The term of an annotation written as a string; None when it is no single expression."""
         stripped = text.strip()
         if stripped.isidentifier():
             return self.add((NAME, stripped))
         source = stripped.encode()
-        tree = self.grammar.parse(source)
+        tree = self.syntax.parse(source)
         if not stripped or tree is None or tree.root_node.has_error or tree.root_node.named_child_count != 1:
             return None
-        builder = TermBuilder(self.grammar, source, self)  # its own memo: nodes of another tree have ids of their own
+        builder = TermBuilder(self.syntax, self._table, source, self)  # its own memo: nodes of another tree have ids of their own
         builder._quiet = 1
         builder._depth = self._depth + 1
         expression = tree.root_node.named_children[0]

@@ -7,7 +7,6 @@ import pytest
 from graphmem.parsing.extract import extract
 from graphmem.parsing.facts import FileFacts, Import
 from graphmem.parsing.grammar import load_grammar
-from graphmem.parsing.term_table import compiled_terms
 
 
 def facts(source: str, language: str = "typescript") -> FileFacts:
@@ -20,7 +19,7 @@ def defined(source: str, language: str = "typescript") -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("language", ["javascript", "typescript", "tsx"])
 def test_the_grammar_folders_fit_the_installed_grammars(language):
-    assert compiled_terms(load_grammar(language))
+    assert load_grammar(language).terms.builds
 
 
 @pytest.mark.parametrize("language", ["javascript", "typescript", "tsx"])

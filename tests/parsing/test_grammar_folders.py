@@ -10,10 +10,10 @@ from tree_sitter import Query, QueryCursor
 from graphmem.errors import GrammarError, UnsupportedLanguageError
 from graphmem.parsing import grammar as grammar_module
 from graphmem.parsing import language as language_module
+from graphmem.parsing import syntax
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import CAPTURES, QUERY_FILES, load_grammar, query_text
 from graphmem.parsing.language import EntryPointRule, Written, language_of_path, language_spec, languages
-from graphmem.parsing.term_table import compiled_terms
 from graphmem.runtime.resources import data_root
 
 NAMES = sorted(languages())
@@ -46,7 +46,7 @@ def test_the_readme_explains_the_whole_vocabulary_and_nothing_else():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_term_of_the_table_names_a_node_and_an_operator(name):
-    assert compiled_terms(load_grammar(name))
+    assert load_grammar(name).terms.builds
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +101,7 @@ def test_queries_made_again_and_again_do_not_crash():
 
 def test_a_parse_that_takes_too_long_leaves_the_module_and_a_diagnostic(monkeypatch):
     grammar = load_grammar("python")
-    monkeypatch.setattr(grammar, "_parser", grammar_module._parser(grammar.language, 10))
+    monkeypatch.setattr(grammar, "_parser", syntax._parser(grammar.language, 10))
     facts = extract("slow.py", b"x = 1\n" * 50_000, "python", "hash")
     assert [definition.kind for definition in facts.definitions] == ["module"]
     assert facts.diagnostics[0][:2] == ("error", "timeout")

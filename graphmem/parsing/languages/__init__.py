@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphmem.parsing.facts import Import, OptionalTerm, TermIndex
+from graphmem.parsing.terms import TermBuilder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tree_sitter import Node
-
-    from graphmem.parsing.facts import Import
-    from graphmem.parsing.terms import TermBuilder
 
 
 class Narrowing(NamedTuple):
@@ -47,7 +47,7 @@ class Helper:
         paragraph = text.strip().partition("\n\n")[0]
         return " ".join(paragraph.split())
 
-    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Terms of the types a comment declares.
 
         Keys: the name of a parameter, or `#0`, `#1`, … by its place; `return`; "" for what is documented itself; any other
@@ -79,7 +79,7 @@ class Helper:
         """False for a parameter of a function inside a header: of a function type, or of a default."""
         return True
 
-    def given(self, builder: TermBuilder, node: Node, target: Node) -> int:
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """The term of what a function without a name gets for a parameter (`@binding.local` without a value); -1 where nothing says."""
         return -1
 
@@ -87,7 +87,7 @@ class Helper:
         """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""
         return ()
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """The term of a node whose table entry is `{op = "helper", method = "<what>"}`.
 
         Raises:

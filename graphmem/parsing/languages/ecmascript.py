@@ -5,19 +5,32 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, EITHER, INDEX, LAMBDA, LITERAL, NAME, NEW, OBJECT, SELF, STRING, TUPLE, UNKNOWN, Import
+from graphmem.parsing.facts import (
+    CALL,
+    EITHER,
+    INDEX,
+    LAMBDA,
+    LITERAL,
+    NAME,
+    NEW,
+    OBJECT,
+    SELF,
+    STRING,
+    TUPLE,
+    UNKNOWN,
+    CallOperator,
+    Import,
+)
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
 from graphmem.parsing.languages.ecmascript_mending import mended
 from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
-from graphmem.parsing.term_operators import MAX_ITEMS
+from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
-
-    from graphmem.parsing.terms import TermBuilder
 
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
 _FUNCTION_TYPES: Final = frozenset({"call_signature", "construct_signature", "constructor_type", "function_type"})
@@ -82,7 +95,7 @@ class EcmascriptHelper(Helper):
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
         """The types documentation declares, where the language itself has none."""
-        return documented(builder, text) if builder.grammar.spec.name == "javascript" else {}
+        return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
         """Titles of tests may hold dots and line ends."""
@@ -322,7 +335,8 @@ def _call(builder: TermBuilder, node: Node) -> int:
     if types is not None:
         said = tuple(builder.term(child) for child in types.named_children if not child.is_extra)
         keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
-    return builder.add((NEW if is_new else CALL, called, positional, keywords))
+    operator: CallOperator = NEW if is_new else CALL
+    return builder.add((operator, called, positional, keywords))
 
 
 def _result(builder: TermBuilder, node: Node) -> int:

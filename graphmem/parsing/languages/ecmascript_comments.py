@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, OBJECT, STRING
+from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.parsing.terms import TermBuilder
 
@@ -113,9 +114,8 @@ def declared_type(builder: TermBuilder, written: str) -> int:
     value = alias.child_by_field_name("value") if alias is not None else None
     if value is None:
         return -1
-    from graphmem.parsing.grammar import load_grammar  # imports the helpers
-
-    inner = TermBuilder(load_grammar("typescript"), _source(text), builder)
+    grammar = load_grammar("typescript")
+    inner = TermBuilder(grammar, grammar.terms, _source(text), builder)
     return inner.annotation(value)
 
 
@@ -126,7 +126,5 @@ def _source(text: str) -> bytes:
 @lru_cache(maxsize=1024)
 def _type_tree(text: str) -> Tree | None:
     """The syntax tree of a type; None where it is none. The same few types are written all over a project."""
-    from graphmem.parsing.grammar import load_grammar
-
     tree = load_grammar("typescript").parse(_source(text))
     return None if tree is None or tree.root_node.has_error else tree

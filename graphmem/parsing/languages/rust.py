@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, OPERATOR, SELF, TYPED, Import
 from graphmem.parsing.languages import Helper
-from graphmem.parsing.term_operators import MAX_ITEMS
+from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
-
-    from graphmem.parsing.terms import TermBuilder
 
 MAX_NESTED: Final = 50
 """Braces in braces of one `use` that are opened."""
