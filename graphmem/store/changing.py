@@ -105,7 +105,7 @@ class StoreChanges(LiveFile):
         following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
             write_copy(self._file, self._options, self._catalog, delta, vectors, self._vector_tables, meta, times.now())
-            files.put_in_place(beside(self._file, NEXT), self._file)
+            self._take_place(beside(self._file, NEXT))
         self._lock.note_file()
         self._say_open()
 
@@ -118,7 +118,7 @@ class StoreChanges(LiveFile):
         if self._stored_nodes() or self._anything_to_carry():
             self._build(delta, self._connection, changed, keep_code, size=old + new)
             with self._gate.exclusive(BUSY_S), self._reopened({}):
-                files.put_in_place(beside(self._file, NEXT), self._file)
+                self._take_place(beside(self._file, NEXT))
         else:
             unused = (
                 (self._meta[GENERATION], self._meta[CHECKPOINT]) == ("0", "0") and not self._vector_tables and KNOWLEDGE not in self._meta
@@ -126,7 +126,7 @@ class StoreChanges(LiveFile):
             # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
             with self._gate.exclusive(BUSY_S), self._reopened({}):
                 self._build(delta, None, changed, keep_code, size=new, onto_copy=unused)
-                files.put_in_place(beside(self._file, NEXT), self._file)
+                self._take_place(beside(self._file, NEXT))
         self._lock.note_file()
         self._compact_bytes = files.size_of(self._file)
         self._say_open()
@@ -164,7 +164,7 @@ class StoreChanges(LiveFile):
             database.abandon()
             raise
         with self._gate.exclusive(BUSY_S), self._reopened({}):
-            files.put_in_place(new, self._file)
+            self._take_place(new)
         self._lock.note_file()
         self._compact_bytes = files.size_of(self._file)
         self._say_open()

@@ -371,6 +371,7 @@ class LiveFile:
     @contextmanager
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
         """The file up to date and closed inside, open again after, whatever happens; the caller holds the gate."""
+        self._expect_in_place()  # whoever rebuilds it may have written for minutes
         with self._on_the_live_file(gated=True):
             self._put_meta(meta)
             self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process when it fails
@@ -378,8 +379,18 @@ class LiveFile:
         try:
             yield
         finally:
-            files.remove(beside(self._file, NEXT))
+            if self._in_place:
+                files.remove(beside(self._file, NEXT))
             self._open_again()
+
+    def _take_place(self, new: Path) -> None:
+        """Let a new file take the place of this one, unless the folder is another one by now; inside `_reopened`.
+
+        Raises:
+            StoreClosedError: the folder was moved, deleted or replaced.
+        """
+        self._expect_in_place()
+        files.put_in_place(new, self._file)
 
     def _open_again(self) -> None:
         self._lost = True

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from graphmem.errors import DatabaseDamagedError, StoreBusyError, StoreClosedError
-from graphmem.store import open_store
+from graphmem.store import changing, open_store
+from graphmem.store.building import build
 from graphmem.store.lock import read_record
 
 
@@ -161,3 +162,24 @@ def test_closing_it_writes_nothing_where_its_folder_was(store, world, path, open
     store.close()
     assert list(path.parent.iterdir()) == []
     assert open_at(there / path.name).meta() == {"colour": "red"}
+
+
+@pytest.mark.parametrize("rebuild", ["first", "full"])
+def test_a_rebuild_during_which_its_folder_is_moved_takes_no_place_there(store, world, path, open_at, monkeypatch, rebuild):
+    if rebuild == "full":
+        store.apply(world.full())
+    there = path.parent.with_name(f"{path.parent.name}-moved")
+
+    def built(*arguments, **options):
+        build(*arguments, **options)
+        path.parent.rename(there)
+        path.parent.mkdir()  # of another project by now, which is being rebuilt, too
+        (path.parent / "graph.db.next").write_text("of another")
+
+    monkeypatch.setattr(changing, "build", built)
+    with pytest.raises(StoreClosedError, match="was moved or deleted"):
+        store.replace(world.full()) if rebuild == "full" else store.apply(world.full())
+    store.close()
+    assert [one.name for one in path.parent.iterdir()] == ["graph.db.next"]
+    assert (path.parent / "graph.db.next").read_text() == "of another"
+    assert open_at(there / path.name).generation() == (1 if rebuild == "full" else 0)
