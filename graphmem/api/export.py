@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -15,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from graphmem.api.context import Door
 from graphmem.api.security import refusal
 from graphmem.errors import GraphMemError, LimitError
+from graphmem.reports.exporting import jsonl
 from graphmem.security.access import ACCESS, guarded
 
 T = TypeVar("T")
@@ -74,4 +74,4 @@ async def _in_thread(door: Door, read: Callable[[], T]) -> T:
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> bytes:
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in islice(rows, ROWS))
+    return "".join(jsonl(islice(rows, ROWS))).encode()

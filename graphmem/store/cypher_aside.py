@@ -127,7 +127,7 @@ class CypherAside:
         said = str(answer["message"])
         errors: dict[str, GraphMemError] = {
             "time": late,
-            "memory": LimitError("the query wants more memory than one may have; ask for less", limit="cypher_memory"),
+            "memory": LimitError("the query wants more memory than one may have; ask for less", limit="cypher_memory", reason=said),
             "bytes": LimitError(
                 f"the answer has more than {MOST_BYTES:,} bytes; ask for fewer rows or columns", limit="cypher_bytes", allowed=MOST_BYTES
             ),

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -379,12 +380,18 @@ def test_a_server_and_its_log_say_nothing_that_steers(world: World, environ: dic
     try:
         assert server.stdout is not None
         said = [server.stdout.readline() for _ in range(3)]
+        address = re.search(rb"http://\S+(?=/)", said[2])
+        assert address is not None, said
+        with urllib.request.urlopen(address.group().decode() + "/export.jsonl", timeout=60) as answer:
+            exported = answer.read().decode("utf-8")
     finally:
         server.terminate()
         out, err = server.communicate(timeout=60)
     for stream in (b"".join(said) + out, err):
         expect_inert(stream.decode("utf-8"), "serve")
     assert b"mject" in b"".join(said)
+    expect_inert(exported, "/export.jsonl")
+    assert TURNED in {json.loads(line).get("path") for line in exported.splitlines()}, "it is read as it was meant"
 
 
 def test_escapes_of_json_give_back_what_they_stand_for() -> None:
