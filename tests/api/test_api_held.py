@@ -89,26 +89,36 @@ class Held:
         return sum(one.startswith("socket:") for one in self.descriptors())
 
 
-@pytest.fixture
-def held(tmp_path) -> Iterator[Callable[..., Held]]:
-    started: list[subprocess.Popen[str]] = []
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Held]]:
+    """held(**limits): the server with these limits, one for all tests. Each ends properly after all they did to it."""
+    started: dict[str, Held] = {}
+    said = tmp_path_factory.mktemp("said")
 
     def start(**limits: float) -> Held:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(tmp_path / "index"), json.dumps(limits)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (NOFILE, NOFILE)),
-        )
-        started.append(process)
-        return Held(process)
+        key = json.dumps(limits, sort_keys=True)
+        if key not in started:
+            with (said / f"{len(started)}").open("w") as stderr:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", PROGRAM, str(tmp_path_factory.mktemp("held") / "index"), key],
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    text=True,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (NOFILE, NOFILE)),
+                )
+            started[key] = Held(process)
+        return started[key]
 
     yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=30)
+    for one in started.values():
+        one.process.send_signal(signal.SIGTERM)
+    try:
+        assert [one.process.wait(60) for one in started.values()] == [0] * len(started)
+    finally:
+        for one in started.values():
+            one.process.kill()
+            one.process.communicate()
+    assert not [text for path in sorted(said.iterdir()) if "Traceback" in (text := path.read_text())]
 
 
 def all_of(connection: socket.socket) -> bytes:
@@ -143,10 +153,6 @@ def test_more_connections_than_descriptors_leave_the_server_to_others(held, kind
         time.sleep(0.02)
     assert server.sockets() <= before
     assert server.answers()
-    server.process.send_signal(signal.SIGTERM)
-    _, said = server.process.communicate(timeout=30)
-    assert server.process.returncode == 0
-    assert "Traceback" not in said, said
 
 
 @pytest.mark.parametrize(
@@ -171,11 +177,14 @@ def test_who_does_not_send_the_rest_in_time_is_ended_and_told(held, sent, status
 
 
 def test_a_websocket_that_says_nothing_is_closed_in_the_time_for_headers(held):
-    server = held(header_seconds=0.5)
+    server = held(header_seconds=0.5, body_seconds=0.5)
     with contextlib.closing(server.connect(UPGRADE + b"\r\n")) as connection:
-        said = all_of(connection)
+        said = connection.recv(65_536)
         assert status(said) == 101
-        assert b"initialisation timeout" in said
+        while b"initialisation timeout" not in said:  # in the frame that closes it, which is not answered here
+            piece = connection.recv(65_536)
+            assert piece, said
+            said += piece
 
 
 @pytest.mark.parametrize(
@@ -281,9 +290,7 @@ def test_who_goes_away_in_the_middle_of_a_body_leaves_no_traceback(held):
     server = held()
     for _ in range(5):
         server.connect(KINDS["half bodies"]).close()
-    assert server.answers()
-    server.process.send_signal(signal.SIGTERM)
-    assert "Traceback" not in server.process.communicate(timeout=30)[1]
+    assert server.answers()  # what it wrote to standard error is looked at when it ends
 
 
 def test_the_limits_are_what_the_documentation_says():
