@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence import coverage, scip, trace
-from graphmem.model import Diagnostic
+from graphmem.model import Diagnostic, stable_id
 from graphmem.runtime.faults import CODE, fault
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Inbox:
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Read every waiting file into the sidecar, in the order of their names, and say what could not be used."""
+        """Read every waiting file into the sidecar, the oldest first, and say what could not be used."""
         notes: list[Diagnostic] = []
         self._taken = []
         for path in self._waiting():
@@ -72,7 +72,8 @@ class Inbox:
     def _waiting(self) -> list[Path]:
         if not self._folder.is_dir():
             return []
-        return sorted(path for path in self._folder.iterdir() if path.suffix in READERS and path.name != path.suffix)
+        found = [path for path in self._folder.iterdir() if path.suffix in READERS and path.name != path.suffix]
+        return sorted(found, key=lambda path: (path.lstat().st_mtime_ns, path.name))
 
 
 class Reader(NamedTuple):
@@ -114,6 +115,7 @@ def put(file: Path, suffix: str, folder: Path) -> None:
     """
     READERS[suffix].check(file)
     inbox = prepared(folder)
-    draft = inbox / f"{file.stem}.part"
+    name = f"{file.stem or 'given'}-{stable_id(str(file.resolve().parent))[:8]}"  # tools give their files the same name everywhere
+    draft = inbox / f"{name}.part"
     shutil.copy2(file, draft)  # with its time, which says what coverage was measured on
-    draft.replace(inbox / f"{file.stem or 'given'}{suffix}")
+    draft.replace(inbox / f"{name}{suffix}")

@@ -1,79 +1,144 @@
-"""SCIP indexers that are installed, as a table, and how each is run."""
+"""Programs that write SCIP indexes: which fit a project, which are installed, and how each is run.
+
+What is known of each program is in `indexers.toml` beside this file.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from graphmem.errors import EvidenceError
 
 TIMEOUT_S: Final = 3600
-_PASSED_OVER: Final = ("node_modules", "site-packages", "venv", "__pycache__")
+MAX_PROJECTS: Final = 500  # folders that are named to one program
+_PASSED_OVER: Final = ("node_modules", "site-packages", "venv", "__pycache__", "target", "vendor")
 
 
 class Indexer(NamedTuple):
-    """A program that writes a SCIP index."""
+    """A program that writes a SCIP index; the fields are explained in `indexers.toml`."""
 
     program: str  # on PATH
-    endings: tuple[str, ...]  # of the files it reads
-    arguments: tuple[str, ...]  # {name} and {output} are filled in; run in the project's root
+    endings: tuple[str, ...]
+    arguments: tuple[str, ...]
     install: str
+    needs: tuple[str, ...]
+    without: Mapping[str, Sequence[str]]
+    projects: str
+    leaves: tuple[str, ...]
+
+    @property
+    def how_to_install(self) -> str:
+        """What to tell a person who does not have it."""
+        return self.install if self.install.startswith("download") else f"install it with `{self.install}`"
 
 
-INDEXERS: Final = (
-    Indexer(
-        "scip-python",
-        (".py",),
-        ("index", ".", "--project-name", "{name}", "--project-version", "0", "--output", "{output}"),
-        "npm install -g @sourcegraph/scip-python",
-    ),
-    Indexer(
-        "scip-typescript",
-        (".ts", ".tsx"),
-        ("index", "--infer-tsconfig", "--output", "{output}"),
-        "npm install -g @sourcegraph/scip-typescript",
-    ),
-)
+class Fitting(NamedTuple):
+    """A program that could read files of a project."""
+
+    indexer: Indexer
+    files: int  # of its endings
+    found: str  # where it is installed; "" when it is not
+    needed: str  # the file of the root that it works from; "" when it needs none
+    missing: tuple[str, ...]  # patterns of which the root has none
 
 
-def run_installed(root: Path, folder: Path) -> list[Path]:
-    """Run every installed indexer that has files to read here.
+class Ran(NamedTuple):
+    """What running the programs gave."""
+
+    indexes: list[Path]
+    notes: list[str]  # which were not run, or failed, and what to do
+
+
+@cache
+def indexers() -> tuple[Indexer, ...]:
+    """The table of all programs."""
+    rows = tomllib.loads((files("graphmem.evidence") / "indexers.toml").read_text("utf-8"))
+    return tuple(
+        Indexer(
+            name,
+            tuple(row["endings"]),
+            tuple(row["arguments"]),
+            row["install"],
+            tuple(row.get("needs", ())),
+            row.get("without", {}),
+            row.get("projects", ""),
+            tuple(row.get("leaves", ())),
+        )
+        for name, row in rows.items()
+    )
+
+
+def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
+    """The programs for the files of a project, in the order of the table.
+
+    Args:
+        root: of the project.
+        names: of its files, with or without folders.
+    """
+    count = Counter(os.path.splitext(name)[1] for name in names)  # noqa: PTH122 - of very many names
+    found = []
+    for one in indexers():
+        own = sum(count[ending] for ending in one.endings)
+        if own:
+            needed = next((path for pattern in one.needs for path in sorted(root.glob(pattern))), None)
+            missing = one.needs if needed is None else ()
+            name = needed.relative_to(root).as_posix() if needed is not None else ""
+            found.append(Fitting(one, own, shutil.which(one.program) or "", name, missing))
+    return found
+
+
+def run_installed(root: Path, folder: Path) -> Ran:
+    """Run every installed program that has files to read here; one that fails leaves the others.
 
     Args:
         root: of the project.
         folder: where the indexes go.
 
     Raises:
-        EvidenceError: none is installed that could read this project, or one failed; its last words are in the sentence.
+        EvidenceError: not one index was made; the sentence says why for each program.
     """
-    present = _endings(root, {ending for one in INDEXERS for ending in one.endings})
-    fitting = [one for one in INDEXERS if not present.isdisjoint(one.endings)]
-    programs = [(one, found) for one in fitting if (found := shutil.which(one.program)) is not None]
-    if not programs:
-        advice = " or ".join(f"`{one.install}`" for one in fitting or INDEXERS)
+    indexes, notes = [], []
+    for one in fitting(root, _names(root)):
+        name = one.indexer.program
+        if one.missing:
+            notes.append(f"{name} needs one of {', '.join(one.missing)} in {root.name}, which has none; run it your way, then --scip FILE")
+        elif not one.found:
+            notes.append(f"{name} is not installed, so nothing checks {one.files:,} files; {one.indexer.how_to_install}")
+        else:
+            try:
+                indexes.append(_run(one, root, folder))
+            except EvidenceError as error:
+                notes.append(error.message)
+    if not indexes:
+        reasons = "; ".join(notes or ["no known indexer reads files of this project, name an index with --scip FILE"])
         raise EvidenceError(
-            f"no SCIP indexer for this project is on PATH; install one with {advice}, or name an index with --scip FILE",
+            f"no SCIP index was made: {reasons}",
             path=str(root),
             reason="no indexer",
         )
-    return [_run(one, program, root, folder) for one, program in programs]
+    return Ran(indexes, notes)
 
 
-def _run(indexer: Indexer, program: str, root: Path, folder: Path) -> Path:
+def _run(one: Fitting, root: Path, folder: Path) -> Path:
+    indexer = one.indexer
     output = folder / f"{indexer.program}.scip"
-    filled = {"name": root.name or "project", "output": str(output)}
+    filled = {"name": root.name or "project", "output": str(output), "needed": one.needed}
+    arguments = [argument.format(**filled) for argument in indexer.arguments]
+    arguments += [argument for name, more in indexer.without.items() if not (root / name).exists() for argument in more]
+    arguments += _projects(root, indexer.projects)
+    new = [root / name for name in indexer.leaves if not (root / name).exists()]
     try:
         done = subprocess.run(
-            [program, *(argument.format(**filled) for argument in indexer.arguments)],
-            cwd=root,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT_S,
-            check=False,
+            [one.found, *arguments], cwd=root, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
         raise EvidenceError(
@@ -81,31 +146,43 @@ def _run(indexer: Indexer, program: str, root: Path, folder: Path) -> Path:
             path=str(root),
             reason="timeout",
         ) from None
+    except OSError as error:
+        raise EvidenceError(
+            f"{indexer.program} cannot be started: {error.strerror}; {indexer.how_to_install}", path=str(root), reason="unreadable"
+        ) from error
+    finally:
+        for path in new:
+            path.unlink(missing_ok=True)
     if done.returncode or not output.is_file():
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise EvidenceError(
-            f"{indexer.program} failed: {said[-1] if said else f'exit code {done.returncode}'}; run it yourself to see more",
+            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run it yourself to see more, "
+            f"or {indexer.how_to_install}",
             path=str(root),
             reason="indexer failed",
         )
     return output
 
 
-def _endings(root: Path, wanted: set[str]) -> set[str]:
-    """Which of these endings files of a project have."""
-    found: set[str] = set()
-    for name in _names(root):
-        found.update(ending for ending in wanted - found if name.endswith(ending))
-        if found == wanted:
-            break
-    return found
+def _telling(said: Sequence[str]) -> str:
+    """Of what a program said the first line about an error, else the last line."""
+    return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
+
+
+def _projects(root: Path, marker: str) -> list[str]:
+    """The folders that have a file, where the root has none."""
+    if not marker or (root / marker).exists():
+        return []
+    found = [Path(at).relative_to(root).as_posix() for at, _, names in _walk(root) if marker in names]
+    return found[:MAX_PROJECTS]
 
 
 def _names(root: Path) -> Iterator[str]:
-    for _, folders, files in os.walk(root):
-        folders[:] = _kept(folders)
-        yield from files
+    for _, _, names in _walk(root):
+        yield from names
 
 
-def _kept(folders: Sequence[str]) -> list[str]:
-    return sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    for at, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+        yield at, folders, names

@@ -1,8 +1,9 @@
 """Outside evidence joined to what resolution found, file by file: the one place where the two meet.
 
-What holds today is a function of two things alone, the kept observations and the definitions of the tree. An
-observation holds while its subject's body is the one that was seen and the other end still exists. So a fresh
-index and any sequence of incremental ones over the same tree and the same observations give the same edges.
+What holds today is a function of two things alone, the kept observations and the definitions of the tree. An observation
+holds while its subject's body is the one that was seen and the other end still exists; an indexer's, while both bodies are
+those it read. So a fresh index and any sequence of incremental ones over the same tree and the same observations give the
+same edges.
 """
 
 from __future__ import annotations
@@ -62,7 +63,12 @@ class Outside:
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
     def update(
-        self, resolver: Resolver, touched: Collection[str], mark: str, has_symbol: Callable[[str], bool], with_evidence: Iterable[str]
+        self,
+        resolver: Resolver,
+        touched: Collection[str],
+        mark: str,
+        body_before: Callable[[str], str | None],
+        with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
         """Take in what came, and say which files' edges may be different because of evidence.
 
@@ -70,7 +76,7 @@ class Outside:
             resolver: knows the tree as it is now.
             touched: files that are new, changed or gone.
             mark: of the evidence the graph holds.
-            has_symbol: whether the graph, as it was before this run, has a symbol of this id.
+            body_before: hash of the body of a symbol, by id, in the graph before this run; None when it has none.
             with_evidence: files the graph has outside edges of; asked only when the evidence it was made with is lost.
 
         Returns:
@@ -86,7 +92,7 @@ class Outside:
         flipped = {
             number
             for number, place in self._sidecar.ends_at(touched).items()
-            if has_symbol(self._id(number)) != (self._definition(place) is not None)
+            if self._state(number, body_before(self._id(number))) != self._state(number, self._body(place))
         }
         if flipped:
             changed |= self._sidecar.subjects_of(flipped)
@@ -119,6 +125,15 @@ class Outside:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
             self._loaded = mark
 
+    def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
+        """What an observation asks of its other end: whether it exists, and whether its body is the one that was seen."""
+        return body is not None, body == self._ends[number].body_hash
+
+    def _body(self, place: Place) -> str | None:
+        """Hash of the body of the definition at a place today; None when there is none."""
+        found = self._definition(place)
+        return found.body_hash if found is not None else None
+
     def _merge(
         self,
         kept: Kept,
@@ -141,15 +156,16 @@ class Outside:
         for number, offset in kept.seen:
             sites.setdefault(number, set()).update(() if offset == NO_SITE else (min(definition.start_line + offset, definition.end_line),))
         for number, lines in sites.items():
-            if self._definition(self._ends[number].place) is None:
+            exists, is_same = self._state(number, self._body(self._ends[number].place))
+            if not exists or (rule == "scip" and not is_same):
                 continue
             key = (kept.kind, src, self._id(number))
             known = edges.get(key)
             if rule == "scip":
                 name = self._ends[number].qualname.rpartition(".")[2]
                 settled.update((src, name, line) for line in lines)
-            if known is None and kept.kind not in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS):
-                continue  # an indexer raises what is there of other kinds, it says nothing new of them
+            if known is None and not lines and rule == "scip":
+                lines.add(definition.name_line)  # a relationship of two definitions stands where the first is named
             edges[key] = _raised(known, key, rule, lines, is_first=rank <= ranks.get(key, rank))
             ranks[key] = min(rank, ranks.get(key, rank))
 

@@ -1,15 +1,23 @@
-"""The part of SCIP's protocol buffers that is read here, as descriptors made in code.
+"""SCIP files: the part of the protocol buffers that is read here, one document at a time.
 
-Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0); fields that are not
-named are kept unread. Nothing is generated, so nothing depends on the version of a compiler.
+Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0). Unnamed fields are skipped.
+The messages are descriptors made in code, so nothing depends on the version of a compiler. An index can be larger than memory:
+the outer message is walked by hand, and each document is parsed when it is asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
 
-_SCALARS: Final = {"string": 9, "int32": 5, "enum": 5, "message": 11}  # an open enum has the wire format of int32
+from graphmem.errors import EvidenceError
+
+MAX_BYTES: Final = 8 << 30
+MAX_DOCUMENT_BYTES: Final = 64 << 20
+
+_SCALARS: Final = {"string": 9, "int32": 5, "enum": 5, "bool": 8, "message": 11}  # an open enum has the wire format of int32
 _OPTIONAL, _REPEATED = 1, 3
 
 _MESSAGES: Final[dict[str, tuple[tuple[str, int, str, bool], ...]]] = {
@@ -19,11 +27,19 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str, bool], ...]]] = {
         ("range", 1, "int32", True),  # line, start column[, end line], end column; all from 0
         ("symbol", 2, "string", False),
         ("symbol_roles", 3, "int32", False),
+        ("enclosing_range", 7, "int32", True),  # of a definition: from its first line to its last
+    ),
+    "Relationship": (("symbol", 1, "string", False), ("is_implementation", 3, "bool", False)),
+    "SymbolInformation": (
+        ("symbol", 1, "string", False),
+        ("relationships", 4, ".scip.Relationship", True),
+        ("display_name", 6, "string", False),
     ),
     "Document": (
         ("relative_path", 1, "string", False),
         ("occurrences", 2, ".scip.Occurrence", True),
-        ("language", 4, "string", False),
+        ("symbols", 3, ".scip.SymbolInformation", True),
+        ("text", 5, "string", False),
         ("position_encoding", 6, "enum", False),
     ),
     "Index": (("metadata", 1, ".scip.Metadata", False), ("documents", 2, ".scip.Document", True)),
@@ -32,6 +48,92 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str, bool], ...]]] = {
 
 DEFINITION: Final = 1  # bit of `symbol_roles`
 UTF8, UTF16, UTF32 = 1, 2, 3  # `position_encoding`; 0 is not said
+_METADATA, _DOCUMENT = 1, 2  # fields of Index
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; groups are not among them
+_WIDTHS: Final = {_FIXED64: 8, _FIXED32: 4}
+
+
+class Frame(NamedTuple):
+    """Where one document stands in the file."""
+
+    start: int
+    length: int
+
+
+class ScipFile:
+    """An index on disk whose outer shape is whole.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        metadata: its `Metadata` message.
+        frames: its documents, in order.
+
+    Raises:
+        EvidenceError: it cannot be read, is cut or damaged, is too large, or is not an index.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.metadata: Any = None
+        self.frames: list[Frame] = []
+        if path.exists() and not path.is_file():
+            raise EvidenceError(f"{path} is not a file; name the one that the indexer wrote", path=str(path), reason="unreadable")
+        try:
+            with path.open("rb") as file:
+                self._walk(file, path.stat().st_size)
+        except OSError as error:
+            raise self._unreadable(error) from error
+        if self.metadata is None or not self.frames:
+            raise EvidenceError(f"{path} holds no documents; make it again with its indexer", path=str(path), reason="empty")
+
+    def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
+        """Parsed documents; None for one that is damaged.
+
+        Raises:
+            EvidenceError: the file cannot be read any more.
+        """
+        try:
+            with self.path.open("rb") as file:
+                for frame in frames:
+                    file.seek(frame.start)
+                    yield frame, _parsed("Document", file.read(frame.length))
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _walk(self, file: BinaryIO, size: int) -> None:
+        if size > MAX_BYTES:
+            raise EvidenceError(
+                f"{self.path} has {size >> 20:,} MB, an index may have {MAX_BYTES >> 20:,}; make one for each part of the project",
+                path=str(self.path),
+                reason="too large",
+            )
+        at = 0
+        while at < size:
+            file.seek(at)
+            number, wire = divmod(_varint(file), 8)
+            length = _varint(file) if wire in (_VARINT, _BYTES) else _WIDTHS.get(wire, -1)
+            start = file.tell()
+            if wire == _VARINT:
+                length = 0
+            at = start + length
+            if length < 0 or number < 1 or at > size:
+                raise self._damaged()
+            if number == _DOCUMENT and wire == _BYTES:
+                self.frames.append(Frame(start, length))
+            elif number == _METADATA and wire == _BYTES and self.metadata is None:
+                self.metadata = _parsed("Metadata", file.read(min(length, MAX_DOCUMENT_BYTES)))
+                if self.metadata is None:
+                    raise self._damaged()
+
+    def _damaged(self) -> EvidenceError:
+        return EvidenceError(
+            f"{self.path} is not a SCIP index, or was cut; make it again with its indexer", path=str(self.path), reason="damaged"
+        )
+
+    def _unreadable(self, error: OSError) -> EvidenceError:
+        return EvidenceError(f"{self.path} cannot be read: {error.strerror}; name the file again", path=str(self.path), reason="unreadable")
 
 
 @cache
@@ -54,3 +156,28 @@ def message_class(name: str) -> Any:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"scip.{name}"))
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    """A message; None when its bytes are damaged."""
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
+
+    made = message_class(name)()
+    try:
+        made.ParseFromString(data)
+    except DecodeError:
+        return None
+    return made
+
+
+def _varint(file: BinaryIO) -> int:
+    """A number of the wire format; -1 where it does not end."""
+    value = 0
+    for shift in range(0, 70, 7):
+        one = file.read(1)
+        if not one:
+            return -1
+        value |= (one[0] & 127) << shift
+        if one[0] < 128:
+            return value
+    return -1

@@ -32,11 +32,12 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     there = {number for number, found in now.items() if found is not None}
     judged: set[str] = set()
     steps: dict[str, tuple[int, int]] = {}
-    for kind in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.TESTS):
+    for kind in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.OVERRIDES, EdgeKind.TESTS):
         for kept in sidecar.of_kind(kind):
             seen = {number for number, _ in kept.seen}
             counted, holding = steps.get(kept.rule, (0, 0))
-            steps[kept.rule] = (counted + len(seen), holding + (len(seen & there) if kept.subject in unchanged else 0))
+            lasting = unchanged if kept.rule == "scip" else there
+            steps[kept.rule] = (counted + len(seen), holding + (len(seen & lasting) if kept.subject in unchanged else 0))
             if kind == EdgeKind.TESTS and kept.runs and kept.subject in unchanged and seen <= unchanged:
                 judged.add(ids[kept.subject])
     return Held(frozenset(judged), dict(sorted(steps.items())))

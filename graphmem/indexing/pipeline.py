@@ -362,7 +362,12 @@ class Indexer:
         with meter.stage("evidence"):
             graph = self._projections.graph
             begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
-            paths, said = self._outside.update(resolver, touched, mark, lambda id_: id_ in graph().index_of, begun)
+
+            def body_before(id_: str) -> str | None:
+                at = graph().index_of.get(id_)
+                return graph().body_hash(at) if at is not None else None
+
+            paths, said = self._outside.update(resolver, touched, mark, body_before, begun)
             notes.extend(said)
         return paths
 

@@ -89,7 +89,7 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
         said: dict[tuple[int, str], list[int]] = {}
         for number, offset in kept.seen:
             meant = node_of(number)
-            if meant is not None:
+            if meant is not None and view.body_hash(meant) == ends[number].body_hash:
                 said.setdefault((int(view.start_line[subject]) + offset, view.name(meant)), []).append(meant)
         for edge in view.out_edges(subject, CALLS).tolist():
             other = int(view.dst[edge])
@@ -97,7 +97,7 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
                 continue  # an override is a further target, no other one
             for line in view.lines_of(edge):
                 named = said.get((line, view.name(other)))
-                if named and other not in named:
+                if named and other not in named and not any(_are_twins(view, other, one) for one in named):
                     found.append(
                         {
                             "path": view.path(subject),
@@ -111,9 +111,14 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
     return sorted(found, key=lambda one: (one["path"], one["line"], one["graphmem"]))
 
 
+def _are_twins(view: GraphView, one: int, other: int) -> bool:
+    """Whether two nodes are overloads or parts of one definition, which an indexer gives one symbol."""
+    return view.path(one) == view.path(other) and view.qualname(one) == view.qualname(other)
+
+
 def leave(
     data_dir: Path, root: Path | None, scip_files: Sequence[str] = (), runtime: Sequence[Path] = (), measured: Sequence[Path] = ()
-) -> None:
+) -> list[str]:
     """Check outside files and leave them for the next index run, whichever process makes it.
 
     Args:
@@ -123,17 +128,24 @@ def leave(
         runtime: traces of `pytest --graphmem`.
         measured: coverage.py's data files with contexts.
 
+    Returns:
+        Which indexers of the project were not run, or failed, and what to do.
+
     Raises:
-        EvidenceError: one is not what it should be, or no indexer is installed; nothing is left of that one.
+        EvidenceError: one is not what it should be, or no indexer made an index; nothing is left of that one.
     """
+    notes: list[str] = []
     for name in scip_files:
         if name != AUTO:
             inbox.put(Path(name), scip.SUFFIX, data_dir)
             continue
         with tempfile.TemporaryDirectory(prefix="graphmem-scip-") as folder:
-            for made in indexers.run_installed(root or Path.cwd(), Path(folder)):
+            ran = indexers.run_installed(root or Path.cwd(), Path(folder))
+            notes += ran.notes
+            for made in ran.indexes:
                 inbox.put(made, scip.SUFFIX, data_dir)
     for path in runtime:
         inbox.put(path, trace.SUFFIX, data_dir)
     for path in measured:
         inbox.put(path, coverage.SUFFIX, data_dir)
+    return notes

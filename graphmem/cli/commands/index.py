@@ -33,7 +33,7 @@ def index(
         typer.Option(
             "--scip",
             metavar="FILE|auto",
-            help="Take in a SCIP index; auto: run the indexers on PATH (repeatable).",
+            help="Take in a SCIP index; auto: run the indexers on PATH and name the missing ones (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
@@ -70,7 +70,8 @@ def index(
     if scip or runtime or coverage:
         from graphmem.project.outside_evidence import leave
 
-        leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ())
+        for note in leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ()):
+            here.output.note((note, "dim"))
     here.interrupted = "; the previous index is as it was"
     with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
         run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)

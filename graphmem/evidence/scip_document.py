@@ -1,0 +1,204 @@
+"""One document of a SCIP index beside what parsing knows of its file."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
+from graphmem.evidence.scip_places import Place, Places
+from graphmem.evidence.scip_symbols import bare, spells
+from graphmem.model import EdgeKind
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SUPER, Definition, FileFacts, Reference
+
+MAX_TWINS: Final = 64  # definitions of one symbol that are told apart; overloads and reopened classes have a few
+
+_KINDS: Final = {
+    "call": EdgeKind.CALLS,
+    "decorate": EdgeKind.CALLS,
+    "jsx": EdgeKind.CALLS,
+    "raise": EdgeKind.CALLS,
+    "read": EdgeKind.REFERENCES,
+    "write": EdgeKind.REFERENCES,
+}
+_FUNCTIONS: Final = ("function", "method")
+_CLASSES: Final = ("class", "interface", "enum", "type")
+_WORDS: Final = {SELF: "this", SUPER: "super"}
+
+
+class Meant(NamedTuple):
+    """A definition that a symbol stands for."""
+
+    end: End
+    definition: Definition
+
+
+Definitions = dict[str, list[Meant]]
+"""By symbol; a local one has the path of its document before it."""
+
+
+class Document:
+    """One document of an index beside the facts of its file.
+
+    Args:
+        raw: the message.
+        path: of the file, from the root.
+        facts: what parsing knows of it.
+        lines: its text.
+    """
+
+    def __init__(self, raw: Any, path: str, facts: FileFacts, lines: Sequence[str]) -> None:
+        self.path = path
+        self._facts = facts
+        self._raw = raw
+        self._places = Places(raw, path, lines)
+        self.fit = self._places.fit()
+        self._references: dict[str, list[Reference]] = {}
+        self._reaches: dict[str, list[int]] = {}  # by name: the last line that its uses up to each one reach
+
+    def define(self, definitions: Definitions) -> None:
+        """Add what is defined here and parsing knows too."""
+        known: dict[tuple[int, int, str], Definition] = {}
+        last: dict[int, list[Definition]] = {}
+        for one in self._facts.definitions[1:]:
+            known[one.name_line, one.name_column, one.name] = one
+            last.setdefault(one.end_line, []).append(one)
+        for place in self._places.definitions():
+            if place.symbol.is_module:
+                continue
+            found = _found(place, known) or _around(place, last.get(place.last_line, ()))
+            if found is not None:
+                twins = definitions.setdefault(place.key, [])
+                meant = Meant(self._end(found), found)
+                if len(twins) < MAX_TWINS and meant not in twins:
+                    twins.append(meant)
+
+    def observations(self, definitions: Definitions) -> list[Observation]:
+        """What is used here, by kind and user."""
+        found: dict[tuple[str, int], set[Seen]] = {}
+        aliases = {one.alias for one in self._facts.imports if one.alias}
+        for use in self._facts.references:
+            if use.kind in _KINDS:
+                self._references.setdefault(_name_of(self._facts, use), []).append(use)
+        for place in self._places.uses(definitions):
+            meant = _meant(place, definitions, aliases)
+            reference = self._reference(place) if meant else None
+            if reference is None:
+                continue
+            offset = reference.line - self._facts.definitions[reference.scope].start_line
+            for one in meant:
+                found.setdefault((_kind(reference, place, one.definition), reference.scope), set()).add(Seen(one.end, offset))
+        observations = [
+            Observation("scip", kind, self._end(self._facts.definitions[scope]), tuple(sorted(seen)))
+            for (kind, scope), seen in sorted(found.items())
+        ]
+        return observations + self._related(definitions)
+
+    def _related(self, definitions: Definitions) -> list[Observation]:
+        """What is implemented or overridden here, as the relationships of its symbols say."""
+        found: dict[tuple[str, End], set[Seen]] = {}
+        for information in self._raw.symbols:
+            for own in self._own(information.symbol, definitions) if information.relationships else ():
+                for relationship in information.relationships:
+                    for other in _chosen(definitions.get(relationship.symbol, ())) if relationship.is_implementation else ():
+                        kind = _relation(own.definition, other.definition)
+                        if kind is not None and other.end != own.end:
+                            found.setdefault((kind, own.end), set()).add(Seen(other.end, NO_SITE))
+        return [Observation("scip", kind, end, tuple(sorted(seen))) for (kind, end), seen in sorted(found.items())]
+
+    def _own(self, symbol: str, definitions: Definitions) -> list[Meant]:
+        return [one for one in _chosen(definitions.get(symbol, ())) if one.end.path == self.path]
+
+    def _reference(self, place: Place) -> Reference | None:
+        """The use of a name that stands at a place: the one that begins last, as calls hold their arguments."""
+        text = place.text if place.text in self._references else bare(place.text)
+        uses = self._references.get(text, [])
+        if text not in self._reaches:  # in order once, so that many places of one name take no square of their number
+            uses.reverse()  # of several at one place the first stays the one that is found
+            uses.sort(key=_begin)
+            self._reaches[text] = list(accumulate((one.end_line for one in uses), max))
+        reaches = self._reaches[text]
+        for at in range(bisect_right(uses, (place.line, place.column), key=_begin) - 1, -1, -1):
+            if reaches[at] < place.line:
+                return None
+            if uses[at].end_line >= place.line:
+                return uses[at]
+        return None
+
+    def _end(self, one: Definition) -> End:
+        return End(self.path, one.qualname, one.kind, one.ordinal, one.body_hash)
+
+
+def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
+    """The definition that parsing has at a place."""
+    found = known.get((place.line, place.column, place.text))
+    name = bare(place.text)
+    if found is None and name and name != place.text:
+        for column in (place.column, place.column + place.text.index(name)):
+            found = found or known.get((place.line, column, name))
+    return found
+
+
+def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
+    """The one definition of this name that ends where the index says, when its name stands elsewhere for parsing."""
+    named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
+    named = [one for one in named if one.start_line <= place.line <= one.end_line]
+    return named[0] if len(named) == 1 else None
+
+
+def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
+    """What a place stands for, when its text names that."""
+    found = _chosen(definitions.get(place.key, ()))
+    symbol = place.symbol
+    if not symbol.is_constructor:
+        return [one for one in found if _names(place, one.definition.name, aliases)]
+    if not found:  # nobody wrote it: its class is what is called
+        return [one for one in _chosen(definitions.get(symbol.owner_symbol, ())) if _names(place, one.definition.name, aliases)]
+    made = [one for one in _chosen(definitions.get(symbol.owner_symbol, ())) if place.text == one.definition.name]
+    return [*found, *made]
+
+
+def _names(place: Place, name: str, aliases: set[str]) -> bool:
+    if name in (place.text, bare(place.text)):
+        return True
+    return spells(place.symbol, name) and (place.text in aliases or spells(place.symbol, place.text))
+
+
+def _chosen(twins: Iterable[Meant]) -> list[Meant]:
+    """Of the definitions of one symbol the one that runs: with a body, and the last, as overloads stand before it."""
+    found = list(twins)
+    if len(found) < 2:
+        return found
+    if found[0].definition.kind not in _FUNCTIONS:
+        return found[:1]
+    return [max(found, key=lambda one: (one.definition.complexity > 0, one.end.path == found[0].end.path, one.definition.start_line))]
+
+
+def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
+    """What a use does with what it means."""
+    kind = _KINDS[reference.kind]
+    if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
+        return EdgeKind.REFERENCES  # `<html>` is an element, which declarations of types list
+    if kind == EdgeKind.REFERENCES and "property" in meant.modifiers and meant.kind in _FUNCTIONS:
+        return EdgeKind.CALLS  # reading it runs it
+    return kind
+
+
+def _relation(own: Definition, other: Definition) -> EdgeKind | None:
+    if own.kind in _FUNCTIONS and other.kind in _FUNCTIONS:
+        return EdgeKind.OVERRIDES
+    return EdgeKind.INHERITS if own.kind in _CLASSES and other.kind in _CLASSES else None
+
+
+def _begin(one: Reference) -> tuple[int, int]:
+    return one.line, one.column
+
+
+def _name_of(facts: FileFacts, reference: Reference) -> str:
+    """The name a use is written with; "" where it has none."""
+    term = facts.terms[reference.term]
+    if term[0] in (CALL, NEW):
+        term = facts.terms[term[1]]
+    return str(term[-1]) if term[0] in (NAME, ATTR) else _WORDS.get(term[0], "")

@@ -1,0 +1,154 @@
+"""Where a document of a SCIP index says that names stand, in characters of its file, and whether they do."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from graphmem.evidence import scip_format
+from graphmem.evidence.scip_symbols import Symbol, parsed, spells
+
+MATCHING: Final = 0.9
+"""Share of the places of a document that must fit the text; indexers name some things differently than the source."""
+
+_ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("utf-8", 1), scip_format.UTF32: ("utf-32-le", 4)}
+"""Encoding -> (codec, bytes of a unit), in the order in which they are tried where an index does not say."""
+
+
+class Fit(NamedTuple):
+    """How well a document agrees with the text it speaks of."""
+
+    right: int
+    wrong: int
+    example: str  # of what is wrong
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the text is the one that was indexed."""
+        return self.right >= MATCHING * (self.right + self.wrong)
+
+
+class Place(NamedTuple):
+    """One occurrence."""
+
+    key: str  # its symbol; that of a local one begins with the path
+    symbol: Symbol
+    text: str  # what stands there
+    line: int  # 1-based
+    column: int  # 0-based, in characters
+    is_definition: bool
+    last_line: int  # of the whole definition, 1-based; 0 when it is not said
+
+
+class Places:
+    """The occurrences of one document.
+
+    Args:
+        raw: the document's message.
+        path: of its file.
+        lines: of its file.
+    """
+
+    def __init__(self, raw: Any, path: str, lines: Sequence[str]) -> None:
+        self._raw = raw
+        self._path = path
+        self._lines = lines
+        self._shown = {one.symbol: one.display_name for one in raw.symbols if one.display_name}
+        self._encoding = raw.position_encoding
+
+    def fit(self) -> Fit:
+        """How well the places agree with the text; where the index does not say how it counts columns, as that fits best."""
+        if self._encoding in _ENCODINGS:
+            return self._fit()
+        tried = []
+        for encoding in list(_ENCODINGS)[:1] if all(line.isascii() for line in self._lines) else _ENCODINGS:
+            self._encoding = encoding
+            tried.append((self._fit(), encoding))
+        best, self._encoding = max(tried, key=lambda one: one[0].right - one[0].wrong)
+        return best
+
+    def definitions(self) -> Iterator[Place]:
+        """Where something is defined by a name that the text has; after `fit`."""
+        for occurrence in self._raw.occurrences:
+            if occurrence.symbol_roles & scip_format.DEFINITION:
+                place = self._place(occurrence)
+                if place is not None and self._judge(place, occurrence.symbol) is not False:
+                    yield place
+
+    def uses(self, known: Container[str]) -> Iterator[Place]:
+        """Where a symbol that is defined in the tree is used; after `fit`.
+
+        Args:
+            known: symbols, as `key` has them.
+        """
+        for occurrence in self._raw.occurrences:
+            if occurrence.symbol_roles & scip_format.DEFINITION:
+                continue
+            key = self._key(occurrence.symbol)
+            if key not in known and parsed(key).owner_symbol not in known:  # of a constructor that nobody wrote, its class is
+                continue
+            place = self._place(occurrence)
+            if place is not None and self._judge(place, occurrence.symbol) is not False:
+                yield place
+
+    def _key(self, symbol: str) -> str:
+        return f"{self._path}\n{symbol}" if symbol.startswith("local ") else symbol
+
+    def _fit(self) -> Fit:
+        right = wrong = 0
+        example = ""
+        for occurrence in self._raw.occurrences:
+            if occurrence.symbol.startswith("local ") and occurrence.symbol not in self._shown:
+                continue  # it has no name to compare
+            place = self._place(occurrence)
+            verdict = self._judge(place, occurrence.symbol) if place is not None else None
+            if place is not None and verdict is False:
+                wrong += 1
+                example = example or f"line {place.line:,} has {place.text[:40]!r} where {(place.symbol.name or 'a name')[:40]!r} is said"
+            right += verdict is True
+        return Fit(right, wrong, example)
+
+    def _place(self, occurrence: Any) -> Place | None:
+        """An occurrence in characters; None for one that names no text: an empty range, or one over several lines."""
+        span = occurrence.range
+        if len(span) not in (3, 4) or (len(span) == 4 and span[2] != span[0]):
+            return None
+        line, start, end = span[0], span[1], span[-1]
+        is_definition = bool(occurrence.symbol_roles & scip_format.DEFINITION)
+        if line < 0 or start < 0 or start >= end or (line >= len(self._lines) and not is_definition):
+            return None
+        text = self._lines[line] if line < len(self._lines) else ""
+        first, last = self._column(text, start), self._column(text, end)
+        around = list(occurrence.enclosing_range) if is_definition else []
+        last_line = around[-2 if len(around) == 4 else 0] + 1 if len(around) in (3, 4) else 0
+        return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
+
+    def _judge(self, place: Place, symbol: str) -> bool | None:
+        """Whether the text at a place is what the index was made of; None where nothing tells."""
+        if not place.text or self._cuts(place):
+            return False
+        if place.text == place.symbol.name:
+            return True
+        shown = self._shown.get(symbol, "")
+        if place.symbol.is_module or not (place.symbol.name or shown):
+            return None
+        if place.text == shown or spells(place.symbol, place.text):
+            return True
+        return False if place.is_definition else None  # a use may have another name, which an import or a `using` gave it
+
+    def _cuts(self, place: Place) -> bool:
+        """Whether a range begins or ends inside of a word, as those of another text do."""
+        line, first, last = self._lines[place.line - 1], place.column, place.column + len(place.text)
+        starts_inside = first > 0 and _is_word(line[first]) and _is_word(line[first - 1])
+        return starts_inside or (last < len(line) and _is_word(line[last]) and _is_word(line[last - 1]))
+
+    def _column(self, text: str, column: int) -> int:
+        """Characters before a column of a line, as the index counts."""
+        if self._encoding == scip_format.UTF32 or text.isascii():
+            return column
+        codec, width = _ENCODINGS[self._encoding]
+        return len(text.encode(codec, "surrogatepass")[: width * column].decode(codec, "ignore"))
+
+
+def _is_word(one: str) -> bool:
+    return one.isalnum() or one == "_"

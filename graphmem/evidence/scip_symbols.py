@@ -1,0 +1,112 @@
+"""SCIP symbols: their last descriptor, and how the same name is spelled in a source.
+
+A symbol is `scheme manager package version descriptors`, or `local id`. The descriptors are the path to a definition:
+`namespace/`, `type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Each tool
+spells some names otherwise than the source does; `spells` knows these conventions.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+LONGEST: Final = 1_000  # characters of a symbol that are looked at, from its end; longer ones are not names of programs
+NAMESPACE, TYPE, META, METHOD, LOCAL = "/", "#", ":", "()", "local"
+_HEADER: Final = re.compile(r"(?:(?:[^ ]|  )*+ ){4}")
+_NAME: Final = r"(?:`(?P<quoted{0}>(?:[^`]|``)*+)`|(?P<plain{0}>[^\s`/#.:!()\[\]]++))"
+_DESCRIPTOR: Final = re.compile(
+    rf"{_NAME.format(1)}(?P<suffix>\([^()]*+\)\.|[/#.:!])|\[{_NAME.format(2)}\]|\({_NAME.format(3)}\)",
+)
+_LAST: Final = re.compile(r"(?:(?<!`)`((?:[^`]|``)++)`|(?<![\w$+-])([\w$+-]++))(\([^()]*+\)\.|[#.:!/])$")
+_ACCESSOR: Final = re.compile(r"(?:<(?:get|set)>|(?:get|set)_)(.+)|(?:get|set|is)([A-Z].*)")
+_CONSTRUCTORS: Final = frozenset(
+    {"<constructor>", "<init>", "<clinit>", ".ctor", ".cctor", "__init__", "__construct", "initialize", "init"}
+)
+_CONSTRUCTOR_WORDS: Final = frozenset({"constructor", "init", "initialize", "new", "this", "self", "super", "base"})
+_MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, private names, PHP's variables
+
+
+class Symbol(NamedTuple):
+    """What the end of a symbol says."""
+
+    name: str  # "" where it has none
+    suffix: str  # NAMESPACE, TYPE, META, METHOD, LOCAL, or "." "!" "[]" "(parameter)"; "" where it cannot be read
+    owner: str  # name of the descriptor before
+    owner_symbol: str  # the symbol without its last descriptor; "" where it cannot be read
+
+    @property
+    def is_constructor(self) -> bool:
+        """Whether it makes an instance of its owner."""
+        return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _CONSTRUCTORS or self.name == self.owner)
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a file, a package or a namespace, which a source names by a path or not at all."""
+        return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
+
+
+def parsed(symbol: str) -> Symbol:
+    """The last descriptors of a symbol."""
+    return _parsed(symbol) if len(symbol) <= LONGEST else _tail(symbol[-LONGEST:])
+
+
+@lru_cache(maxsize=1 << 16)
+def _parsed(symbol: str) -> Symbol:
+    if symbol.startswith("local "):
+        return Symbol("", LOCAL, "", "")
+    header = _HEADER.match(symbol)
+    at, last, before = header.end() if header else len(symbol), None, None
+    while (found := _DESCRIPTOR.match(symbol, at)) is not None:
+        before, last, at = last, found, found.end()
+    if header is None or last is None or at != len(symbol):
+        return _tail(symbol)
+    return Symbol(_name(last), _suffix(last), _name(before) if before is not None else "", symbol[: last.start()])
+
+
+def _tail(symbol: str) -> Symbol:
+    """What can be read of a symbol outside of the grammar."""
+    found = _LAST.search(symbol)
+    if found is None:
+        return Symbol("", "", "", "")
+    return Symbol((found[1] or found[2]).replace("``", "`"), METHOD if found[3][0] == "(" else found[3], "", "")
+
+
+def _name(found: re.Match[str]) -> str:
+    quoted = found["quoted1"] or found["quoted2"] or found["quoted3"]
+    return quoted.replace("``", "`") if quoted else found["plain1"] or found["plain2"] or found["plain3"] or ""
+
+
+def _suffix(found: re.Match[str]) -> str:
+    suffix = found["suffix"]
+    if suffix is None:
+        return "[]" if found[0][0] == "[" else "(parameter)"
+    return METHOD if suffix[0] == "(" else str(suffix)
+
+
+def bare(text: str) -> str:
+    """A name without the marks that some languages write around it."""
+    return text.strip(_MARKS)
+
+
+def spells(symbol: Symbol, text: str) -> bool:
+    """Whether a text is how a source names a symbol.
+
+    Counters behind properties of object literals (`name0:`), constructors (`<init>`, `.ctor`), accessors (`<get>area`, `getArea`
+    of a property `area`) and operators differ from what is written.
+    """
+    name = symbol.name
+    if text == name:
+        return True
+    written = bare(text)
+    if written and written in (name, bare(name), name.rstrip("0123456789"), bare(name.rstrip("0123456789")), name.rstrip("=")):
+        return True
+    if symbol.is_constructor and (written == symbol.owner or written in _CONSTRUCTOR_WORDS):
+        return True
+    if name.startswith("operator") and text:
+        return name.startswith(text) or name.endswith(text)
+    accessor = _ACCESSOR.fullmatch(name)
+    if accessor is None:
+        return False
+    inner = accessor[1] or accessor[2]
+    return written in (inner, inner[:1].lower() + inner[1:])
