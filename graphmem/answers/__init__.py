@@ -3,66 +3,72 @@
 Plain frozen dataclasses of strings, numbers, lists and each other: `to_json` turns one into what
 `--json` prints and what the Python client rebuilds. Paths are from the repository's root with '/',
 lines are 1-based, confidences are in (0, 1]. What has a room of its own, `semantic`, `injection`,
-`upkeep`, and the rest of `sessions`, is imported from there.
+`upkeep`, and the rest of `sessions`, is imported from there. A module is loaded when the first of its names is asked for: a command
+needs few of them.
 """
 
 from __future__ import annotations
 
-from graphmem.answers.code import (
-    DiagnosticInfo,
-    FileInfo,
-    FilePage,
-    IndexState,
-    IndexSummary,
-    Missed,
-    PathAnswer,
-    PathStep,
-    Picture,
-    Project,
-    Site,
-    Subgraph,
-    SymbolDetail,
-    SymbolInfo,
-    SymbolPage,
-)
-from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
-from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
-from graphmem.answers.memory import (
-    Forgotten,
-    MemoryAnchor,
-    MemoryChange,
-    MemoryInfo,
-    MemoryPage,
-    MemoryRelation,
-    Noted,
-    Refusal,
-    RememberAnswer,
-    Remembered,
-    RememberManyAnswer,
-    ReviewItem,
-    ReviewQueue,
-    Rule,
-    RuleSet,
-    TermAlias,
-    Timeline,
-)
-from graphmem.answers.memory_care import (
-    AuditEntry,
-    AuditPage,
-    DeleteAnswer,
-    FileSecrets,
-    ImportAnswer,
-    PruneAnswer,
-    Pruned,
-    RebuildAnswer,
-    ScanAnswer,
-    SecretsFound,
-    SyncAnswer,
-    SyncConflict,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from graphmem.answers.plain import to_json
-from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
-from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, PhaseWeight, PhaseWeights, Receipt, SessionSummary
+
+if TYPE_CHECKING:
+    from graphmem.answers.code import (
+        DiagnosticInfo,
+        FileInfo,
+        FilePage,
+        IndexState,
+        IndexSummary,
+        Missed,
+        PathAnswer,
+        PathStep,
+        Picture,
+        Project,
+        Site,
+        Subgraph,
+        SymbolDetail,
+        SymbolInfo,
+        SymbolPage,
+    )
+    from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
+    from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
+    from graphmem.answers.memory import (
+        Forgotten,
+        MemoryAnchor,
+        MemoryChange,
+        MemoryInfo,
+        MemoryPage,
+        MemoryRelation,
+        Noted,
+        Refusal,
+        RememberAnswer,
+        Remembered,
+        RememberManyAnswer,
+        ReviewItem,
+        ReviewQueue,
+        Rule,
+        RuleSet,
+        TermAlias,
+        Timeline,
+    )
+    from graphmem.answers.memory_care import (
+        AuditEntry,
+        AuditPage,
+        DeleteAnswer,
+        FileSecrets,
+        ImportAnswer,
+        PruneAnswer,
+        Pruned,
+        RebuildAnswer,
+        ScanAnswer,
+        SecretsFound,
+        SyncAnswer,
+        SyncConflict,
+    )
+    from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
+    from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, PhaseWeight, PhaseWeights, Receipt, SessionSummary
 
 __all__ = [
     "AuditEntry",
@@ -134,3 +140,32 @@ __all__ = [
     "Timeline",
     "to_json",
 ]
+
+_NAMES: Final = {
+    "code": (
+        "DiagnosticInfo FileInfo FilePage IndexState IndexSummary Missed PathAnswer PathStep Picture Project Site "
+        "Subgraph SymbolDetail SymbolInfo SymbolPage"
+    ),
+    "history": "CoAccessAnswer CoAccessHit FileHistory Recorded",
+    "impact": "Cause ChangedSymbol DiffImpact ImpactGroup ImpactHit ImpactReport Possible Risk",
+    "memory": (
+        "Forgotten MemoryAnchor MemoryChange MemoryInfo MemoryPage MemoryRelation Noted Refusal RememberAnswer "
+        "Remembered RememberManyAnswer ReviewItem ReviewQueue Rule RuleSet TermAlias Timeline"
+    ),
+    "memory_care": (
+        "AuditEntry AuditPage DeleteAnswer FileSecrets ImportAnswer PruneAnswer Pruned RebuildAnswer ScanAnswer "
+        "SecretsFound SyncAnswer SyncConflict"
+    ),
+    "search": "Factor PathScore SearchAnswer SearchHit",
+    "sessions": "Experiment FindingVerdict GroupMeasures PhaseWeight PhaseWeights Receipt SessionSummary",
+}
+"""Module -> the names that stand in it."""
+_MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found

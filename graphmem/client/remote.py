@@ -18,8 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers import ImportAnswer, IndexState, IndexSummary, Missed, RememberManyAnswer, Site, Subgraph, SymbolDetail, SymbolInfo
-from graphmem.answers.sessions import ObserveAnswer
+from graphmem.answers import IndexState, IndexSummary, Missed, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.client.decode import decoder, variable
 from graphmem.client.wire import Wire
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
@@ -30,7 +29,8 @@ from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import disk_refusal
 
 if TYPE_CHECKING:
-    from graphmem.answers import MemoryInfo, SyncAnswer
+    from graphmem.answers import ImportAnswer, MemoryInfo, RememberManyAnswer, SyncAnswer
+    from graphmem.answers.sessions import ObserveAnswer
     from graphmem.answers.upkeep import BackupInfo, RebuildAllAnswer, RestoreAnswer
     from graphmem.answers.vocabulary import EdgeKind
     from graphmem.operations.memory import RememberInput
@@ -270,6 +270,8 @@ class RemoteGraphMem(Operations):
         counts = Counter[str]()
         for answer in answers:
             counts.update(answer.counts)
+        from graphmem.answers import RememberManyAnswer
+
         return RememberManyAnswer(
             results=[one for answer in answers for one in answer.results],
             refused=[one for answer in answers for one in answer.refused],
@@ -286,6 +288,8 @@ class RemoteGraphMem(Operations):
         """See `MemoryOperations.import_memories`. A text larger than a GraphQL request may be goes to a resource of its own."""
         if len(content) > LARGE_TEXT:
             found = self._wire.post("/import", {"text": content, "path": path, "format": format}, LONG_S)["importMemories"]
+            from graphmem.answers import ImportAnswer
+
             return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))
         return self._call(self._operation("import_memories"), (content, path, format), {})  # type: ignore[no-any-return]
 
@@ -323,6 +327,8 @@ class RemoteGraphMem(Operations):
             touched.update(dict.fromkeys(answer.sessions))
             ended.update(dict.fromkeys(answer.ended))
             early = answer.early
+        from graphmem.answers.sessions import ObserveAnswer
+
         return ObserveAnswer(taken, dict(sorted(ignored.items())), list(touched), list(ended), early)
 
     # ---- upkeep: a server takes no paths, files travel through its own directory of backups

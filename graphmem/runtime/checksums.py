@@ -22,8 +22,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from isal import isal_zlib
-
 _AT: Final = 68  # of `application_id` in the header of SQLite's file format
 _SIZE: Final = 4
 _HEADER: Final = 100  # bytes
@@ -96,6 +94,8 @@ def _is_logged(path: Path) -> bool:
 
 def _sums(path: Path) -> tuple[int, int]:
     """(checksum that the file has in its header or 0, checksum of all other bytes, never 0)."""
+    from isal import isal_zlib  # by few, and slow to load
+
     with path.open("rb") as file:
         first = file.read(_PIECE)
         sealed = int.from_bytes(first[_AT : _AT + _SIZE], "big")

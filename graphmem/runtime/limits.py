@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import logging
 import os
@@ -93,6 +92,8 @@ def be_frugal() -> None:
         return
     for name, value in _FRUGAL.items():
         os.environ.setdefault(name, value)
+    import ctypes  # by few, and slow to load
+
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
