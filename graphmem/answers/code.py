@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from graphmem.answers.marks import FILE, SYMBOL, Doc, GlobalId, Hidden, Size
 from graphmem.answers.plain import Unpacks, answer
-from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, SymbolKind
+from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, MomentOrNone, SymbolKind
 
 
 @answer(name="Symbol", node=True)
@@ -101,7 +101,7 @@ class IndexState:
 
     state: IndexStatus
     generation: Annotated[int, Doc("counts completed changes of the graph; 0 before the first index")]
-    indexed_at: Annotated[str, Doc("ISO 8601, UTC; empty before the first index")]
+    indexed_at: Annotated[MomentOrNone, Doc("none before the first index")]
     files: int
     symbols: int
     edges: int

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import MomentOrNone
 
 
 @answer
@@ -22,7 +23,7 @@ class CoAccessHit:
     lift: Annotated[float, Doc("how many times more often than by chance")]
     direction: Annotated[str, Doc("follows, leads or mixed, by four fifths of the sessions that say when; empty when none does")]
     delay_s: Annotated[float, Doc("average seconds from these files to it in those sessions; negative when it comes first")]
-    last_seen: Annotated[str, Doc("ISO 8601, UTC; empty when they never moved together")]
+    last_seen: Annotated[MomentOrNone, Doc("none when they never moved together")]
     explained: Annotated[list[str], Doc("kinds of edges of the code between them; none: only history knows")]
     depth: Annotated[int, Doc("1: moved with these; 2: only with files that moved with these")]
     via: Annotated[str, Doc("at depth 2 the strongest file between")]
@@ -69,8 +70,8 @@ class FileHistory:
     changes: Annotated[int, Doc("commits and sessions that touched it")]
     commits: int
     churn: Annotated[float, Doc("commits, each halved for every year of its age")]
-    first_at: Annotated[str, Doc("ISO 8601, UTC")]
-    last_at: str
+    first_at: MomentOrNone
+    last_at: MomentOrNone
     authors: Annotated[dict[str, int], Doc("Commits by hash of an e-mail address"), Size(10)]
 
 
@@ -81,7 +82,7 @@ class Reviewer:
     name: Annotated[str, Doc("as git has it")]
     commits: Annotated[int, Doc("that touched the file")]
     share: Annotated[float, Doc("of all commits to the file, each halved for every year of its age; 0 to 1")]
-    last_at: Annotated[str, Doc("of the newest of them; ISO 8601")]
+    last_at: Annotated[MomentOrNone, Doc("of the newest of them")]
 
 
 @answer

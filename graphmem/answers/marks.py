@@ -47,6 +47,16 @@ class Vocabulary(NamedTuple):
     description: str
 
 
+class Time(NamedTuple):
+    """A time as ISO 8601 with its zone; "" where there is none. GraphQL shows it as a DateTime, or null.
+
+    Args:
+        always: there is always one.
+    """
+
+    always: bool = False
+
+
 class Big(NamedTuple):
     """A whole number that may pass 32 bits, such as bytes; GraphQL shows it as a Float."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from graphmem.answers.marks import FILE, MEMORY, MODULE, SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.plain import Unpacks, answer
+from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
 """What an anchor says of a link from a memory to code, for readers."""
@@ -69,13 +70,13 @@ class MemoryInfo:
     disputed: bool
     contaminated: bool
     tags: list[str]
-    created_at: str
-    updated_at: str
-    last_accessed_at: str
-    valid_from: str
-    valid_to: str
-    stale_at: str
-    deprecated_at: str
+    created_at: Moment
+    updated_at: Moment
+    last_accessed_at: MomentOrNone
+    valid_from: Moment
+    valid_to: MomentOrNone
+    stale_at: MomentOrNone
+    deprecated_at: MomentOrNone
     injected_count: int
     used_count: int
     confirmed_count: int

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from graphmem.answers.marks import MEMORY, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import Moment
 
 
 @answer
@@ -44,7 +45,7 @@ class AuditEntry:
     """One line of the audit: who did what to which memory."""
 
     number: int
-    at: str
+    at: Moment
     actor: str
     action: Annotated[
         str, Doc("add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …")

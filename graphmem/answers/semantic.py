@@ -13,7 +13,7 @@ from graphmem.answers.code import IndexState, PathStep, SymbolInfo
 from graphmem.answers.marks import MODULE, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
 from graphmem.answers.search import SearchAnswer
-from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
+from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Moment
 
 
 @answer(name="Module")
@@ -379,7 +379,7 @@ class CommitInfo:
     """A commit, as what it did to files."""
 
     sha: str
-    at: Annotated[str, Doc("ISO 8601, UTC")]
+    at: Moment
     subject: str
     files: Annotated[int, Doc("exact")]
     paths: Annotated[list[str], Doc("the first of them, at most 30")]

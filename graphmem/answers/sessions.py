@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import MomentOrNone
 
 
 @answer(name="Session")
@@ -26,8 +27,8 @@ class SessionInfo:
     phase: Annotated[str, Doc("define, implement, validate, refine, explore, reflect or empty")]
     branch: str
     commit_sha: str
-    started_at: str
-    ended_at: str
+    started_at: MomentOrNone
+    ended_at: MomentOrNone
     events: Annotated[int, Doc("taken")]
     steps: int
     tokens: int
@@ -185,7 +186,7 @@ class Receipt:
     kind: str
     is_open: Annotated[bool, Doc("its gate")]
     gate: Annotated[str, Doc("why")]
-    at: Annotated[str, Doc("ISO 8601, UTC")]
+    at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("learnt ones first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Verdicts by outcome"), Size(6)]
     notes: Annotated[list[str], Doc("what could not be done, and why")]
@@ -240,7 +241,7 @@ class PhaseWeights:
 
     sessions: Annotated[int, Doc("that ended, in which a memory was shown in a phase")]
     missing: Annotated[int, Doc("sessions, before anything is proposed")]
-    accepted_at: Annotated[str, Doc("ISO 8601, UTC; empty while the built-in weights are in force")]
+    accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in force")]
     accepted_sessions: Annotated[int, Doc("that the accepted weights were estimated from")]
     weights: Annotated[list[PhaseWeight], Doc("by phase, then by built-in weight, most first"), Size(60)]
     notes: Annotated[list[str], Doc("why nothing is proposed")]
@@ -255,8 +256,8 @@ class SessionSummary:
     kind: str
     title: str
     status: Annotated[str, Doc("validated, failed, accepted, abandoned or empty")]
-    started_at: Annotated[str, Doc("ISO 8601, UTC; empty")]
-    ended_at: str
+    started_at: MomentOrNone
+    ended_at: MomentOrNone
     duration_s: float
     contaminated: Annotated[bool, Doc("words of strangers may be in it")]
     short: Annotated[str, Doc("one line")]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from graphmem.answers.marks import Big, Doc, Size
 from graphmem.answers.plain import answer
+from graphmem.answers.vocabulary import Moment
 
 
 @answer
@@ -13,7 +14,7 @@ class BackupInfo:
     """One backup, which was read back and opened when it was made."""
 
     path: Annotated[str, Doc("on the server's machine")]
-    made_at: Annotated[str, Doc("ISO 8601, UTC")]
+    made_at: Moment
     project: str
     engine: Annotated[str, Doc("that can open it; `any` when it is portable")]
     bytes: Annotated[int, Big()]
@@ -28,7 +29,7 @@ class RestoreAnswer:
     """What a restore brought back."""
 
     path: str
-    made_at: str
+    made_at: Moment
     files: int
     memories: int
     before: Annotated[str, Doc("backup of what was there; empty when nothing was")]

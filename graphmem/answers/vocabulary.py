@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from graphmem.answers.marks import Vocabulary
+from graphmem.answers.marks import Time, Vocabulary
+
+Moment: TypeAlias = Annotated[str, Time(always=True)]
+MomentOrNone: TypeAlias = Annotated[str, Time()]
 
 SymbolKind: TypeAlias = Annotated[
     Literal["module", "class", "interface", "enum", "type", "function", "method", "variable", "file", "external"],

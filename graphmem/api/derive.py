@@ -15,18 +15,31 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NewType
 
 import strawberry
 from strawberry.scalars import JSON
 
-from graphmem.answers.marks import Big, Doc, GlobalId, Hidden, Size, Vocabulary
+from graphmem.answers.marks import Big, Doc, GlobalId, Hidden, Size, Time, Vocabulary
 from graphmem.api.complexity import assumed
 from graphmem.api.ids import global_id
 from graphmem.operations.declare import split
 
 _PAIRS: Final[Mapping[type, str]] = types.MappingProxyType({int: "Count", float: "Amount", str: "Remark"})
 _SCALARS: Final = (str, int, float, bool)
+
+
+DateTime = NewType("DateTime", str)
+"""A time in GraphQL: the text that answers have, not an object made of it."""
+SCALARS: Final[dict[object, Any]] = {
+    DateTime: strawberry.scalar(
+        name="DateTime",
+        description="A point in time, ISO 8601 with its zone.",
+        specified_by_url="https://scalars.graphql.org/andimarek/date-time.html",
+        serialize=str,
+        parse_value=str,
+    )
+}
 
 
 @strawberry.interface(description="Something with an id that `node` finds again.")
@@ -104,6 +117,8 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
         return (list[strawberry.ID] if typing.get_origin(hint) is list else strawberry.ID), _identified(name, ident)
     if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in _PAIRS:
         return list[_pair(typing.get_args(hint)[1])], _pairs(name)  # type: ignore[misc]
+    if (time := next((one for one in marks if isinstance(one, Time)), None)) is not None:
+        return (DateTime, None) if time.always else (DateTime | None, _moment(name))
     return shown(hint, marks), None
 
 
@@ -136,13 +151,17 @@ def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
     if origin in (types.UnionType, typing.Union):
         kinds = [one for one in typing.get_args(hint) if one is not type(None)]
         lists = [one for one in kinds if typing.get_origin(one) in (Sequence, Iterable, list)]
-        chosen = lists[0] if lists else str if str in kinds and {datetime, Path} & set(kinds) else kinds[0]
+        if datetime in kinds:
+            return DateTime | None if len(kinds) < len(typing.get_args(hint)) else DateTime
+        chosen = lists[0] if lists else str if Path in kinds else kinds[0]
         inner = taken(chosen, marks)
         return inner | None if len(kinds) < len(typing.get_args(hint)) else inner
     if origin in (Sequence, Iterable, list):
         return list[taken(typing.get_args(hint)[0])]  # type: ignore[misc]
     if typing.is_typeddict(hint):
         return input_type(hint)
+    if any(isinstance(one, Time) for one in marks):
+        return DateTime
     return hint if hint in _SCALARS else JSON
 
 
@@ -191,6 +210,13 @@ def _pair(kind: type) -> type:
 def _pairs(attribute: str) -> Callable[..., Any]:
     def resolve(parent: strawberry.Parent[Any]) -> Any:
         return [Pair(name, value) for name, value in getattr(parent, attribute).items()]
+
+    return resolve
+
+
+def _moment(attribute: str) -> Callable[..., Any]:
+    def resolve(parent: strawberry.Parent[Any]) -> Any:
+        return getattr(parent, attribute) or None
 
     return resolve
 

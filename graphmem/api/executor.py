@@ -33,7 +33,7 @@ Render = Callable[[Any], Any]
 """From what a resolver returned to what the answer holds."""
 
 # A value of exactly this type is its own serialised form; any other is left to the executor.
-_EXACT: dict[str, type] = {"String": str, "ID": str, "Int": int, "Float": float, "Boolean": bool}
+_EXACT: dict[str, type] = {"String": str, "ID": str, "Int": int, "Float": float, "Boolean": bool, "DateTime": str}
 _INT = range(-(2**31), 2**31)
 
 

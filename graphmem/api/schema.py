@@ -10,6 +10,7 @@ from functools import cache
 
 import strawberry
 from graphql import GraphQLError, GraphQLSchema
+from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from graphmem import answers, model
@@ -17,7 +18,7 @@ from graphmem.answers.injection import ContextReady
 from graphmem.api import extras
 from graphmem.api.complexity import sized_by
 from graphmem.api.context import Info
-from graphmem.api.derive import Node, object_type
+from graphmem.api.derive import SCALARS, Node, object_type
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.documents import Documents
 from graphmem.api.executor import PlainExecutor
@@ -184,6 +185,7 @@ class Schema(strawberry.Schema):
             types=[extras.Symbol, extras.File, object_type(answers.MemoryInfo)],
             extensions=[lambda: Guard(self.documents)],
             execution_context_class=PlainExecutor,
+            config=StrawberryConfig(scalar_map=SCALARS),
         )
         self.documents = Documents(self.graphql, limits)
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any, Literal
 
-from graphmem.answers.marks import Big, GlobalId, Hidden
+from graphmem.answers.marks import Big, GlobalId, Hidden, Time
 from graphmem.errors import GraphMemError
 from graphmem.operations.declare import Parameter, camel, split
 
@@ -36,6 +36,8 @@ def decoder(hint: Any) -> Decode:
     arguments = typing.get_args(hint)
     if any(isinstance(one, GlobalId) for one in marks):
         return (lambda value: [raw_id(one) for one in value]) if origin is list else raw_id
+    if any(isinstance(one, Time) for one in marks):
+        return lambda value: value or ""
     if origin is Literal:
         return _words(hint).__getitem__ if "" not in arguments else lambda value: _words(hint)[value] if value else ""
     if origin in (types.UnionType, typing.Union):

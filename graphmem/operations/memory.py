@@ -28,7 +28,7 @@ from graphmem.answers import (
     TermAlias,
     Timeline,
 )
-from graphmem.answers.marks import MEMORY, Doc
+from graphmem.answers.marks import MEMORY, Doc, Time
 from graphmem.answers.vocabulary import ExportFormat, MemorySort, MemoryUse
 from graphmem.operations.declare import Argument, Filled, Local, Ref, Sight, Spelled, Within, Words, operation
 
@@ -107,7 +107,7 @@ class MemoryFilter(TypedDict, total=False):
     disputed: bool | None
     contaminated: bool | None
     user_verified: bool | None
-    as_of: Annotated[str | None, Doc("ISO 8601: what was believed then")]
+    as_of: Annotated[str | None, Time(), Doc("what was believed then")]
 
 
 class MemoryOperations:

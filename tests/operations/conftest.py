@@ -88,3 +88,13 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
         finally:
             server.stop()
             thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def apart(twins: Twins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphMem, Path]]:
+    """Two further copies of the index: one is changed in process, the other by commands."""
+    copies = [tmp_path_factory.mktemp(name) / "index" for name in ("in-process", "by-commands")]
+    for copy in copies:
+        shutil.copytree(twins.for_commands, copy)
+    with GraphMem.open(db=copies[0], repo=twins.root, settings=SETTINGS) as here:
+        yield here, copies[1]

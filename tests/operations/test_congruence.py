@@ -11,17 +11,25 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import anyio
 import pytest
+import typer.main
+from mcp.client import Client
 
 from graphmem.answers import to_json
+from graphmem.cli.main import app
 from graphmem.client.decode import variable
 from graphmem.errors import GraphMemError
+from graphmem.mcp_server.schema import parameters
+from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.tools import TOOLS
-from graphmem.operations.declare import Filled, Local, Operation, camel, pascal
+from graphmem.operations.declare import Filled, Local, Operation, Spelled, camel, pascal
 from graphmem.operations.registry import registry
+from graphmem.runtime.safe_text import inert_lines
 
 PRICE, CART = "shop/price.py", "shop/cart.py"
 
@@ -31,7 +39,7 @@ class Case(NamedTuple):
 
     given: Mapping[str, Any] = {}
     refused: Mapping[str, Any] | None = None  # arguments it refuses
-    command: tuple[str, ...] = ()  # with `--json`, which prints the same answer
+    command: tuple[str, ...] = ()  # one written by hand that prints the same answer with `--json`; derived ones follow from `given`
 
 
 EVENT = {"session_id": "s1", "step": 1, "at": "2026-01-03T10:00:00Z", "kind": "tool", "tool": "Read", "args": {"path": PRICE}, "ok": True}
@@ -50,35 +58,35 @@ CASES: dict[str, Case] = {
         ("impact", "rounded", "--max-depth", "3", "--min-confidence", "0.1"),
     ),
     "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
-    "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}, ("path", "checkout", "rounded")),
+    "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}),
     "subgraph": Case({"seeds": ["rounded"], "depth": 2}, {"seeds": ["nothing"]}),
     "atlas": Case({"edges": 10}),
     "atlas_symbols": Case({"paths": [PRICE]}),
     "neighbourhood": Case({"refs": ["rounded"], "kinds": ["CALLS"]}, {"refs": ["nothing"]}),
-    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}, ("search", "checkout the cart", "-n", "4")),
+    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}),
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
-    "cycles": Case({"level": "files"}, {"level": "towns"}, ("cycles",)),
-    "entry_points": Case({"kinds": ["test"]}, command=()),
+    "cycles": Case({"level": "files"}, {"level": "towns"}),
+    "entry_points": Case({"kinds": ["test"]}),
     "flows": Case({"limit": 3}, {"limit": 0}),
-    "hotspots": Case({"level": "symbols"}, {"level": "towns"}, ("hotspots", "--level", "symbols")),
+    "hotspots": Case({"level": "symbols"}, {"level": "towns"}),
     "central_symbols": Case({"limit": 3}, {"limit": 0}),
-    "dead_code": Case({"min_confidence": 0.1}, {"min_confidence": 2.0}, ("dead-code", "--min-confidence", "0.1")),
+    "dead_code": Case({"min_confidence": 0.1}, {"min_confidence": 2.0}),
     "duplicates": Case({"min_tokens": 20}, {"min_tokens": 0}),
     "drift": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("drift", "HEAD~1")),
     "report": Case(),
     "export_view": Case({"view": "impact", "format": "mermaid", "targets": ["rounded"]}, {"view": "impact", "targets": ["nothing"]}),
-    "commits": Case({"limit": 1}, {"limit": 0}, ("commits", "--limit", "1")),
+    "commits": Case({"limit": 1}, {"limit": 0}),
     "heat_history": Case({"steps": 2}, {"steps": 0}),
     "paragraphs": Case(),
     "ask": Case({"question": "how are prices rounded", "limit": 3}, {"question": ""}),
-    "co_access": Case({"files": [PRICE], "limit": 5}, {"files": ["../outside.py"]}, ("coaccess", PRICE)),
-    "reviewers": Case({"file": PRICE, "limit": 3}, {"file": PRICE, "limit": 0}, ("reviewers", PRICE, "--limit", "3")),
+    "co_access": Case({"files": [PRICE], "limit": 5}, {"files": ["../outside.py"]}),
+    "reviewers": Case({"file": PRICE, "limit": 3}, {"file": PRICE, "limit": 0}),
     "file_history": Case({"paths": [PRICE, CART]}),
-    "memory": Case({"id": "taught-one"}, {"id": "nothing"}, ("memory", "show", "taught-one")),
+    "memory": Case({"id": "taught-one"}, {"id": "nothing"}),
     "memories": Case({"filter": {"types": ["gotcha"]}, "sort": "importance", "limit": 1}, {"filter": {"sources": ["nobody"]}}),
-    "timeline": Case({"id": "taught-two", "n": 2}, {"id": "nothing"}, ("memory", "timeline", "taught-two", "-n", "2")),
+    "timeline": Case({"id": "taught-two", "n": 2}, {"id": "nothing"}),
     "review_queue": Case({"limit": 5}),
     "aliases": Case(),
     "audit": Case({"limit": 5}),
@@ -247,14 +255,69 @@ def hidden(operation: Operation, parameter: str) -> bool:
     return one.has(Filled) or one.has(Local)
 
 
+DERIVED = [name for name in CASES if name in registry() and registry()[name].hints.command]
+
+
+def typed(operation: Operation, given: Mapping[str, Any]) -> list[str]:
+    """The command line that asks a derived command this."""
+    *family, last = operation.hints.command.split()
+    command: Any = typer.main.get_command(app)
+    for name in (*family, last):
+        command = command.commands[name]
+    options: list[str] = []
+    arguments: list[str] = []
+    for one in command.params:
+        if one.name not in given:
+            continue
+        values = given[one.name] if isinstance(given[one.name], list) else [given[one.name]]
+        if one.param_type_name == "argument":
+            arguments += map(str, values)
+        elif isinstance(values[0], bool):
+            options.append(one.opts[0] if values[0] else one.secondary_opts[0])
+        else:
+            options += [word for value in values for word in (one.opts[0], str(value))]
+    assert given.keys() <= {one.name for one in command.params}, f"{operation.name} does not take {given} as a command"
+    return [*family, last, *options, "--", *arguments] if arguments else [*family, last, *options]
+
+
+def as_command(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What an operation is asked when its command is given this: some defaults differ."""
+    shown = {one.name: said.default for one in operation.parameters if (said := one.mark(Spelled)) and said.default is not None}
+    return shown | dict(given)
+
+
+def printed(twins: Any, index: Path, words: Sequence[str]) -> Any:
+    """What a command prints as JSON: the answer, or the kind of refusal."""
+    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "NO_COLOR": "1"}
+    more = ["--json", "--db", str(index)]
+    at = words.index("--") if "--" in words else len(words)
+    command = [sys.executable, "-m", "graphmem", *words[:at], *more, *words[at:]]
+    ran = subprocess.run(command, cwd=twins.root, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode in (0, 1, 2), ran.stderr
+    answer = json.loads(ran.stdout)
+    return {"refused": answer["error"]["code"]} if isinstance(answer, dict) and answer.keys() == {"error"} else answer
+
+
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.command])
 def test_the_command_prints_the_answer(twins, name: str) -> None:
     case = CASES[name]
-    environ = {**os.environ, "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "graphmem", *case.command, "--json", "--db", str(twins.for_commands)]
-    ran = subprocess.run(command, cwd=twins.root, env=environ, capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode in (0, 1), ran.stderr
-    assert first_difference(masked(name, json.loads(ran.stdout)), masked(name, called(twins.here, name, case.given))) == ""
+    found = printed(twins, twins.for_commands, case.command)
+    assert first_difference(masked(name, found), masked(name, called(twins.here, name, case.given))) == ""
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVED if registry()[name].hints.root == "query"])
+def test_a_derived_command_prints_the_answer(twins, name: str) -> None:
+    operation, given = registry()[name], CASES[name].given
+    found = printed(twins, twins.for_commands, typed(operation, given))
+    assert first_difference(masked(name, found), masked(name, outcome(twins.here, name, as_command(operation, given)))) == ""
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVED if registry()[name].hints.root == "mutation"])
+def test_a_derived_command_changes_what_the_operation_does(twins, apart, name: str) -> None:
+    here, index = apart
+    operation, given = registry()[name], CASES[name].given
+    found = printed(twins, index, typed(operation, given))
+    assert first_difference(masked(name, found), masked(name, outcome(here, name, as_command(operation, given)))) == ""
 
 
 TOOL_CASES: dict[str, dict[str, Any]] = {
@@ -274,10 +337,23 @@ def test_every_tool_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("name", TOOL_CASES)
-def test_a_tool_tells_the_same_of_a_project_and_of_a_server(twins, name: str) -> None:
+def test_a_tool_tells_an_agent_the_answer_of_the_project(twins, name: str) -> None:
+    async def asked() -> Any:
+        async with Client(build_server(lambda: twins.there)) as client:
+            return await client.call_tool(name, TOOL_CASES[name])
+
+    through_the_protocol = anyio.run(asked)
+    assert not through_the_protocol.is_error
+    here = inert_lines(TOOLS[name].answer(twins.here, TOOL_CASES[name], TOOLS[name].budget))
+    assert UUID.sub("ID", through_the_protocol.content[0].text) == UUID.sub("ID", here)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_takes_parameters_of_the_operations_it_asks(name: str) -> None:
     tool = TOOLS[name]
-    here, there = (tool.answer(service, TOOL_CASES[name], tool.budget) for service in (twins.here, twins.there))
-    assert UUID.sub("ID", there) == UUID.sub("ID", here)
+    known = {parameter for operation in tool.asks for parameter in parameters(operation)}
+    assert set(tool.takes) - known == set(tool.own) - known
+    assert set(TOOL_CASES[name]) <= set(tool.takes)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,4 +1,4 @@
-"""`graphmem context`, `plan` and `trust`: what an agent is shown, seen by a person."""
+"""`graphmem context` and `trust`: what an agent is shown, seen by a person."""
 
 from __future__ import annotations
 

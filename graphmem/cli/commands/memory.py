@@ -1,4 +1,4 @@
-"""`graphmem remember`, `recall`, `forget`, `pin`, and the `memory` family: what is known beside the code."""
+"""`graphmem remember`, `recall`, `forget`, `pin`, and commands of the family `memory` that do more than ask."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="At 
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Leave out the first ones.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, pattern, … (repeatable).")]
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="About this file (repeatable).")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")]
 
 
 @command()

@@ -1,4 +1,4 @@
-"""`graphmem rules`, `sync-file` and `import`: memories in files that people and other tools keep."""
+"""`graphmem import`: memories from files of people and of other tools."""
 
 from __future__ import annotations
 

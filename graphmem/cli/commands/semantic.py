@@ -1,9 +1,8 @@
-"""`graphmem modules`, `cycles`, `flows`, `hotspots`, `dead-code` and the like: the whole, not one symbol."""
+"""`graphmem modules`, `describe` and `drift`: the whole, not one symbol."""
 
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
@@ -12,38 +11,7 @@ from graphmem.cli.command import command
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 
-
-class CycleLevel(StrEnum):
-    """Between what cycles are looked for."""
-
-    FILES = "files"
-    MODULES = "modules"
-
-
-class HotLevel(StrEnum):
-    """What hot spots are looked for."""
-
-    FILES = "files"
-    SYMBOLS = "symbols"
-
-
-class EntryKind(StrEnum):
-    """Kinds of entry points."""
-
-    MAIN = "main"
-    COMMAND = "command"
-    ROUTE = "route"
-    EVENT = "event"
-    TASK = "task"
-    EXPORT = "export"
-    TEST = "test"
-    FIXTURE = "fixture"
-
-
 PROGRESS_S: Final = 5.0  # between two words about how far it is
-
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="List at most this many; totals stay exact.")]
-Kinds = Annotated[list[EntryKind] | None, typer.Option("--kind", help="Only entry points of this kind (repeatable).")]
 
 
 @command()

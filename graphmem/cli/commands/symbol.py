@@ -1,4 +1,4 @@
-"""`graphmem search`, `ask`, `symbol` and `path`: questions about what is there."""
+"""`graphmem symbol`: a symbol with what is around it, or those whose names match."""
 
 from __future__ import annotations
 
@@ -41,18 +41,8 @@ def symbol(
     ref = " ".join(refs)
     if find or len(refs) > 1:
         found, total = here.service().symbols(ref, kinds=options.word(kinds), limit=top or 1_000, offset=0)
-        if here.output.as_json:
-            here.output.json({"total": total, "symbols": found})
-        elif here.output.quiet:
-            for one in found:
-                here.output.line(one.ref)
-        else:
-            render.symbols(here.output, found, total, ref)
+        page = {"total": total, "symbols": found}
+        here.output.show(page, lambda: render.symbols(here.output, found, total, ref), *(one.ref for one in found))
         return
     detail = here.service().symbol(ref, source=source)
-    if here.output.as_json:
-        here.output.json(detail)
-    elif here.output.quiet:
-        here.output.line(detail.symbol.ref)
-    else:
-        render.symbol(here.output, detail, top)
+    here.output.show(detail, lambda: render.symbol(here.output, detail, top), detail.symbol.ref)

@@ -1,4 +1,4 @@
-"""`graphmem backup`, `restore`, `verify`, `rebuild` and `compact`: looking after an index."""
+"""`graphmem backup`, `restore` and `rebuild`: looking after an index."""
 
 from __future__ import annotations
 
