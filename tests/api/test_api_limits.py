@@ -13,7 +13,6 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.schema import build_schema
 
 LIMITS = ServerLimits()
-METER = ComplexityMeter(build_schema(LIMITS)._schema)
 
 
 def refused_for(client, limit, query, **variables):
@@ -84,6 +83,11 @@ def test_complexity_multiplies_page_sizes(limited):
     assert facts["found"] == 1 + 100 * (1 + 1 + 1 + 10 * 2)
 
 
+@pytest.fixture(scope="module")
+def meter():
+    return ComplexityMeter(build_schema(LIMITS)._schema)
+
+
 @pytest.mark.parametrize(
     ("query", "variables", "objects"),
     [
@@ -102,10 +106,10 @@ def test_complexity_multiplies_page_sizes(limited):
         ("query A { project { name } } query B { symbols(first: 2) { edges { cursor } } }", {}, 3),
     ],
 )
-def test_objects_are_counted_by_the_sizes_asked_for(query, variables, objects):
+def test_objects_are_counted_by_the_sizes_asked_for(query, variables, objects, meter):
     document = parse(query)
     name = "B" if "query B" in query else None
-    assert METER.measure(document, name, dict(sizes_of(variables))) == objects
+    assert meter.measure(document, name, dict(sizes_of(variables))) == objects
 
 
 def test_fragments_that_multiply_are_measured_at_once(limited):

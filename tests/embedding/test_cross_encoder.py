@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from graphmem.embedding.cross import CrossEncoderReranker
@@ -9,8 +11,7 @@ from graphmem.errors import EmbedderError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
-transformers = pytest.importorskip("transformers", reason="sentence-transformers is not installed")
-pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+pytestmark = pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="sentence-transformers is not installed")
 
 TEXTS = ["the cache is flushed", "trains are late", "bowls are fired twice"]
 
@@ -19,6 +20,7 @@ TEXTS = ["the cache is flushed", "trains are late", "bowls are fired twice"]
 def tiny(tmp_path_factory):
     """A cross-encoder of a few thousand random numbers, really saved and really loaded."""
     import torch
+    import transformers
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     torch.manual_seed(1)
