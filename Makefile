@@ -27,6 +27,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(PIP) install -qq --no-compile
 PINS := requirements/constraints.txt
+QUICK := $(addprefix tests/,analysis docs embedding operations parsing projection resolution runtime search semantic)
 PAGE := graphmem/api/static/graphiql/index.html
 PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
 
@@ -48,6 +49,14 @@ setup: $(VENV)/.stamp-dev page  ## create .venv with everything to develop
 .PHONY: test
 test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="-k impact" passes options to pytest
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+.PHONY: quick
+quick: $(VENV)/.stamp-dev  ## run the tests of the rooms that need no server
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow" $(QUICK) $(ARGS)
+
+.PHONY: affected
+affected: $(VENV)/.stamp-dev  ## run the tests that graphmem says your changes affect; ARGS="main --all" for a base and all of them
+	@$(BIN)/python tests/affected.py $(ARGS)
 
 .PHONY: check
 check: $(VENV)/.stamp-dev  ## lint, format, types and English, changing nothing
@@ -74,7 +83,7 @@ build: $(VENV)/.stamp-dev page  ## build the wheel and the source distribution i
 	$(BIN)/python -m build
 
 .PHONY: pins
-pins: $(VENV)/.stamp-dev  ## write requirements/constraints.txt anew from what is installed
+pins: $(VENV)/.stamp-dev  ## write requirements/constraints.txt from what is installed
 	@$(BIN)/python requirements/pins.py > $(PINS).new && mv $(PINS).new $(PINS) && echo "$(PINS) written"
 
 .PHONY: clean

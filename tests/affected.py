@@ -1,0 +1,60 @@
+"""Run the tests that the working tree's changes affect, as graphmem's own impact names them.
+
+`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, only
+the surest tests run, and the number of the others is printed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from graphmem import GraphMem
+from graphmem.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT = 10_000  # tests in an answer
+SURE = 0.75  # least confidence of a test that runs without `--all`: about the tests of the changed room
+
+
+def changed_files(base: str) -> set[str]:
+    """Files that differ from a revision, or that Git does not know yet."""
+    git = ["git", "-C", str(ROOT)]
+    differing = subprocess.run([*git, "diff", "--name-only", base], capture_output=True, text=True, check=True).stdout
+    unknown = subprocess.run([*git, "ls-files", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout
+    return set((differing + unknown).split())
+
+
+def affected(base: str) -> dict[str, float]:
+    """Ids for pytest with their confidence: changed test files whole, then single tests, the surest first."""
+    changed = changed_files(base)
+    files = {path for path in changed if path.startswith("tests/") and Path(path).name.startswith("test_") and (ROOT / path).exists()}
+    if not changed:
+        return {}
+    with GraphMem.open(repo=ROOT, settings=Settings(embedder="none")) as memory:
+        memory.index(ROOT)
+        tests = memory.impact_of_diff(base=base, limit=LIMIT).impact.tests
+    found = dict.fromkeys(sorted(files), 1.0)
+    for hit in sorted(tests, key=lambda hit: -hit.confidence):
+        name = hit.symbol.qualname.partition(".")[0]  # a function inside a test runs with it
+        if name.startswith("test_") and hit.symbol.path not in files:
+            found.setdefault(f"{hit.symbol.path}::{name}", hit.confidence)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Exit code of pytest; 0 where nothing is affected."""
+    base = arguments.pop(0) if arguments and not arguments[0].startswith("-") else "HEAD"
+    least = 0.0 if "--all" in arguments else SURE
+    found = affected(base)
+    chosen = [test for test, confidence in found.items() if confidence >= least]
+    print(f"{len(chosen)} affected tests and test files; {len(found) - len(chosen)} less sure ones run with --all", flush=True)
+    if not chosen:
+        return 0
+    options = [one for one in arguments if one != "--all"]
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "not slow", *options, *chosen], cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
