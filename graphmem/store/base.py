@@ -263,7 +263,7 @@ class CypherQueries(Protocol):
     """Queries that a person wrote."""
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Rows of a query that a person wrote; see `store.cypher_guard` for what may be written, `store.cypher_aside` for how it runs.
+        """Rows of a query that a person wrote; see `store.cypher_filter` for what may be written, `store.cypher_sandbox` for how it runs.
 
         Raises:
             BadInputError: it may not run, the engine cannot make sense of it, or it ended the process it ran in.

@@ -19,7 +19,7 @@ from graphmem.store import derived, embeddings, files, times
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
 from graphmem.store.building import Keep, OpenOptions
 from graphmem.store.changing import StoreChanges
-from graphmem.store.cypher_aside import CypherAside
+from graphmem.store.cypher_sandbox import CypherSandbox
 from graphmem.store.dump import write_dump
 from graphmem.store.engine import Engine
 from graphmem.store.lock import DatabaseLock
@@ -113,11 +113,11 @@ class KuzuStore(StoreReads, StoreChanges):
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
         super().__init__(path, options, lock)
         self._query_timeout_s = query_timeout_s
-        self._aside = CypherAside(
+        self._sandbox = CypherSandbox(
             path, options.engine.name, options.max_db_bytes, self.copy_to, lambda: (self.generation(), self.knowledge_generation())
         )
         if not options.read_only:
-            self._aside.close()  # what a crash left
+            self._sandbox.close()  # what a crash left
 
     @property
     def local(self) -> LocalFile:
@@ -132,13 +132,13 @@ class KuzuStore(StoreReads, StoreChanges):
     def close(self) -> None:
         """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
         if not self._closed and os.getpid() == self._pid:  # what a forked child inherited is its parent's
-            self._aside.close()
+            self._sandbox.close()
         super().close()
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Rows of a query that a person wrote, read from a copy in another process; see `CypherQueries.ask`."""
         self._check_open()
-        return self._aside.ask(query, params, most_rows, timeout_s)
+        return self._sandbox.ask(query, params, most_rows, timeout_s)
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a delta and meta values in one step; the new generation. See `GraphWrites.apply`."""

@@ -1,6 +1,6 @@
-"""People's queries, answered beside the database: each in a process of its own, on a copy that is as new as the graph.
+"""Run user-written Cypher in a process of its own, on a copy of the database that is as new as the graph.
 
-What runs there may be ended by the engine, by its bounds or by the clock, and nobody else notices.
+The engine, a bound or the clock may end that process; the database and its server go on.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, Final
 from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError, StoreBusyError
 from graphmem.runtime.limits import disk_refusal
 from graphmem.store.base import AskedRows
-from graphmem.store.cypher_child import MOST_BYTES
-from graphmem.store.cypher_guard import checked
+from graphmem.store.cypher_filter import checked
+from graphmem.store.cypher_process import MOST_BYTES
 
-FOLDER: Final = "aside"  # beside the database file
+FOLDER: Final = "sandbox"  # beside the database file
 START_SECONDS: Final = 30.0  # for a process to start on a busy machine, beside the query's own time
 WAIT_SECONDS: Final = 30.0  # for the query before
 KEPT_SECONDS: Final = 60.0  # without a query, after which the copy is removed: it holds what may be deleted meanwhile
@@ -30,7 +30,7 @@ _SEEN: Final = 300  # characters of an engine's sentence that are told
 _log = logging.getLogger(__name__)
 
 
-class CypherAside:
+class CypherSandbox:
     """Answers queries one after the other. Thread-safe.
 
     Args:
@@ -105,7 +105,7 @@ class CypherAside:
         return path
 
     def _run(self, copy: Path, request: dict[str, Any]) -> AskedRows:
-        command = [sys.executable, "-P", "-m", "graphmem.store.cypher_child", self._engine, str(copy), str(self._max_db_bytes)]
+        command = [sys.executable, "-P", "-m", "graphmem.store.cypher_process", self._engine, str(copy), str(self._max_db_bytes)]
         seconds: float = request["seconds"]
         late = DeadlineError(f"the query did not finish in {seconds:g} s; ask for less, or raise limits.cypher_seconds", seconds=seconds)
         try:

@@ -1,7 +1,7 @@
-"""Runs one checked query on a copy of the database, in a process that has nothing to lose: `python -m graphmem.store.cypher_child`.
+"""Runs one checked query on a copy of the database, in a process that has nothing to lose: `python -m graphmem.store.cypher_process`.
 
 The engine ends its process on a good many queries that are plain Cypher (measured: about one in a thousand made at random). What it is
-given here it reads from a copy, with bounded memory and time, and without the right to write a byte to any file.
+given here it reads from a copy, with bounded memory and time, and without the right to open another file or to write a byte to any.
 
 Takes one JSON object on standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
 """
@@ -16,13 +16,20 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.errors import DeadlineError, GraphMemError, LimitError
+from graphmem.errors import BadInputError, DeadlineError, GraphMemError, LimitError
 from graphmem.store.engine import Engine
 
 MOST_BYTES: Final = 16 << 20  # of an answer, as JSON
 POOL_BYTES: Final = 128 << 20
 SPARE_BYTES: Final = 1 << 30  # for what a query takes beside what is reserved when the database is open
+_STANDARD: Final = 3  # the files that are open whenever a process begins; a new one would have a higher number
 CPU_SECONDS: Final = 10  # for starting, beside the query's own time
+
+# The engine's driver imports what it converts values with when it first meets one, and then needs files.
+_WARM: Final = (
+    "RETURN $text, $list, $number, $share, $truth, timestamp('2025-01-01 00:00:00'), date('2025-01-01'), interval('1 day'), "
+    "CAST(1 AS DECIMAL(5, 2)), {k: [1]}"
+)
 
 # How the engine begins when a query is at fault.
 _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser", "Catalog", "Conversion", "Overflow", "Runtime"))
@@ -42,7 +49,8 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
         answer = {"error": "bytes" if error.facts.get("limit") == "bytes" else "memory", "message": ""}
     except GraphMemError as error:
         reason = str(error.facts.get("reason", "")) or error.message
-        kind = "memory" if "bad_alloc" in reason else "query" if reason.startswith(_OF_THE_QUERY) else "engine"
+        is_query = isinstance(error, BadInputError) or reason.startswith(_OF_THE_QUERY)
+        kind = "memory" if "bad_alloc" in reason else "query" if is_query else "engine"
         answer = {"error": kind, "message": reason[:300]}
     sys.stdout.write(json.dumps(answer))
     return 0
@@ -59,18 +67,23 @@ def _confine(seconds: float) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def _confine_memory() -> None:
-    """Bound what the query may take beside what opening took: how much address space an engine reserves is its own affair."""
+def _confine_query() -> None:
+    """Bound what the query may take beside what opening took, and let it open no file: no data of the machine, no extension.
+
+    How much address space an engine reserves is its own affair.
+    """
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
     most = min([used + SPARE_BYTES, *given])
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_STANDARD, _STANDARD))
 
 
 def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any]) -> dict[str, Any]:
     database = Engine(engine).open(path, buffer_pool_bytes=POOL_BYTES, max_db_bytes=max_db_bytes, read_only=True)
     connection = database.connect()
-    _confine_memory()
+    connection.rows(_WARM, {"text": "", "list": [""], "number": 0, "share": 0.0, "truth": True})
+    _confine_query()
     connection.set_timeout(request["seconds"])
     connection.rows("BEGIN TRANSACTION READ ONLY")
     found = connection.first_rows(request["text"], request["params"], request["rows"] + 1)

@@ -1,0 +1,254 @@
+"""Decide which queries that a person wrote may reach the engine.
+
+The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and
+calls functions that end the process. So a query is cut into words and signs, each of which must be on a list, and the engine is given a
+text made of them: keywords that read, names, numbers, and texts as parameters. Whether they make sense together the engine itself says,
+and what a query may cost is bounded where it runs (`cypher_sandbox`).
+
+What keeps a clause or a statement out that is not on the lists:
+
+* The first word, and the first after UNION, is one of `STARTS`; there is no semicolon.
+* After a value only a keyword of `KEYWORDS` or a sign may follow, never a name: a clause is a name after a value.
+* A name before a bracket is one of `FUNCTIONS`. A CALL begins the query, and is one of the two in `_CALL`.
+* Words of statements and clauses that write, load or install name nothing (`_ELSEWHERE`).
+
+Source:
+    openCypher 9, grammar; the clauses and functions are those of Kuzu's documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from graphmem.errors import BadInputError
+
+MOST_CHARACTERS: Final = 8_000
+MOST_TOKENS: Final = 1_000
+
+_FUNCTIONS: Final = """
+    count sum avg min max collect
+    id label offset nodes rels properties length size
+    lower upper trim ltrim rtrim reverse substring left right starts_with ends_with contains concat
+    coalesce ifnull
+    abs ceil floor round sqrt ln log2 log10 sign greatest least
+    list_contains list_position list_distinct list_sort list_sum list_slice list_extract list_unique
+    date timestamp year month day date_part date_trunc
+    to_string to_int64 to_double
+"""
+FUNCTIONS: Final = frozenset(_FUNCTIONS.split())
+"""What may be called: functions that look at their arguments alone and whose answer is not much longer than they are. None that make
+lists or texts of any length (`range`, `repeat`, `lpad`: one call ends the process), none that read or list files, none of extensions."""
+
+STARTS: Final = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
+_CLAUSES: Final = frozenset([*STARTS, "WHERE", "ORDER", "SKIP", "LIMIT", "UNION"])
+_VALUES: Final = frozenset(["NULL", "TRUE", "FALSE", "END"])
+_OPERATORS: Final = "AND OR XOR NOT IN STARTS ENDS CONTAINS IS CASE WHEN THEN ELSE EXISTS COUNT AS BY ASC DESC DISTINCT ALL SHORTEST"
+KEYWORDS: Final = _CLAUSES | _VALUES | frozenset(_OPERATORS.split())
+_ELSEWHERE: Final = """
+    ACYCLIC ADD ALTER ANALYZE ANY ATTACH BEGIN CALL CAST CHECKPOINT COLUMN COMMENT COMMIT CONSTRAINT COPY CREATE CYCLE DATABASE DBTYPE
+    DEFAULT DELETE DETACH DROP EXPLAIN EXPORT EXTENSION FORCE FROM GLOB GRAPH HEADERS HINT IF IMPORT INCREMENT INSERT INSTALL JOIN LOAD
+    LOGICAL MACRO MERGE NO NONE ON PRIMARY PROFILE PROJECT READ REL REMOVE RENAME ROLLBACK SEQUENCE SET SINGLE STRUCT TABLE TO TRAIL
+    TRANSACTION UNINSTALL UPDATE USE WRITE WSHORTEST YIELD
+"""
+RESERVED: Final = frozenset(_ELSEWHERE.split())
+"""Words that name nothing here."""
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<space>[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)
+  | (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![A-Za-z0-9_]))
+  | (?P<name>[A-Za-z][A-Za-z0-9_]*)
+  | \$(?P<parameter>[A-Za-z][A-Za-z0-9_]{0,99})
+  | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+  | (?P<sign><>|<=|>=|=~|\.\.|[-+*/%^=<>()\[\]{},.:|])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_MEANT: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./: -]{0,200}")  # texts that may stand in quotes: the engine wants some of them there
+_CALL: Final = re.compile(
+    r"""CALL\s+(show_tables\(\s*\)|table_info\(\s*(['"])[A-Za-z][A-Za-z0-9_]{0,99}\2\s*\))\s+(?=RETURN\b)""", re.IGNORECASE
+)
+"""What may be asked with CALL: which tables there are, and the columns of one."""
+_OWN: Final = "_text"  # begins the names of parameters that are made here; a person's begin with a letter
+
+
+class Token(NamedTuple):
+    """A piece of a query."""
+
+    kind: str  # a group of `_TOKEN`, or keyword
+    text: str  # as the engine is given it
+    at: int  # where it begins, from 0
+    space: str  # what the engine is given before it: "" where a person wrote none
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a value ends with it."""
+        return self.kind in ("number", "name", "parameter", "string", "text") or self.text in (")", "]", "}") or self.text in _VALUES
+
+
+class Checked(NamedTuple):
+    """A query that may run."""
+
+    text: str  # holds no text of the person's but names, numbers and plain words
+    params: dict[str, Any]
+
+
+def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
+    """The query as it may run.
+
+    Args:
+        query: what a person wrote.
+        params: values by name: texts, numbers, truth values, and lists of them.
+        most_rows: rows that are wanted at most; each part is limited to one more, which tells that there are more.
+
+    Raises:
+        BadInputError: a word or sign is not on the lists, or a parameter is missing, left over or not a value.
+    """
+    if len(query) > MOST_CHARACTERS:
+        raise BadInputError(
+            f"the query has {len(query):,} characters; give at most {MOST_CHARACTERS:,}, and long values as parameters",
+            argument="query",
+            limit="characters",
+            allowed=MOST_CHARACTERS,
+        )
+    values = _values(params)
+    query = query.strip(" \t\r\n;")
+    call = _CALL.match(query)
+    tokens, texts = _tokens(query, call.end() if call is not None else 0)
+    asked = {token.text[1:] for token in tokens if token.kind == "parameter"}
+    if missing := sorted(asked - values.keys()):
+        raise BadInputError(f"the query uses the parameter {missing[0]}; give it a value", argument="params", value=missing[0])
+    if left := sorted(values.keys() - asked):
+        raise BadInputError(f"the query does not use the parameter {left[0]}; leave it out", argument="params", value=left[0])
+    tokens = _counted(tokens, values)
+    text = "".join(token.space + token.text for part in _parts(tokens) for token in _limited(part, most_rows + 1))
+    used = {token.text[1:] for token in tokens if token.kind == "parameter"}
+    given = {name: value for name, value in values.items() if name in used} | texts
+    return Checked(f"CALL {call.group(1)} {text}" if call is not None else text, given)
+
+
+def _values(params: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(params, Mapping):
+        raise BadInputError(f"params is a {type(params).__name__}; give an object with a value for each $name", argument="params")
+    for name, value in params.items():
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", name):
+            raise BadInputError(f"invalid name of a parameter {str(name)[:60]!r}; use letters, digits and underscores", argument="params")
+        kinds = {type(one) for one in value} if isinstance(value, (list, tuple)) else {type(value)}
+        if len(kinds) != 1 or not kinds <= {str, int, float, bool, type(None)}:
+            raise BadInputError(f"invalid value of {name}; give a text, number, true, false, null or a list of one type", argument=name)
+    return dict(params)
+
+
+def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
+    """The tokens from a place on, each of them on a list, and the texts among them by name of parameter."""
+    found: list[Token] = []
+    texts: dict[str, str] = {}
+    starts = True  # a part of the query begins here
+    space = ""
+    while at < len(query):
+        match = _TOKEN.match(query, at)
+        if match is None:
+            raise refusal(f"{query[at : at + 10]!r} is not part of this language", at)
+        kind, said = match.lastgroup or "", match.group()
+        at, end = match.start(), match.end()
+        if kind == "space":
+            at, space = end, " "
+            continue
+        after_value = bool(found) and found[-1].is_value
+        if kind == "name":
+            kind, said = _word(said, at)
+        if said == "(" and found and found[-1].kind == "name" and found[-1].text.lower() not in FUNCTIONS:
+            wanted = ", ".join(sorted(FUNCTIONS))
+            raise refusal(f"the function {found[-1].text[:60]} is not on the list; use one of {wanted}", found[-1].at)
+        if after_value and kind not in ("keyword", "sign"):
+            raise refusal(f"{said[:40]!r} follows a value; a clause, an operator or the end should be here", at)
+        if starts and not (kind == "keyword" and said in STARTS):
+            if said != "ALL" or not found:
+                raise refusal(f"{said[:40]!r} does not begin a query; graphmem reads MATCH, UNWIND, WITH and RETURN", at)
+        else:
+            starts = said == "UNION"
+        if kind == "string":
+            meant = _meaning(said[1:-1], at)
+            if _PLAIN.fullmatch(meant):
+                said = f"'{meant}'"
+            else:
+                texts[name := f"{_OWN}{len(texts)}"] = meant
+                kind, said = "text", f"${name}"
+        found.append(Token(kind, said, at, space))
+        if len(found) > MOST_TOKENS:
+            raise refusal(f"the query has more than {MOST_TOKENS:,} words and signs; ask for less at once", at)
+        at, space = end, ""
+    return found, texts
+
+
+def _word(said: str, at: int) -> tuple[str, str]:
+    """Kind and form of a word."""
+    word = said.upper()
+    if word in RESERVED:
+        raise refusal(f"{word} is not allowed; graphmem reads MATCH, WITH, UNWIND and RETURN alone", at)
+    return ("keyword", word) if word in KEYWORDS else ("name", said)
+
+
+def _meaning(inside: str, at: int) -> str:
+    def one(match: re.Match[str]) -> str:
+        if match.group(1) not in _MEANT:
+            raise refusal(f"{match.group()!r} means nothing in a text; give the text as a parameter", at)
+        return _MEANT[match.group(1)]
+
+    return _ESCAPE.sub(one, inside)
+
+
+def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
+    """The tokens with numbers of rows as numbers, which a person may have given as parameters."""
+    found = list(tokens)
+    for at, token in enumerate(tokens):
+        if token.text not in ("SKIP", "LIMIT"):
+            continue
+        count = tokens[at + 1] if at + 1 < len(tokens) else token
+        value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+            raise refusal("a number of rows should be here", count.at)
+        found[at + 1] = Token("number", str(value), count.at, " ")
+    return found
+
+
+def _parts(tokens: list[Token]) -> list[list[Token]]:
+    """What UNION joins, each with the UNION before it."""
+    found: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.text == "UNION":
+            found.append([])
+        found[-1].append(token)
+    return found
+
+
+def _limited(part: list[Token], most: int) -> list[Token]:
+    """A part of a query with a limit to its rows."""
+    depth, returns, limit = 0, False, None
+    for at, token in enumerate(part):
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if depth == 0 and token.text == "RETURN":
+            returns, limit = True, None
+        elif depth == 0 and token.text == "LIMIT" and limit is None:
+            limit = at
+        if depth < 0:
+            break
+    end = part[-1].at if part else 0
+    if depth:
+        raise refusal("a bracket is missing in this part of the query", end)
+    if not returns:
+        raise refusal("a RETURN should be here; each part of a query ends with one", end)
+    if limit is None:
+        return [*part, Token("keyword", "LIMIT", end, " "), Token("number", str(most), end, " ")]
+    if limit + 2 != len(part):
+        raise refusal("LIMIT and its number should end the query", part[limit].at)
+    return [*part[:-1], Token("number", str(min(most, int(part[-1].text))), end, " ")]
+
+
+def refusal(why: str, at: int) -> BadInputError:
+    """Why a text is not read further."""
+    return BadInputError(f"Cypher, character {at + 1}: {why}", argument="query", value=at)
