@@ -70,7 +70,7 @@ _LEFT_OUT: Final = (
     "owner.json",
     "tokens.json",  # who may ask is not for an archive to say
     ".tokens-",
-    "aside",  # a copy of the database that is asked
+    "sandbox",  # a copy of the database that is asked
     "server.log",
     ".gitignore",
     FOLDER,

@@ -20,7 +20,7 @@ _OURS: Final = (
     *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
     *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
     *("phases.json", ".phases-"),
-    *("backups", ".backup-", ".restore-", "aside", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
+    *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
 )
 
 _log = logging.getLogger(__name__)

@@ -35,7 +35,7 @@ _OF_SOURCE: Final = (
     "words-",
     "facts.sqlite",
     "inputs.sqlite",
-    "aside",
+    "sandbox",
     "dump/",
     "parsing.json",
 )

@@ -384,7 +384,7 @@ def test_an_archive_that_was_cut_or_changed_is_refused_and_nothing_is_changed(
 
 
 @pytest.mark.parametrize(
-    "name", ["tokens.json", "owner.json", "../tokens.json", "memories/../tokens.json", "/etc/x", "aside/graph.db", "a\\..\\b", ""]
+    "name", ["tokens.json", "owner.json", "../tokens.json", "memories/../tokens.json", "/etc/x", "sandbox/graph.db", "a\\..\\b", ""]
 )
 def test_an_archive_brings_no_tokens_and_no_owner(own: GraphMem, archive: Path, tmp_path: Path, name: str) -> None:
     evil = tmp_path / "evil.zip"
