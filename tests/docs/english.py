@@ -91,7 +91,6 @@ security.md
 semantic.md
 0001-engine.md
 0003-projections.md
-0006-fusion.md
 0007-stale-at-once.md
 0008-history-as-a-log.md
 0009-explorer.md
