@@ -11,7 +11,7 @@ Scopes are indices into `definitions`; index 0 is always the module itself.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 NAME: Final = 0
 ATTR: Final = 1
@@ -120,7 +120,7 @@ Unknown = tuple[Literal[23]]
 Typed = tuple[Literal[24], TermIndex]
 """A value of a declared type, such as a cast: the type."""
 
-KnownTerm = (
+Term = (
     Name
     | Attr
     | Call
@@ -145,8 +145,6 @@ KnownTerm = (
     | Typed
 )
 """An expression: the first item is the operator and tells the type checker what the other parts are."""
-
-Term = tuple[Any, ...]  # a `KnownTerm`, for readers that do not unpack it yet
 
 
 class Parameter(NamedTuple):

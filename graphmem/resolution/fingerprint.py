@@ -8,7 +8,7 @@ before what can change a type, how far apart they are cannot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import (
     ATTR,
@@ -28,6 +28,7 @@ from graphmem.parsing.facts import (
     OPERATOR,
     SET,
     SPREAD,
+    STRING,
     TUPLE,
     TYPED,
     UNPACK,
@@ -35,61 +36,46 @@ from graphmem.parsing.facts import (
     Definition,
     Term,
 )
+from graphmem.resolution.terms import children
 
 if TYPE_CHECKING:
     from graphmem.resolution.project import CallSite, FileEntry
 
 Key = tuple[str, ...]
+Row = tuple[object, ...]
+"""What is hashed: compared as a whole, never taken apart."""
 
-_ITEMS = frozenset({LIST, TUPLE, SET, EITHER})
-_WRAPS = frozenset({AWAIT, ITER, ENTER, SPREAD, LAMBDA, TYPED})
 _FLOWS = frozenset({"return", "yield", "export"})
 
 
-def children(term: Term) -> Iterable[int]:
-    """Indices of the terms a term is made of; missing ones (-1) left out."""
-    op = term[0]
-    if op == ATTR or op in _WRAPS:
-        return (term[1],) if term[1] >= 0 else ()
-    if op in (CALL, NEW):
-        return (term[1], *term[2], *(value for _, value in term[3]))
-    if op in _ITEMS:
-        return tuple(term[1])
-    if op == INDEX:
-        return (term[1], term[2])
-    if op == DICT:
-        return (*term[1], *term[2])
-    if op == OBJECT:
-        return tuple(term[2])
-    if op == UNPACK:
-        return (term[1],)
-    if op == COMPREHENSION:
-        return (term[2],)
-    if op == OPERATOR:
-        return tuple(i for i in (term[2], term[3]) if i >= 0)
-    return ()
-
-
-def labels(term: Term) -> tuple[Any, ...]:
+def labels(term: Term) -> Row:
     """What a term says besides its children; together with their order it makes the term."""
-    op = term[0]
-    if op == ATTR:
-        return (op, term[2])
-    if op in (CALL, NEW):
-        return (op, len(term[2]), tuple(name for name, _ in term[3]))
-    if op in _ITEMS or op in _WRAPS or op == INDEX:
-        return (op,)
-    if op == DICT:
-        return (op, len(term[1]))
-    if op == OBJECT:
-        return (op, term[1])
-    if op == UNPACK:
-        return (op, term[2])
-    if op == COMPREHENSION:
-        return (op, term[1])
-    if op == OPERATOR:
-        return (op, term[1], term[3] >= 0)
-    return tuple(term)
+    if term[0] in (NAME, STRING):
+        return term
+    if term[0] == ATTR:
+        op, _, name = term
+        return (op, name)
+    if term[0] in (CALL, NEW):
+        call, _, positional, keywords = term
+        return (call, len(positional), tuple(name for name, _ in keywords))
+    if term[0] in (LIST, TUPLE, SET, EITHER, AWAIT, ITER, ENTER, SPREAD, LAMBDA, TYPED, INDEX):
+        return (term[0],)
+    if term[0] == DICT:
+        _, written, _ = term
+        return (DICT, len(written))
+    if term[0] == OBJECT:
+        _, keys, _ = term
+        return (OBJECT, keys)
+    if term[0] == UNPACK:
+        _, _, position = term
+        return (UNPACK, position)
+    if term[0] == COMPREHENSION:
+        _, kind, _ = term
+        return (COMPREHENSION, kind)
+    if term[0] == OPERATOR:
+        _, sign, _, right = term
+        return (OPERATOR, sign, right >= 0)
+    return term
 
 
 class Fingerprints:
@@ -131,8 +117,8 @@ class Fingerprints:
             first = definition.qualname.partition(".")[0]
             if position and entry.top_name(position) == definition.qualname != first:
                 methods.setdefault(first, []).append(position)
-        imports: dict[str, list[tuple[Any, ...]]] = {}
-        stars: list[tuple[Any, ...]] = []
+        imports: dict[str, list[tuple[int, Row]]] = {}
+        stars: list[Row] = []
         for found in facts.imports:
             top = entry.top_name(found.scope) if found.scope else found.alias
             said = (entry.definitions[found.scope].qualname, *found[1:7])
@@ -143,7 +129,7 @@ class Fingerprints:
             self.hashes["top", path, top] = self._top(
                 definitions.get(top, ()), bindings.get(top, ()), imports.get(top, ()), methods.get(top, ())
             )
-        exported: list[Any] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
+        exported: list[object] = [definition.qualname for definition in entry.definitions if "default" in definition.modifiers]
         exported.extend(
             (binding.op, self._term(binding.target), self._term(binding.value), self._term(binding.annotation))
             for binding in facts.bindings
@@ -152,7 +138,7 @@ class Fingerprints:
         self.hashes["top", path, "*"] = hash((tuple(stars), facts.exports, tuple(exported)))
 
     def _top(
-        self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Any]], methods: Iterable[int]
+        self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Row]], methods: Iterable[int]
     ) -> int:
         """What a part of the file says; of `methods`, which are parts of their own, that they are there."""
         entry = self._entry
@@ -201,7 +187,7 @@ class Fingerprints:
             if len(kept) == before:
                 return [binding for position, binding in enumerate(bindings) if position in kept]
 
-    def _definition(self, definition: Definition, lines: dict[int, int]) -> tuple[Any, ...]:
+    def _definition(self, definition: Definition, lines: dict[int, int]) -> Row:
         term = self._term
         return (
             definition.kind,
@@ -215,7 +201,7 @@ class Fingerprints:
             tuple((keyword, term(base)) for keyword, base in definition.bases),
         )
 
-    def _mention(self, definition: Definition, lines: dict[int, int]) -> tuple[Any, ...]:
+    def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
         """What a class says of a method: everything that decides which name leads to it, and whose attributes it sets."""
         return (
             definition.kind,
@@ -227,7 +213,7 @@ class Fingerprints:
             definition.parameters[0].name if definition.parameters else "",
         )
 
-    def _binding(self, binding: Binding, lines: dict[int, int]) -> tuple[Any, ...]:
+    def _binding(self, binding: Binding, lines: dict[int, int]) -> Row:
         return (
             self._entry.definitions[binding.scope].qualname,
             self._term(binding.target),

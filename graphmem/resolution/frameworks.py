@@ -16,8 +16,9 @@ from re import compile as compile_pattern
 from typing import Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import ATTR, CALL, LIST, NAME, STRING, TUPLE, Term
+from graphmem.parsing.facts import ATTR, CALL, LIST, TUPLE, Call, Term
 from graphmem.resolution.rules import RULES
+from graphmem.resolution.terms import last_name, string_of
 from graphmem.runtime.resources import data_root
 
 EVENT: Final = "!"
@@ -138,21 +139,23 @@ class Frameworks:
         """Matches what asks for an injected value."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
-    def of_method(self, terms: Sequence[Term], call: Term) -> Sequence[HandsOver]:
+    def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
         """The rows that a method call on something unknown may be."""
-        callee = terms[call[1]]
+        _, called, arguments, _ = call
+        callee = terms[called]
         if callee[0] != ATTR:
             return ()
-        first = terms[call[2][0]] if call[2] else ()
-        text = first[1] if first and first[0] == STRING else None
-        base = terms[callee[1]]
-        while base[0] == CALL:
-            base = terms[base[1]]
-        receiver = base[-1] if base[0] in (NAME, ATTR) else ""
+        _, base, method = callee
+        text = string_of(terms[arguments[0]]) if arguments else ""
+        held = terms[base]
+        while held[0] == CALL:
+            _, called, _, _ = held
+            held = terms[called]
+        receiver = last_name(held)
         return tuple(
             row
-            for row in self.by_method.get(callee[2], ())
-            if (not row.begins or (text is not None and text.startswith(row.begins)))
+            for row in self.by_method.get(method, ())
+            if (not row.begins or text.startswith(row.begins))
             and not (row.not_on and any(fnmatchcase(receiver, pattern) for pattern in row.not_on))
         )
 
@@ -164,43 +167,52 @@ class Frameworks:
             return ()
         return tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
 
-    def events_of_call(self, terms: Sequence[Term], call: Term) -> Iterator[str]:
+    def events_of_call(self, terms: Sequence[Term], call: Call) -> Iterator[str]:
         """Names of the events a call connects a function with: `saved.connect(f)`, `bus.on("saved", f)`."""
-        callee = terms[call[1]]
-        event = self.connecting.get(callee[2]) if callee[0] == ATTR else None
-        if event is not None and len(call[2]) > event.function:
-            yield from _names(terms, call[2][:1] if event.is_text else (callee[1],), texts=event.is_text)
+        _, called, arguments, _ = call
+        callee = terms[called]
+        if callee[0] != ATTR:
+            return
+        _, base, method = callee
+        event = self.connecting.get(method)
+        if event is not None and len(arguments) > event.function:
+            yield from _names(terms, arguments[:1] if event.is_text else (base,), texts=event.is_text)
 
     def events_of_decorator(self, terms: Sequence[Term], decorator: Term) -> Iterator[str]:
         """The same for a decorator: `@saved.connect`, `@receiver(saved)`, `@saved.connect_via(sender)`, `@bus.on("saved")`."""
         if decorator[0] == ATTR:
-            event = self.connecting.get(decorator[2])
+            _, base, name = decorator
+            event = self.connecting.get(name)
             if event is not None and not event.is_text:
-                yield from _names(terms, (decorator[1],))
+                yield from _names(terms, (base,))
         elif decorator[0] == CALL:
-            callee = terms[decorator[1]]
-            name = callee[-1] if callee[0] in (NAME, ATTR) else ""
+            _, called, arguments, _ = decorator
+            callee = terms[called]
+            name = last_name(callee)
             if name in self.decorating:
-                yield from _names(terms, decorator[2])
+                yield from _names(terms, arguments)
             elif callee[0] == ATTR and name in self.connecting:
+                _, base, _ = callee
                 event = self.connecting[name]
-                yield from _names(terms, decorator[2][:1] if event.is_text else (callee[1],), texts=event.is_text)
+                yield from _names(terms, arguments[:1] if event.is_text else (base,), texts=event.is_text)
 
 
 def event_terms(terms: Sequence[Term], given: Sequence[int]) -> Iterator[int]:
     """The terms that stand for events among these, those in lists too."""
     for index in given:
-        if terms[index][0] in (LIST, TUPLE):
-            yield from terms[index][1]
+        term = terms[index]
+        if term[0] in (LIST, TUPLE):
+            _, items = term
+            yield from items
         else:
             yield index
 
 
 def _names(terms: Sequence[Term], given: Sequence[int], *, texts: bool = False) -> Iterator[str]:
-    wanted = (STRING,) if texts else (NAME, ATTR)
     for index in event_terms(terms, given):
-        if terms[index][0] in wanted:
-            yield f"{EVENT}{terms[index][1] if texts else terms[index][-1]}"
+        name = string_of(terms[index]) if texts else last_name(terms[index])
+        if name:
+            yield f"{EVENT}{name}"
 
 
 def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import SPREAD, STRING
 from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
+from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -175,14 +176,15 @@ class Functions:
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
         """What one call site passes, when it calls this function."""
         entry = self.project.files[site.path]
-        term = entry.terms[site.term]
         is_decorator = site.decorated >= 0
-        called = site.term if is_decorator else term[1]
+        written = None if is_decorator else call_at(entry.terms, site.term)
+        called = site.term if written is None else written[1]
         callee = self.ask(entry.memo, ("t", site.scope, called, site.line, "called"), self._called_at, entry, site.scope, called, site.line)
-        if is_decorator:
+        if written is None:
             call = Call(self.inference, entry, site.scope, site.line, passed=(one(FUNC, entry.symbols[site.decorated], None),))
         else:
-            call = Call(self.inference, entry, site.scope, site.line, term[1], term[2], term[3])
+            _, _, positional, keywords = written
+            call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
         found = EMPTY
         for atom in callee:
             if atom[0] == FUNC and atom[1] is symbol:

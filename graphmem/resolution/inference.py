@@ -8,34 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from graphmem.parsing.facts import (
-    ATTR,
-    AWAIT,
-    CALL,
-    COMPREHENSION,
-    DICT,
-    EITHER,
-    ENTER,
-    INDEX,
-    ITER,
-    LAMBDA,
-    LIST,
-    LITERAL,
-    NAME,
-    NEW,
-    OBJECT,
-    OPERATOR,
-    SELF,
-    SET,
-    SPREAD,
-    STRING,
-    SUPER,
-    TUPLE,
-    TYPED,
-    UNPACK,
-    Binding,
-    Term,
-)
+from graphmem.parsing import facts
+from graphmem.parsing.facts import ATTR, CALL, LIST, LITERAL, NAME, NEW, SPREAD, STRING, TUPLE, Attr, Binding, Name, OptionalTerm, TermIndex
 from graphmem.resolution.classes import Classes
 from graphmem.resolution.functions import Call, Functions, result_name
 from graphmem.resolution.names import Names
@@ -112,40 +86,55 @@ class Inference:
         self.functions = classes.functions
         self.super_object = classes.super_object
 
-        self._terms: dict[int, Callable[[FileEntry, int, int, Term, int], Type]] = {
-            NAME: self._name,
-            ATTR: self._attr,
-            CALL: self._call,
-            NEW: self._call,
-            INDEX: self._subscript,
-            STRING: self._string,
-            LITERAL: self._literal,
-            LIST: self._sequence,
-            SET: self._sequence,
-            TUPLE: self._tuple,
-            DICT: self._dict,
-            OBJECT: self._object,
-            EITHER: self._either,
-            AWAIT: self._await,
-            ITER: self._iter,
-            ENTER: self._enter,
-            UNPACK: self._unpack,
-            LAMBDA: self._lambda,
-            COMPREHENSION: self._comprehension,
-            OPERATOR: self._operator,
-            SELF: self._self,
-            SUPER: self._super,
-            SPREAD: self._spread,
-            TYPED: self._typed,
-        }
-
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
         """The type of a term as code at this line of this scope sees it."""
         if index < 0:
             return EMPTY
         term = entry.terms[index]
-        evaluate = self._terms.get(term[0])
-        return evaluate(entry, scope, index, term, line) if evaluate is not None else EMPTY
+        if term[0] == NAME:  # the most frequent first
+            return self._name(entry, scope, index, term, line)
+        if term[0] == ATTR:
+            return self._attr(entry, scope, index, term, line)
+        if term[0] in (CALL, NEW):
+            return self._call(entry, scope, index, term, line)
+        match term:
+            case (facts.STRING, _):
+                return one(EXTI, entry.rules.builtin_package, "str")
+            case (facts.LITERAL, kind):
+                return self._literal(entry, kind)
+            case (facts.SELF,):
+                return entry.rules.this(self, entry, scope)
+            case (facts.INDEX, base, key):
+                return self._subscript(entry, scope, base, key, line)
+            case (facts.LIST | facts.SET as container, items):
+                return box("list" if container == LIST else "set", join_all(self.term(entry, scope, item, line) for item in items))
+            case (facts.TUPLE, items):
+                return self._tuple(entry, scope, items, line)
+            case (facts.DICT, keys, values):
+                return self._dict(entry, scope, keys, values, line)
+            case (facts.OBJECT, keys, values):
+                return self._object(entry, scope, keys, values, line)
+            case (facts.EITHER, items):
+                return join_all(self.term(entry, scope, item, line) for item in items)
+            case (facts.AWAIT, inner):
+                return self.awaited(self.expanded(self.term(entry, scope, inner, line)))
+            case (facts.ITER | facts.SPREAD, inner):
+                return self.element(self.expanded(self.term(entry, scope, inner, line)))
+            case (facts.ENTER, inner):
+                return self._entered(self.expanded(self.term(entry, scope, inner, line)))
+            case (facts.UNPACK, value, position):
+                return self._unpacked(self.expanded(self.term(entry, scope, value, line)), position)
+            case (facts.LAMBDA, body):
+                return anonymous(self.term(entry, scope, body, line))
+            case (facts.COMPREHENSION, kind, element):
+                return self._comprehension(entry, scope, kind, element, line)
+            case (facts.OPERATOR, sign, left, right):
+                return self._operator(entry, scope, sign, left, right, line)
+            case (facts.SUPER,):
+                return self.super_object(entry, scope)
+            case (facts.TYPED, declared):
+                return self.declared(entry, scope, declared)
+        return EMPTY
 
     def expanded(self, value: Type) -> Type:
         """The type with parameters replaced by what is known of them."""
@@ -175,13 +164,15 @@ class Inference:
         while True:
             term = entry.terms[index]
             if term[0] == NAME:
-                return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, term[1])
+                _, name = term
+                return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, name)
             if term[0] != ATTR or (scope, index) in entry.narrows:
-                return bool(term[0] == STRING)
-            index = term[1]
+                return term[0] == STRING
+            _, index, _ = term
 
-    def _name(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        value = self._named(entry, scope, term[1], line)
+    def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
+        _, name = term
+        value = self._named(entry, scope, name, line)
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
@@ -228,37 +219,40 @@ class Inference:
         )
         return join(special, tested)
 
-    def _attr(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
+    def _attr(self, entry: FileEntry, scope: int, index: int, term: Attr, line: int) -> Type:
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
                 return narrowed
-        base = self.expanded(self.term(entry, scope, term[1], line))
-        return self.attribute(base, term[2])
+        _, base, name = term
+        return self.attribute(self.expanded(self.term(entry, scope, base, line)), name)
 
-    def _call(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
+    def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
         return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)  # type: ignore[no-any-return]
 
-    def _call_now(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
+    def _call_now(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
+        operator, called, positional, keywords = term
         if entry.rules.is_super_call(entry, index):
-            return self._explicit_super(entry, scope, term, line) if term[0] == CALL and term[2] else self.super_object(entry, scope)
-        written = self.term(entry, scope, term[1], line)
+            if operator == CALL and positional:
+                return self._explicit_super(entry, scope, positional, line)
+            return self.super_object(entry, scope)
+        written = self.term(entry, scope, called, line)
         callee = self.expanded(written)
-        call = Call(self, entry, scope, line, term[1], term[2], term[3])
+        call = Call(self, entry, scope, line, called, positional, keywords)
         if callee is written:
             value = self.called(callee, call)
         else:  # a class that is a parameter makes whatever class is passed, not only those known here
             value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
-        if term[0] == NEW:
+        if operator == NEW:
             value = join(value, join_all(entry.rules.constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
         return value
 
-    def _explicit_super(self, entry: FileEntry, scope: int, term: Term, line: int) -> Type:
+    def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
         """`super(Class, receiver)`: the receiver seen as what comes after the class that is named."""
-        classes = [atom[1] for atom in self.expanded(self.term(entry, scope, term[2][0], line)) if atom[0] == CLASS]
-        if not classes or len(term[2]) < 2:
+        classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
+        if not classes or len(given) < 2:
             return self.super_object(entry, scope)
-        receivers = [atom for atom in self.expanded(self.term(entry, scope, term[2][1], line)) if atom[0] in (INST, CLASS)]
+        receivers = [atom for atom in self.expanded(self.term(entry, scope, given[1], line)) if atom[0] in (INST, CLASS)]
         return join_all(one(SUPEROBJ, symbol, atom) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
@@ -273,20 +267,20 @@ class Inference:
                     found = join(found, one(MADE, atom[1], atom[2]))
         return found
 
-    def _subscript(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        base = self.expanded(self.term(entry, scope, term[1], line))
-        found = bottom_for(base)
-        for atom in base:
+    def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
+        value = self.expanded(self.term(entry, scope, base, line))
+        found = bottom_for(value)
+        for atom in value:
             tag = atom[0]
             if tag == BOX:
-                sliced = entry.terms[term[2]] == (LITERAL, "slice")
+                sliced = entry.terms[key] == (LITERAL, "slice")
                 found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
             elif tag == TUP:
                 found = join(found, join_all(atom[1]))
             elif tag == OBJ:
-                key = entry.terms[term[2]]
+                member = entry.terms[key]
                 fields = dict(atom[1])
-                found = join(found, fields.get(key[1], EMPTY) if key[0] == STRING else join_all(fields.values()))
+                found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
             elif tag == INST:
                 method = entry.rules.item_method
                 found = join(found, self.method_result(atom, method) if method else EMPTY)
@@ -296,39 +290,34 @@ class Inference:
                 found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
         return found
 
-    def _string(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return one(EXTI, entry.rules.builtin_package, "str")
-
-    def _literal(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        kind = term[1]
+    def _literal(self, entry: FileEntry, kind: str) -> Type:
         if kind in ("none", "ellipsis"):
             return EMPTY
         return one(EXTI, entry.rules.builtin_package, "str" if kind == "template" else kind)
 
-    def _sequence(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return box("list" if term[0] == LIST else "set", join_all(self.term(entry, scope, item, line) for item in term[1]))
-
-    def _tuple(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        parts = [self.term(entry, scope, item, line) for item in term[1]]
-        if any(entry.terms[item][0] == SPREAD for item in term[1]):
+    def _tuple(self, entry: FileEntry, scope: int, items: Sequence[TermIndex], line: int) -> Type:
+        parts = [self.term(entry, scope, item, line) for item in items]
+        if any(entry.terms[item][0] == SPREAD for item in items):
             return box("tuple", join_all(parts))
         return tuple_of(parts)
 
-    def _dict(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        keys = values = EMPTY
-        for key, value in zip(term[1], term[2], strict=True):
-            if entry.terms[key][0] == SPREAD:
-                for atom in self.expanded(self.term(entry, scope, entry.terms[key][1], line)):
+    def _dict(self, entry: FileEntry, scope: int, keys: Sequence[TermIndex], values: Sequence[TermIndex], line: int) -> Type:
+        key_type = value_type = EMPTY
+        for key, value in zip(keys, values, strict=True):
+            written = entry.terms[key]
+            if written[0] == SPREAD:
+                _, spread = written
+                for atom in self.expanded(self.term(entry, scope, spread, line)):
                     if atom[0] == BOX and atom[1] == "dict":
-                        keys, values = join(keys, atom[2][0]), join(values, atom[2][1])
+                        key_type, value_type = join(key_type, atom[2][0]), join(value_type, atom[2][1])
                 continue
-            keys = join(keys, self.term(entry, scope, key, line))
-            values = join(values, self.term(entry, scope, value, line))
-        return box("dict", keys, values)
+            key_type = join(key_type, self.term(entry, scope, key, line))
+            value_type = join(value_type, self.term(entry, scope, value, line))
+        return box("dict", key_type, value_type)
 
-    def _object(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
+    def _object(self, entry: FileEntry, scope: int, keys: Sequence[str], values: Sequence[TermIndex], line: int) -> Type:
         fields: dict[str, Type] = {}
-        for key, value in zip(term[1], term[2], strict=True):
+        for key, value in zip(keys, values, strict=True):
             found = self.term(entry, scope, value, line)
             if key == "...":
                 for atom in self.expanded(found):
@@ -337,13 +326,6 @@ class Inference:
             else:
                 fields[key] = found
         return object_of(fields)
-
-    def _either(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return join_all(self.term(entry, scope, item, line) for item in term[1])
-
-    def _await(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, term[1], line))
-        return self.awaited(value)
 
     def awaited(self, value: Type) -> Type:
         """What awaiting a value gives."""
@@ -356,9 +338,6 @@ class Inference:
             else:
                 found = join(found, frozenset((atom,)))
         return self.expanded(found)
-
-    def _iter(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return self.element(self.expanded(self.term(entry, scope, term[1], line)))
 
     def element(self, value: Type) -> Type:
         """One element of an iterable."""
@@ -377,8 +356,7 @@ class Inference:
                 found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
         return found
 
-    def _enter(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, term[1], line))
+    def _entered(self, value: Type) -> Type:
         found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[1] == "enter":
@@ -390,9 +368,7 @@ class Inference:
                 found = join(found, frozenset((atom,)))
         return found
 
-    def _unpack(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        position = term[2]
-        value = self.expanded(self.term(entry, scope, term[1], line))
+    def _unpacked(self, value: Type, position: int) -> Type:
         found = bottom_for(value)
         for atom in value:
             if atom[0] == TUP:
@@ -405,38 +381,22 @@ class Inference:
                 found = join(found, inner if position >= 0 else box("list", inner))
         return found
 
-    def _lambda(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return anonymous(self.term(entry, scope, term[1], line))
-
-    def _comprehension(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        kind = "iter" if term[1] == "generator" else str(term[1])
+    def _comprehension(self, entry: FileEntry, scope: int, kind: str, element: TermIndex, line: int) -> Type:
         if kind == "dict":
-            pair = entry.terms[term[2]]
+            pair = entry.terms[element]
             parts = [self.term(entry, scope, part, line) for part in pair[1]] if pair[0] == TUPLE else []
             return box("dict", *parts) if len(parts) == 2 else box("dict", EMPTY, EMPTY)
-        return box(kind, self.term(entry, scope, term[2], line))
+        return box("iter" if kind == "generator" else kind, self.term(entry, scope, element, line))
 
-    def _operator(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        left = self.expanded(self.term(entry, scope, term[2], line))
-        found = bottom_for(left)
-        for atom in left if term[1] not in ASSIGNING else ():
+    def _operator(self, entry: FileEntry, scope: int, sign: str, left: TermIndex, right: OptionalTerm, line: int) -> Type:
+        value = self.expanded(self.term(entry, scope, left, line))
+        found = bottom_for(value)
+        for atom in value if sign not in ASSIGNING else ():
             if atom[0] == INST:
-                found = join(found, entry.rules.operated(self, atom, term[1], is_unary=term[3] < 0))
+                found = join(found, entry.rules.operated(self, atom, sign, is_unary=right < 0))
             elif atom[0] in (EXTI, BOX, TUP):
                 found = join(found, frozenset((atom,)))
         return found
-
-    def _self(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return entry.rules.this(self, entry, scope)
-
-    def _super(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return self.super_object(entry, scope)
-
-    def _typed(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return self.declared(entry, scope, term[1])
-
-    def _spread(self, entry: FileEntry, scope: int, index: int, term: Term, line: int) -> Type:
-        return self.element(self.expanded(self.term(entry, scope, term[1], line)))
 
 
 def _without_parameters(value: Type) -> Type:

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, STRING, TUPLE, FileFacts, Reference
-from graphmem.resolution.fingerprint import children
+from graphmem.parsing.facts import CALL, NAME, STRING, FileFacts, Reference
+from graphmem.resolution.terms import arguments_of, call_at, children, items_or_itself, last_name
 
 
 class _Part(NamedTuple):
@@ -40,16 +40,19 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
             continue
         term = terms[reference.term]
         if kind == "call":
-            term = terms[term[1]]
+            _, callee, _, _ = call_at(terms, reference.term)
+            term = terms[callee]
             if type_tests and term[0] == NAME and term[1] in type_tests:
                 tests.append(reference)
         elif term[0] == CALL:
-            term = terms[term[1]]
-        if term[0] in (NAME, ATTR) and is_class_name(term[-1]):
+            _, callee, _, _ = term
+            term = terms[callee]
+        name = last_name(term)
+        if name and is_class_name(name):
             if kind == "read":
-                read.append((term[-1], reference))
+                read.append((name, reference))
             else:
-                found.add(term[-1])
+                found.add(name)
     for term in terms:
         if term[0] == STRING:  # "package.module.Class"
             module, _, name = term[1].rpartition(".")
@@ -73,11 +76,9 @@ def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Referenc
     """True for a class that is the second argument of a type test around it, or one of a tuple there."""
     for test in tests:
         if test.line <= reference.line <= test.end_line:
-            arguments = facts.terms[test.term][2]
-            if len(arguments) > 1:
-                second = facts.terms[arguments[1]]
-                if reference.term in (second[1] if second[0] == TUPLE else (arguments[1],)):
-                    return True
+            arguments = arguments_of(facts.terms[test.term])
+            if len(arguments) > 1 and reference.term in items_or_itself(facts.terms, arguments[1]):
+                return True
     return False
 
 

@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME, SELF, SUPER
-from graphmem.resolution.fingerprint import children
 from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.terms import children
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPL
 from graphmem.resolution.language import Rules
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
     CLASS,
@@ -185,22 +186,25 @@ class PackageRules(Rules):
         """What a name in a type stands for: classes and things outside."""
         found = entry.terms[term]
         if found[0] == INDEX:
-            return self.objects(inference, entry, scope, found[1])
+            _, generic, _ = found
+            return self.objects(inference, entry, scope, generic)
         if found[0] == ATTR:
-            return inference.attribute(self.objects(inference, entry, scope, found[1]), found[2])
+            _, base, member = found
+            return inference.attribute(self.objects(inference, entry, scope, base), member)
         if found[0] == SELF:
             return self.this(inference, entry, scope)
         if found[0] != NAME:
             return EMPTY
-        bound = self._bound(entry, scope, found[1])
+        _, name = found
+        bound = self._bound(entry, scope, name)
         if bound >= 0:
             return inference.declared(entry, scope, bound)
-        places = inference.lookup(entry, scope, found[1], 1 << 30)
+        places = inference.lookup(entry, scope, name, 1 << 30)
         while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
             scope = entry.definitions[scope].parent  # a field or a variable that is named like its type
-            places = inference.lookup(entry, scope, found[1], 1 << 30)
+            places = inference.lookup(entry, scope, name, 1 << 30)
         if places is None:
-            return self.unbound(inference, entry, scope, found[1])
+            return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
     def _bound(self, entry: FileEntry, scope: int, name: str) -> int:
@@ -222,18 +226,21 @@ class PackageRules(Rules):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Annotations: classes, things outside, containers, tuples, functions, the class around."""
         found = entry.terms[term]
-        op = found[0]
-        if op in (NAME, ATTR):
+        if found[0] in (NAME, ATTR):
             return self.instances(self.objects(inference, entry, scope, term))
-        if op == INDEX:
-            return self.generic(inference, entry, scope, found[1], found[2])
-        if op == TUPLE:
-            return tuple_of([inference.declared(entry, scope, item) for item in found[1]])
-        if op == EITHER:
-            return join_all(inference.declared(entry, scope, item) for item in found[1])
-        if op == LAMBDA:
-            return join(one(UNTYPED), box("callable", inference.declared(entry, scope, found[1]) if found[1] >= 0 else EMPTY))
-        return one(SELFTYPE) if op == SELF else EMPTY
+        if found[0] == INDEX:
+            _, base, key = found
+            return self.generic(inference, entry, scope, base, key)
+        if found[0] == TUPLE:
+            _, items = found
+            return tuple_of([inference.declared(entry, scope, item) for item in items])
+        if found[0] == EITHER:
+            _, items = found
+            return join_all(inference.declared(entry, scope, item) for item in items)
+        if found[0] == LAMBDA:
+            _, body = found
+            return join(one(UNTYPED), box("callable", inference.declared(entry, scope, body) if body >= 0 else EMPTY))
+        return one(SELFTYPE) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
         """Objects of the classes a type names."""
@@ -249,16 +256,16 @@ class PackageRules(Rules):
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`."""
-        arguments = [item for item in (entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)) if entry.terms[item][0] != UNKNOWN]
+        arguments = [item for item in items_or_itself(entry.terms, key) if entry.terms[item][0] != UNKNOWN]
         objects = self.objects(inference, entry, scope, base)
-        written = entry.terms[base]
-        if not any(atom[0] == CLASS for atom in objects) and written[0] in (NAME, ATTR):
-            known = self.containers.get(written[-1])
+        written = last_name(entry.terms[base])
+        if written and not any(atom[0] == CLASS for atom in objects):
+            known = self.containers.get(written)
             if known is not None:
                 kind, order = known
                 parts = [inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order]
                 return box(kind, *parts)
-            if written[-1] in self.transparent and arguments:
+            if written in self.transparent and arguments:
                 return inference.declared(entry, scope, arguments[0])
         found = self.instances(objects)
         outside = [atom for atom in found if atom[0] == EXTI] if self.libraries_hand_back else []

@@ -17,6 +17,7 @@ from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.instantiations import class_names, is_class_name
 from graphmem.resolution.solver import Memo, Solver
+from graphmem.resolution.terms import call_at, last_name
 from graphmem.runtime.faults import CODE, fault
 
 if TYPE_CHECKING:
@@ -126,11 +127,13 @@ class FileEntry:
         terms, connecting = self.terms, self.frameworks.connecting
         for position, reference in enumerate(self.facts.references):
             if reference.kind == "call":
-                callee = terms[terms[reference.term][1]]
-                if callee[0] in (NAME, ATTR):
-                    self.calls.setdefault(callee[-1], []).append(position)
-                if callee[0] == ATTR and callee[2] in connecting:
-                    for event in self.frameworks.events_of_call(terms, terms[reference.term]):
+                call = call_at(terms, reference.term)
+                _, called, _, _ = call
+                name = last_name(terms[called])
+                if name:
+                    self.calls.setdefault(name, []).append(position)
+                if name in connecting and terms[called][0] == ATTR:
+                    for event in self.frameworks.events_of_call(terms, call):
                         self.calls.setdefault(event, []).append(position)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
@@ -140,9 +143,9 @@ class FileEntry:
     def _decorator_names(self, decorator: int) -> Iterator[str]:
         """The names a decorator is found by: the bare one, after a "@" that of what gives it, after a "!" those of events."""
         term = self.terms[decorator]
-        named = self.terms[term[1]] if term[0] == CALL else term
-        if named[0] in (NAME, ATTR):
-            yield f"@{named[-1]}" if term[0] == CALL else str(named[-1])
+        name = last_name(self.terms[term[1]] if term[0] == CALL else term)
+        if name:
+            yield f"@{name}" if term[0] == CALL else name
         yield from self.frameworks.events_of_decorator(self.terms, term)
 
     def call_sites(self, name: str) -> Iterator[CallSite]:

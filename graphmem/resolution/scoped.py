@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import NAME, TUPLE
+from graphmem.parsing.facts import NAME
 from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.names import Place, whole
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
 
 if TYPE_CHECKING:
@@ -249,9 +250,9 @@ class ScopedRules(PackageRules):
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`, with the containers of the table."""
-        written = entry.terms[base][-1]
-        if isinstance(written, str) and (written in self._containers or written in self._transparent):
-            arguments = _arguments(entry, key)
+        written = last_name(entry.terms[base])
+        if written and (written in self._containers or written in self._transparent):
+            arguments = items_or_itself(entry.terms, key)
             if written in self._transparent:
                 return inference.declared(entry, scope, arguments[0]) if arguments else EMPTY
             kind, order = self._containers[written]
@@ -276,10 +277,6 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
             if definition.kind in CLASS_KINDS:
                 kept.setdefault(definition.qualname, []).append(position)
     return kept
-
-
-def _arguments(entry: FileEntry, key: int) -> Sequence[int]:
-    return entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
 
 
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:

@@ -121,17 +121,20 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
     """The text of a call's first argument, or of a named one that may be a path."""
     if call[0] not in (CALL, NEW):
         return None
-    given = [*call[2][:1], *(value for name, value in call[3] if name in PATH_ARGUMENTS)]
-    return next((str(terms[one][1]) for one in given if terms[one][0] == STRING), None)
+    _, _, positional, keywords = call
+    given = [*positional[:1], *(value for name, value in keywords if name in PATH_ARGUMENTS)]
+    return next((term[1] for one in given if (term := terms[one])[0] == STRING), None)
 
 
 def dotted(terms: list[Term], index: int) -> str:
     """`a.b` for a term that is a name, attributes of one, or a call of those; "" for anything else."""
     term = terms[index]
     if term[0] in (CALL, NEW):
-        term = terms[term[1]]
+        _, callee, _, _ = term
+        term = terms[callee]
     parts: list[str] = []
     while term[0] == ATTR:
-        parts.append(term[2])
-        term = terms[term[1]]
+        _, base, name = term
+        parts.append(name)
+        term = terms[base]
     return ".".join([term[1], *reversed(parts)]) if term[0] == NAME else ""

@@ -12,6 +12,7 @@ from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_
 from graphmem.resolution.ecmascript.third_party import GENERICS
 from graphmem.resolution.functions import Call, rewrite
 from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import items_or_itself
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -52,26 +53,31 @@ class EcmascriptTypes(EcmascriptNames):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """The type an annotation names; open where it says nothing of a part."""
         found = entry.terms[term]
-        op = found[0]
-        if op in (NAME, ATTR):
+        if found[0] in (NAME, ATTR):
             return self._named(inference, entry, scope, term)
-        if op == INDEX:
-            return self._generic(inference, entry, scope, found[1], found[2])
-        if op == EITHER:
-            return join_all(inference.declared(entry, scope, item) for item in found[1])
-        if op in (TUPLE, LIST):
-            return tuple_of([closed(inference.declared(entry, scope, item)) for item in found[1]])
-        if op == LAMBDA:
-            given = inference.declared(entry, scope, found[1]) if found[1] >= 0 else EMPTY
+        if found[0] == INDEX:
+            _, base, key = found
+            return self._generic(inference, entry, scope, base, key)
+        if found[0] == EITHER:
+            _, items = found
+            return join_all(inference.declared(entry, scope, item) for item in items)
+        if found[0] in (TUPLE, LIST):
+            _, items = found
+            return tuple_of([closed(inference.declared(entry, scope, item)) for item in items])
+        if found[0] == LAMBDA:
+            _, body = found
+            given = inference.declared(entry, scope, body) if body >= 0 else EMPTY
             return join(one(UNTYPED), box("callable", closed(given)))
-        if op == OBJECT:
-            values = [closed(inference.declared(entry, scope, value)) for value in found[2]]
-            return object_of(dict(zip(found[1], values, strict=True)))
-        if op == SELF:
+        if found[0] == OBJECT:
+            _, keys, written = found
+            values = [closed(inference.declared(entry, scope, value)) for value in written]
+            return object_of(dict(zip(keys, values, strict=True)))
+        if found[0] == SELF:
             return one(SELFTYPE)
-        if op == CALL:
-            return self._asked(inference, entry, scope, term)
-        return one(UNTYPED) if op == UNKNOWN else EMPTY
+        if found[0] == CALL:
+            _, callee, arguments, _ = found
+            return self._asked(inference, entry, scope, term, callee, arguments)
+        return one(UNTYPED) if found[0] == UNKNOWN else EMPTY
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
         """`import("module").Type` is of the module itself, not of the promise of it."""
@@ -79,16 +85,18 @@ class EcmascriptTypes(EcmascriptNames):
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
         """`typeof value`."""
-        return found[2][0] if found[0] == CALL and found[2] and entry.terms[found[1]] == (NAME, "typeof") else -1
+        if found[0] != CALL:
+            return -1
+        _, callee, arguments, _ = found
+        return arguments[0] if arguments and entry.terms[callee] == (NAME, "typeof") else -1
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """A class extends a value; what an interface extends and a class implements are types."""
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
-    def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+    def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
         """`typeof value`, `import("module")`, `Type["member"]`, `(parameter: Type) => Result`."""
-        callee, arguments = entry.terms[term][1:3]
         if not arguments:
             return EMPTY
         if entry.terms[callee] == (NAME, "import"):
@@ -103,23 +111,25 @@ class EcmascriptTypes(EcmascriptNames):
                 return frozenset(atom for atom in found if atom[0] != BUILTIN) or one(UNTYPED)
             return inference.element(owner) or one(UNTYPED)
         value = inference.expanded(inference.term(entry, scope, arguments[0], _NEVER))
-        imported = entry.terms[entry.terms[arguments[0]][1]] == (NAME, "import") if entry.terms[arguments[0]][0] == CALL else False
+        argument = entry.terms[arguments[0]]
+        imported = argument[0] == CALL and entry.terms[argument[1]] == (NAME, "import")
         return inference.awaited(value) if imported else value
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """What a name in a type stands for: classes, modules, things outside; the types an alias stands for."""
         found = entry.terms[term]
         if found[0] == INDEX:
-            return self.objects(inference, entry, scope, found[1])
+            _, generic, _ = found
+            return self.objects(inference, entry, scope, generic)
         if found[0] == ATTR:
-            base = self.objects(inference, entry, scope, found[1])
-            return join_all(self._member_type(inference, atom, found[2]) for atom in base)
+            _, base, member = found
+            return join_all(self._member_type(inference, atom, member) for atom in self.objects(inference, entry, scope, base))
         if found[0] == CALL:  # import("module")
             modules = inference.awaited(inference.term(entry, scope, term, _NEVER))
             return join_all(self.whole_module(inference, atom) for atom in modules)
         if found[0] != NAME:
             return EMPTY
-        name = found[1]
+        _, name = found
         inference.project.touch_top(entry, name)
         values = inference.lookup(entry, scope, name, _NEVER)
         types = inference.lookup(entry, scope, type_slot(name), _NEVER)
@@ -169,7 +179,7 @@ class EcmascriptTypes(EcmascriptNames):
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base<Key>`."""
-        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        arguments = items_or_itself(entry.terms, key)
         found = self._alias(inference, entry, scope, base, arguments)
         if found:
             return found
@@ -243,8 +253,10 @@ def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
     if kept is None:
         kept = entry.kept["alias parameters"] = {}
         for binding in entry.facts.bindings:
-            if binding.op == "local" and binding.value < 0 and entry.terms[binding.target][0] == NAME:
-                kept.setdefault((binding.scope, binding.line, binding.end_line), []).append(entry.terms[binding.target][1])
+            target = entry.terms[binding.target]
+            if binding.op == "local" and binding.value < 0 and target[0] == NAME:
+                _, name = target
+                kept.setdefault((binding.scope, binding.line, binding.end_line), []).append(name)
     return kept.get((alias.scope, alias.line, alias.end_line), [])
 
 

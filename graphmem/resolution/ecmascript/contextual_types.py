@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, LAMBDA, NAME, NEW, OBJECT
+from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.functions import Call
+from graphmem.resolution.terms import arguments_of, call_at, last_name
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, OPEN_TAGS, PARAM, Type, closed, join
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
     for kind, position, index in _uses(entry).get(literal, ()):
         if kind == "call":
             reference = entry.facts.references[position]
-            callee = entry.terms[entry.terms[reference.term][1]]
-            if callee[0] in (NAME, ATTR):
-                inference.project.touch("calls", callee[-1])
+            _, callee, _, _ = call_at(entry.terms, reference.term)
+            if name := last_name(entry.terms[callee]):
+                inference.project.touch("calls", name)
             found = join(found, expected_argument(inference, entry, reference.scope, reference.line, reference.term, index))
         elif kind == "binding":
             binding = entry.facts.bindings[position]
@@ -123,7 +124,8 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
             found = join(found, inference.awaited(declared))
         elif depth:
             outer = _expected(inference, entry, position, depth - 1)
-            found = join(found, inference.attribute(outer, entry.terms[position][1][index]))
+            holder = entry.terms[position]
+            found = join(found, inference.attribute(outer, holder[1][index]) if holder[0] == OBJECT else EMPTY)
     return closed(found)
 
 
@@ -134,10 +136,12 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
         kept = entry.kept["literals"] = {}
         for index, term in enumerate(entry.terms):
             if term[0] == OBJECT:
-                for value in term[2]:
+                _, _, values = term
+                for value in values:
                     held = entry.terms[value]
-                    if held[0] == CALL and not held[2]:  # a getter
-                        held = entry.terms[held[1]]
+                    if held[0] == CALL:
+                        _, callee, arguments, _ = held
+                        held = held if arguments else entry.terms[callee]  # a getter
                     if held[0] == NAME and held[1].startswith(ANCHOR):
                         kept[int(held[1][len(ANCHOR) :])] = index
     return kept
@@ -157,13 +161,14 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
     terms = entry.terms
     for index, term in enumerate(terms):  # children come before their parents
         if term[0] == OBJECT:
-            for position, value in enumerate(term[2]):
+            _, _, values = term
+            for position, value in enumerate(values):
                 if value in wanted:
                     wanted.add(index)
                     yield value, ("object", index, position)
     for number, reference in enumerate(entry.facts.references):
         if reference.kind == "call":
-            for position, argument in enumerate(terms[reference.term][2]):
+            for position, argument in enumerate(arguments_of(terms[reference.term])):
                 if argument in wanted:
                     yield argument, ("call", number, position)
     for number, binding in enumerate(entry.facts.bindings):

@@ -216,7 +216,8 @@ class EcmascriptNames(Rules):
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
     """True for a binding that names a type: an alias of the language, or one that documentation defines."""
     binding = entry.facts.bindings[position]
-    return (scope, binding.line) in aliases(entry) or entry.terms[binding.target][1].startswith(TYPE_SLOT)
+    target = entry.terms[binding.target]
+    return (scope, binding.line) in aliases(entry) or (target[0] == NAME and target[1].startswith(TYPE_SLOT))
 
 
 def aliases(entry: FileEntry) -> frozenset[tuple[int, int]]:

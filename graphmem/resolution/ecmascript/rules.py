@@ -13,6 +13,7 @@ from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.imports import type_slot
 from graphmem.resolution.ecmascript.library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
 from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.terms import arguments_of, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -32,7 +33,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, Term
+    from graphmem.parsing.facts import Binding, Definition, OptionalTerm, Term, TermIndex
     from graphmem.resolution.functions import Call
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.project import FileEntry
@@ -295,37 +296,46 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
         if binding.op != "assign" or target[0] != ATTR or binding.value < 0:
             continue
         value = terms[binding.value]
-        if target[2] == "prototype" and terms[target[1]][0] == NAME:  # A.prototype = Object.create(B.prototype), new B()
-            base = _prototype_of(terms, value[2][0]) if value[0] == CALL and _called(terms, value) == "create" and value[2] else -1
-            base = value[1] if value[0] == NEW else base
-            name = terms[target[1]][1]
-        elif target[2] == "__proto__":  # A.prototype.__proto__ = B.prototype
-            maker, base = _prototype_of(terms, target[1]), _prototype_of(terms, binding.value)
-            name = terms[maker][1] if maker >= 0 and terms[maker][0] == NAME else ""
+        _, holder, member = target
+        base = -1
+        if member == "prototype" and (held := terms[holder])[0] == NAME:  # A.prototype = Object.create(B.prototype), new B()
+            _, name = held
+            if value[0] == NEW:
+                _, base, _, _ = value
+            elif value[0] == CALL:
+                _, callee, given, _ = value
+                base = _prototype_of(terms, given[0]) if given and last_name(terms[callee]) == "create" else -1
+        elif member == "__proto__":  # A.prototype.__proto__ = B.prototype
+            maker, base = _prototype_of(terms, holder), _prototype_of(terms, binding.value)
+            name = _name_at(terms, maker)
         else:
             continue
         if base >= 0 and name:
             kept.setdefault((binding.scope, name), []).append((binding.scope, base, binding.line))
     for called in ("inherits", "setPrototypeOf"):  # util.inherits(A, B), Object.setPrototypeOf(A.prototype, B.prototype)
         for site in entry.call_sites(called):
-            given = terms[site.term][2]
+            given = arguments_of(terms[site.term])
             if len(given) == 2:
                 maker, base = given if called == "inherits" else (_prototype_of(terms, argument) for argument in given)
-                if maker >= 0 and base >= 0 and terms[maker][0] == NAME:
-                    kept.setdefault((site.scope, terms[maker][1]), []).append((site.scope, base, site.line))
+                name = _name_at(terms, maker)
+                if base >= 0 and name:
+                    kept.setdefault((site.scope, name), []).append((site.scope, base, site.line))
     return kept
 
 
-def _called(terms: Sequence[Term], call: Term) -> str:
-    """Bare name of what a call calls."""
-    callee = terms[call[1]]
-    return str(callee[-1]) if callee[0] in (NAME, ATTR) else ""
+def _name_at(terms: Sequence[Term], index: OptionalTerm) -> str:
+    """The name a term is; "" for other terms and for none."""
+    term = terms[index] if index >= 0 else None
+    return term[1] if term is not None and term[0] == NAME else ""
 
 
-def _prototype_of(terms: Sequence[Term], term: int) -> int:
+def _prototype_of(terms: Sequence[Term], term: TermIndex) -> OptionalTerm:
     """X of `X.prototype`; -1 for anything else."""
     found = terms[term]
-    return int(found[1]) if found[0] == ATTR and found[2] == "prototype" else -1
+    if found[0] != ATTR:
+        return -1
+    _, base, name = found
+    return base if name == "prototype" else -1
 
 
 RULES = EcmascriptRules

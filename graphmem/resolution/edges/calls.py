@@ -14,6 +14,7 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
 from graphmem.resolution.rules import RULES
+from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -72,15 +73,16 @@ class CallSites:
         """`callee(…)`, `new callee(…)`."""
         self.evidence.call_sites += 1
         rules = self.entry.rules
-        term = self.terms[reference.term]
-        called = self.without_types(reference, term[1])
+        _, written, arguments, _ = call_at(self.terms, reference.term)
+        called = self.without_types(reference, written)
         callee = self.terms[called]
         if rules.is_super_call(self.entry, reference.term):
             targets = [Target(None, (rules.builtin_package, "super"), "builtin")]
         elif callee[0] == NAME:
             targets = self.called_name(reference, called, callee[1])
         elif callee[0] == ATTR:
-            targets = self.called_attribute(reference, callee[1], callee[2])
+            _, receiver, name = callee
+            targets = self.called_attribute(reference, receiver, name)
         else:
             value = self.value(reference, called)
             targets = list(self.targets.of_value(value, "function_value", self.caller(reference)))
@@ -91,10 +93,10 @@ class CallSites:
         self.add_calls(reference, targets)
         self.handing.hand_over(reference, targets)
         self.handing.connect(reference)
-        if term[2]:
+        if arguments:
             for target in targets:
                 if target.outside is not None:
-                    self.run_first(reference, term[2][0], rules.called_through(*target.outside))
+                    self.run_first(reference, arguments[0], rules.called_through(*target.outside))
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
@@ -102,8 +104,9 @@ class CallSites:
         found = self.terms[callee]
         if found[0] != INDEX or not self.entry.rules.functions_take_types:
             return callee
-        takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.value(reference, found[1]))
-        return int(found[1]) if takes_types else callee
+        _, base, _ = found
+        takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.value(reference, base))
+        return base if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
         """Whom a bare name calls."""
@@ -298,4 +301,4 @@ def _called_text(terms: Sequence[Term], index: int) -> str:
     """Name of what a site calls, "()" where it has none."""
     term = terms[index]
     callee = terms[term[1]] if term[0] in (CALL, NEW) else term
-    return str(callee[-1]) if callee[0] in (NAME, ATTR) else "()"
+    return last_name(callee) or "()"

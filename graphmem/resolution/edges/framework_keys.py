@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, STRING, Term
+from graphmem.parsing.facts import CALL, STRING, Call, Term
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import EVENT, HandsOver
 from graphmem.resolution.symbols import PATH_ARGUMENTS, entry_rule, written
+from graphmem.resolution.terms import last_name
 
 if TYPE_CHECKING:
     from graphmem.resolution.project import FileEntry, Symbol
@@ -26,7 +27,7 @@ NAMED_BY: Final = {
 """Kinds of keys, and the arguments that may bring their name instead of the first one."""
 
 
-def handed_over(terms: Sequence[Term], call: Term, row: HandsOver) -> str:
+def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
     """The name a call gives to the functions it hands over; "" for none."""
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 
@@ -39,24 +40,26 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
     for decorator in definition.decorators:
         for name in entry.frameworks.events_of_decorator(terms, terms[decorator]):
             yield "event", name.removeprefix(EVENT), _connects(entry, terms[decorator])
-        if terms[decorator][0] != CALL:
+        call = terms[decorator]
+        if call[0] != CALL:
             continue
         one = written(spec, terms, decorator)
         rules = (rule for rule in spec.entry_points if rule.decorator and rule.kind in NAMED_BY)
         rule = entry_rule(rules, entry.facts, definition, (one,)) if one is not None else None
         if rule is not None:
-            name = _name(terms, terms[decorator], NAMED_BY[rule.kind])
+            name = _name(terms, call, NAMED_BY[rule.kind])
             if name:
                 yield rule.kind, name, ""
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
     """The framework whose event a decorator is of."""
-    callee = entry.terms[decorator[1]] if decorator[0] == CALL else decorator
-    event = entry.frameworks.decorating.get(callee[-1]) or entry.frameworks.connecting.get(callee[-1])
+    name = last_name(entry.terms[decorator[1]] if decorator[0] == CALL else decorator)
+    event = entry.frameworks.decorating.get(name) or entry.frameworks.connecting.get(name)
     return event.framework if event is not None else ""
 
 
-def _name(terms: Sequence[Term], call: Term, keywords: Sequence[str]) -> str:
-    given = [*call[2][:1], *(value for keyword in keywords for name, value in call[3] if name == keyword)]
-    return next((str(terms[one][1]) for one in given if terms[one][0] == STRING), "")
+def _name(terms: Sequence[Term], call: Call, keywords: Sequence[str]) -> str:
+    _, _, positional, named = call
+    given = [*positional[:1], *(value for keyword in keywords for name, value in named if name == keyword)]
+    return next((term[1] for one in given if (term := terms[one])[0] == STRING), "")

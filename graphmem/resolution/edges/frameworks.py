@@ -12,13 +12,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
 from graphmem.resolution.symbols import dotted
+from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
 from graphmem.resolution.types import BOX, CLASS, EXT, FUNC, INST, MODULE, OBJ, PARTIAL, TUP, Type, ordered
 
 if TYPE_CHECKING:
@@ -44,9 +45,15 @@ class Handing:
     def hand_over(self, reference: Reference, targets: Sequence[Target]) -> None:
         """Edges to the functions a call gives to a framework."""
         terms = self.entry.terms
-        call = terms[reference.term]
-        callee = terms[call[1]]
-        if not call[2] and not call[3] and (callee[0] != ATTR or callee[2] not in self.tables.makers):
+        call = call_at(terms, reference.term)
+        _, called, positional, keywords = call
+        callee = terms[called]
+        receiver: tuple[TermIndex, ...] = ()
+        method = ""
+        if callee[0] == ATTR:
+            _, base, method = callee
+            receiver = (base,)
+        if not positional and not keywords and method not in self.tables.makers:
             return
         rows: list[HandsOver] = []
         for target in targets:
@@ -60,8 +67,7 @@ class Handing:
             rows = [*self.tables.of_method(terms, call)]
         for row in rows:
             name = framework_keys.handed_over(terms, call, row)
-            receiver = callee[1:2] if callee[0] == ATTR else ()
-            for term in _given(row, receiver, call[2], call[3]):
+            for term in _given(row, receiver, positional, keywords):
                 for symbol in self._functions(reference, term, row):
                     self._refer(reference.scope, symbol, row.rule, reference.line)
                     if name:
@@ -70,13 +76,14 @@ class Handing:
     def connect(self, reference: Reference) -> None:
         """The names of the events a call connects a function with."""
         terms = self.entry.terms
-        call = terms[reference.term]
-        callee = terms[call[1]]
+        call = call_at(terms, reference.term)
+        _, called, arguments, _ = call
+        callee = terms[called]
         event = self.tables.connecting.get(callee[2]) if callee[0] == ATTR else None
-        if event is None or len(call[2]) <= event.function:
+        if event is None or len(arguments) <= event.function:
             return
         names = [name.removeprefix(EVENT) for name in self.tables.events_of_call(terms, call)]
-        for atom in ordered(self._value(reference, call[2][event.function])) if names else ():
+        for atom in ordered(self._value(reference, arguments[event.function])) if names else ():
             if atom[0] == FUNC:
                 for name in names:
                     self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
@@ -96,11 +103,13 @@ class Handing:
         """The functions and classes an argument stands for, those in lists and objects too."""
         terms = self.entry.terms
         found = terms[term]
-        if found[0] == CALL and terms[found[1]][0] == ATTR and terms[found[1]][2] in self.tables.views:
-            term = terms[found[1]][1]
+        if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR:
+            _, base, method = callee
+            term = base if method in self.tables.views else term
         if found[0] == STRING:
+            _, text = found
             if row.texts:
-                yield from self._named(str(found[1]))
+                yield from self._named(text)
             return
         yield from self._of_value(self._value(reference, term), row)
 
@@ -173,7 +182,7 @@ class Handing:
 
     def _receivers(self, reference: Reference, receiver: int, event: Event) -> Iterator[Target]:
         terms = self.entry.terms
-        name = self._name_of(self.entry, terms[reference.term][2], receiver, event)
+        name = self._name_of(self.entry, arguments_of(terms[reference.term]), receiver, event)
         if not name:
             return
         sites, are_all = self.project.call_sites(EVENT + name)
@@ -193,25 +202,27 @@ class Handing:
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
         """What an event is called where it is sent or connected: the last name of the object, or the text."""
         if event.is_text:
-            return str(entry.terms[given[0]][1]) if given and entry.terms[given[0]][0] == STRING else ""
-        term = entry.terms[receiver]
-        return str(term[-1]) if term[0] in (NAME, ATTR) else ""
+            return string_of(entry.terms[given[0]]) if given else ""
+        return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
         """The functions a place connects with the very event that is sent."""
         terms = entry.terms
         found = terms[site.term]
-        callee = found[1] if found[0] == CALL else site.term
-        if terms[callee][0] == ATTR and terms[callee][2] in event.connects:
-            events: Sequence[int] = (terms[callee][1],)
+        arguments = arguments_of(found)
+        callee = terms[found[1]] if found[0] == CALL else found
+        events: Sequence[TermIndex]
+        if callee[0] == ATTR and callee[2] in event.connects:
+            _, base, _ = callee
+            events = (base,)
         else:
-            events = [index for index in event_terms(terms, found[2]) if terms[index][-1] == name]
+            events = [index for index in event_terms(terms, arguments) if name in (last_name(terms[index]), string_of(terms[index]))]
         if not any(self._same(sent, self._identities(entry, site.scope, index, site.line, event)) for index in events):
             return
         if site.decorated >= 0:
             yield entry.symbols[site.decorated]
             return
-        value = self.inference.expanded(self.inference.term(entry, site.scope, found[2][event.function], site.line))
+        value = self.inference.expanded(self.inference.term(entry, site.scope, arguments[event.function], site.line))
         for atom in ordered(value):
             if atom[0] == FUNC:
                 yield atom[1]
@@ -239,19 +250,21 @@ class Handing:
         inference = self.inference
         found = entry.terms[term]
         if found[0] == NAME:
-            for place in inference.lookup(entry, scope, found[1], line) or ():
+            _, name = found
+            for place in inference.lookup(entry, scope, name, line) or ():
                 yield from self._origin(place, frozenset())
         elif found[0] == ATTR:
-            for atom in ordered(inference.expanded(inference.term(entry, scope, found[1], line))):
+            _, base, name = found
+            for atom in ordered(inference.expanded(inference.term(entry, scope, base, line))):
                 if atom[0] == MODULE:
-                    for place in inference.module_places(atom[1], found[2]) or ():
+                    for place in inference.module_places(atom[1], name) or ():
                         yield from self._origin(place, frozenset())
                 elif atom[0] in (INST, CLASS):
-                    owner = inference.owner(atom[1], found[2])
+                    owner = inference.owner(atom[1], name)
                     if isinstance(owner, Symbol):
-                        yield ("member", owner, found[2])
+                        yield ("member", owner, name)
                 elif atom[0] == EXT:
-                    yield ("outside", atom[1], f"{atom[2]}.{found[2]}" if atom[2] else found[2])
+                    yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
         """The variable a name stands for, through the files that pass it on."""
@@ -283,18 +296,23 @@ class Handing:
     def _metadata(self, annotation: int) -> Sequence[int]:
         """The terms after the type in `Annotated[type, …]`."""
         terms = self.entry.terms
-        if annotation < 0 or terms[annotation][0] != INDEX or terms[terms[annotation][2]][0] not in (TUPLE, LIST):
+        generic = terms[annotation] if annotation >= 0 else None
+        if generic is None or generic[0] != INDEX:
             return ()
-        named = terms[terms[annotation][1]]
-        return tuple(terms[terms[annotation][2]][1])[1:] if named[0] in (NAME, ATTR) and named[-1] == "Annotated" else ()
+        _, base, key = generic
+        given = terms[key]
+        if given[0] not in (TUPLE, LIST) or last_name(terms[base]) != "Annotated":
+            return ()
+        _, items = given
+        return items[1:]
 
     def _asked(self, symbol: Symbol, scope: int, term: int, line: int) -> Iterator[Symbol]:
         inference, entry = self.inference, self.entry
-        call = entry.terms[term]
-        given = call[2][0] if call[2] else next((value for name, value in call[3] if name == "dependency"), -1)
+        _, called, positional, keywords = call_at(entry.terms, term)
+        given = positional[0] if positional else next((value for name, value in keywords if name == "dependency"), -1)
         if given < 0:
             return
-        for atom in inference.expanded(inference.term(entry, scope, call[1], line)):
+        for atom in inference.expanded(inference.term(entry, scope, called, line)):
             if atom[0] == EXT and self.tables.injecting.fullmatch(f"{atom[1]}.{atom[2]}"):
                 for target in ordered(inference.expanded(inference.term(entry, scope, given, line))):
                     if target[0] == FUNC and target[1] is not symbol:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, INDEX, NAME, Reference, Term
+from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
 from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.names import Place
@@ -66,11 +66,11 @@ class ReadSites(VariableSites):
             elif place.slot.kind == "import":
                 self.read_imported_variable(reference, place, seen)
 
-    def read_attribute(self, reference: Reference, term: Term) -> None:
+    def read_attribute(self, reference: Reference, term: Attr) -> None:
         """An attribute that is read: a property runs, a method or a class is mentioned."""
-        name = term[2]
-        self.receive(reference, term[1])
-        for atom in ordered(self.value(reference, term[1])):
+        _, base, name = term
+        self.receive(reference, base)
+        for atom in ordered(self.value(reference, base)):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:

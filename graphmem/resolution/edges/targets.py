@@ -12,6 +12,7 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.names import Place
 from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
+from graphmem.resolution.terms import arguments_of, call_at, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -214,7 +215,7 @@ class Targets:
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
-        return entry.rules.takes(entry.definitions[symbol.index], len(self.terms[reference.term][2]), (), bound=True)
+        return entry.rules.takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
 
     def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
         """Those that take the arguments most exactly; where several are left, they share the belief."""
@@ -236,7 +237,7 @@ class Targets:
         inference, entry = self.inference, self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         exact = 0
-        for argument, parameter in zip(self.terms[reference.term][2], definition.parameters, strict=False):
+        for argument, parameter in zip(arguments_of(self.terms[reference.term]), definition.parameters, strict=False):
             if parameter.kind != "normal":
                 break
             declared = inference.declared(entry, definition.parent, parameter.annotation)
@@ -275,10 +276,10 @@ class Targets:
         """Definitions of a bare name that a call with these arguments can mean, when they are few."""
         if (bound and self.entry.rules.is_common_name(name)) or name.startswith("__"):
             return []
-        term = self.terms[reference.term]
-        keywords = tuple(keyword for keyword, _ in term[3])
-        is_open = "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in term[2])
-        asked = (name, bound, -1, ()) if is_open else (name, bound, len(term[2]), keywords)
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        keywords = tuple(keyword for keyword, _ in named)
+        is_open = "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments)
+        asked = (name, bound, -1, ()) if is_open else (name, bound, len(arguments), keywords)
         found = self._named.get(asked)
         if found is None:
             found = self._named[asked] = self._of_name(*asked)
@@ -362,7 +363,8 @@ def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
     """True for a binding with an annotation, or with a call of something that is named like a class."""
     if annotation >= 0:
         return True
-    if value < 0 or entry.terms[value][0] not in (CALL, NEW):
+    term = entry.terms[value] if value >= 0 else None
+    if term is None or term[0] not in (CALL, NEW):
         return False
-    callee = entry.terms[entry.terms[value][1]]
-    return callee[0] in (NAME, ATTR) and str(callee[-1])[:1].isupper()
+    _, callee, _, _ = term
+    return last_name(entry.terms[callee])[:1].isupper()

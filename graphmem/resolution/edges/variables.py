@@ -15,6 +15,7 @@ from graphmem.resolution.edges.calls import CallSites
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Atom
 
 ASSIGNED: Final = frozenset({"set", "augment"})
@@ -32,12 +33,14 @@ class VariableSites(CallSites):
     def call(self, reference: Reference) -> None:
         """A call, what its receiver is a name of, and the field whose value is called."""
         super().call(reference)
-        callee = self.terms[self.terms[reference.term][1]]
+        _, called, _, _ = call_at(self.terms, reference.term)
+        callee = self.terms[called]
         if callee[0] == ATTR:
-            self.receive(reference, callee[1])
-            for atom in self.value(reference, callee[1]):
+            _, receiver, name = callee
+            self.receive(reference, receiver)
+            for atom in self.value(reference, receiver):
                 if atom[0] in (INST, CLASS, SUPEROBJ):
-                    self.use_member_variable(reference, atom, callee[2])
+                    self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
         """A variable or a class by whose name a member is meant."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
-from graphmem.resolution.fingerprint import children
 from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.python.modules import PythonModules
+from graphmem.resolution.terms import children, items_or_itself, last_name
 from graphmem.resolution.types import (
     CLASS,
     EMPTY,
@@ -69,36 +69,36 @@ class PythonTypes(PythonModules):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Annotations: classes, aliases, the forms of `typing`."""
         found = entry.terms[term]
-        op = found[0]
-        if op in (NAME, ATTR):
+        if found[0] in (NAME, ATTR):
             return self._named_type(inference, entry, scope, term)
-        if op == INDEX:
-            return self._generic(inference, entry, scope, found[1], found[2])
-        if op == EITHER or (op == OPERATOR and found[1] == "|"):
-            items = found[1] if op == EITHER else (found[2], found[3])
+        if found[0] == INDEX:
+            _, base, key = found
+            return self._generic(inference, entry, scope, base, key)
+        if found[0] in (EITHER, LIST, TUPLE):
+            _, items = found
             return join_all(inference.declared(entry, scope, item) for item in items)
-        if op in (LIST, TUPLE):
-            return join_all(inference.declared(entry, scope, item) for item in found[1])
-        if op == CALL:
-            callee = self._objects(inference, entry, scope, found[1])
-            if any(atom[0] == EXT and atom[2].rpartition(".")[2] == "NewType" for atom in callee) and len(found[2]) > 1:
-                return inference.declared(entry, scope, found[2][1])
+        if found[0] == OPERATOR:
+            _, sign, left, right = found
+            return join_all(inference.declared(entry, scope, item) for item in (left, right)) if sign == "|" else one(UNTYPED)
+        if found[0] == CALL:
+            _, called, arguments, _ = found
+            callee = self._objects(inference, entry, scope, called)
+            if any(atom[0] == EXT and atom[2].rpartition(".")[2] == "NewType" for atom in callee) and len(arguments) > 1:
+                return inference.declared(entry, scope, arguments[1])
             return one(UNTYPED)
-        return EMPTY if op in (LITERAL, STRING) else one(UNTYPED)
+        return EMPTY if found[0] in (LITERAL, STRING) else one(UNTYPED)
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """A call is no type, what `Literal` has are texts, and what stands behind the first of `Annotated` may be anything."""
         if found[0] == INDEX:
+            _, base, key = found
             names = {
-                atom[2].rpartition(".")[2]
-                for atom in self._objects(inference, entry, scope, found[1])
-                if atom[0] == EXT and _is_typing(atom)
+                atom[2].rpartition(".")[2] for atom in self._objects(inference, entry, scope, base) if atom[0] == EXT and _is_typing(atom)
             }
             if "Literal" in names:
                 return ()
             if "Annotated" in names:
-                arguments = entry.terms[found[2]]
-                return arguments[1][:1] if arguments[0] == TUPLE else (found[2],)
+                return items_or_itself(entry.terms, key)[:1]
         return () if found[0] == CALL else children(found)
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
@@ -107,8 +107,7 @@ class PythonTypes(PythonModules):
         if binding.value < 0 or binding.op != "assign":
             return False
         if binding.annotation >= 0:
-            written = entry.terms[binding.annotation]
-            return written[0] in (NAME, ATTR) and written[-1] == "TypeAlias"
+            return last_name(entry.terms[binding.annotation]) == "TypeAlias"
         return entry.terms[binding.value][0] in (NAME, ATTR, INDEX, CALL, EITHER, OPERATOR)
 
     def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
@@ -127,21 +126,22 @@ class PythonTypes(PythonModules):
         """What a name in an annotation stands for: classes, modules, `EXT`; the types an alias stands for."""
         found = entry.terms[term]
         if found[0] == ATTR:
-            base = self._objects(inference, entry, scope, found[1])
+            _, base, name = found
             result = EMPTY
-            for atom in base:
+            for atom in self._objects(inference, entry, scope, base):
                 if atom[0] == MODULE:
-                    places = inference.module_places(atom[1], found[2])
-                    result = join(result, self._placed(inference, places) if places else inference.module_member(atom, found[2]))
+                    places = inference.module_places(atom[1], name)
+                    result = join(result, self._placed(inference, places) if places else inference.module_member(atom, name))
                 elif atom[0] == CLASS:
-                    result = join(result, self._nested(inference, atom[1], found[2]))
+                    result = join(result, self._nested(inference, atom[1], name))
                 elif atom[0] in (EXT, NAMESPACE):
-                    result = join(result, inference.module_member(atom, found[2]))
+                    result = join(result, inference.module_member(atom, name))
             return result
         if found[0] != NAME:
             return EMPTY
-        meant = inference.lookup(entry, scope, found[1], 1 << 30)
-        return self.builtin(found[1]) if meant is None else self._placed(inference, meant)
+        _, name = found
+        meant = inference.lookup(entry, scope, name, 1 << 30)
+        return self.builtin(name) if meant is None else self._placed(inference, meant)
 
     def _nested(self, inference: Inference, owner: Symbol, name: str) -> Type:
         for candidate in inference.mro(owner):
@@ -185,10 +185,12 @@ class PythonTypes(PythonModules):
             return EMPTY
         value = entry.terms[binding.value]
         if value[0] == CALL:
-            callee = entry.terms[value[1]]
-            if callee[0] in (NAME, ATTR) and callee[-1] in _VARIABLES:
-                return one(TYPEVAR, str(entry.terms[binding.target][1]))
-            if callee[0] in (NAME, ATTR) and callee[-1] == "NewType":
+            _, called, _, _ = value
+            maker = last_name(entry.terms[called])
+            target = entry.terms[binding.target]
+            if maker in _VARIABLES:
+                return one(TYPEVAR, target[1]) if target[0] == NAME else EMPTY
+            if maker == "NewType":
                 return inference.declared(entry, scope, binding.value)
             return EMPTY
         if value[0] in (NAME, ATTR):
@@ -200,7 +202,7 @@ class PythonTypes(PythonModules):
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
         """`Base[Key]`."""
-        arguments = entry.terms[key][1] if entry.terms[key][0] == TUPLE else (key,)
+        arguments = items_or_itself(entry.terms, key)
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):
             if atom[0] == CLASS:

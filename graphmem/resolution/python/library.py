@@ -11,7 +11,8 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import NAME, OPERATOR, STRING
+from graphmem.parsing.facts import NAME, OPERATOR
+from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
     BOX,
     EMPTY,
@@ -185,8 +186,9 @@ def _getattr(inference: Inference, call: Call) -> Type:
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
     """What a computed name begins with: `"do_" + name`, `"do_%s" % name`, `f"do_{name}"`, also through a variable."""
     found = entry.terms[term]
-    if found[0] == OPERATOR and found[1] in ("+", "%") and entry.terms[found[2]][0] == STRING:
-        return str(entry.terms[found[2]][1]).partition("%")[0]
+    if found[0] == OPERATOR:
+        _, sign, left, _ = found
+        return string_of(entry.terms[left]).partition("%")[0] if sign in ("+", "%") else ""
     if found[0] == NAME and depth < MAX_RENAMES:
         places = inference.lookup(entry, scope, found[1], line) or []
         if len(places) == 1 and places[0].entry is entry and places[0].slot.kind == "binding":

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, ITER, NAME, OPERATOR, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, ITER, OPERATOR, Operator, Term, TermIndex
 from graphmem.resolution.project import FUNCTION_KINDS, Symbol
 from graphmem.resolution.rust.library import BINARY, NUMBERS, UNARY
+from graphmem.resolution.terms import last_name
 from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, TUP, Atom, Type, join_all, ordered
 
 if TYPE_CHECKING:
@@ -42,23 +43,26 @@ class _Site:
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
         """Methods of which one runs, for each object that may be meant."""
-        op = term[0]
-        if op == OPERATOR:
+        if term[0] == OPERATOR:
             yield from self.operator(term)
-        elif op == INDEX:
-            yield from self.on(term[1], ("Index.index",), self.value(term[2]))
-        elif op == ITER:
-            yield from self.loop(term[1])
-        elif op == CALL:
-            for argument in term[2]:
+        elif term[0] == INDEX:
+            _, base, key = term
+            yield from self.on(base, ("Index.index",), self.value(key))
+        elif term[0] == ITER:
+            _, iterable = term
+            yield from self.loop(iterable)
+        elif term[0] == CALL:
+            _, called, arguments, _ = term
+            for argument in arguments:
                 inner = self.entry.terms[argument]
                 if inner[0] == OPERATOR:
                     yield from self.operator(inner)
-            callee = self.entry.terms[term[1]]
+            callee = self.entry.terms[called]
             if callee[0] == ATTR:
-                yield from self.conversion(term, callee)
+                _, receiver, name = callee
+                yield from self.conversion(receiver, name)
 
-    def operator(self, term: Term) -> Iterator[list[Symbol]]:
+    def operator(self, term: Operator) -> Iterator[list[Symbol]]:
         """A sign with one or two operands, or `{Trait}` for what a formatted text does with a value."""
         _, sign, left, right = term
         if sign.startswith("{"):
@@ -80,9 +84,8 @@ class _Site:
             for step in steps if made else (atom,):
                 yield from self.of(step, ("Iterator.next",), EMPTY)
 
-    def conversion(self, call: Term, callee: Term) -> Iterator[list[Symbol]]:
+    def conversion(self, receiver: TermIndex, name: str) -> Iterator[list[Symbol]]:
         """`to_string()` formats; `into()` and `?` make what is declared."""
-        receiver, name = callee[1], callee[2]
         if name == "to_string":
             for atom in ordered(self.value(receiver)):
                 if atom[0] == INST and not isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -150,8 +153,9 @@ class _Site:
         for _, base in entry.definitions[method.index].bases:
             term = entry.terms[base]
             while term[0] == INDEX:
-                term = entry.terms[term[1]]
-            if term[0] in (NAME, ATTR) and term[-1] == trait:
+                _, generic, _ = term
+                term = entry.terms[generic]
+            if last_name(term) == trait:
                 return True
         return False
 

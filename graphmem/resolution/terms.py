@@ -1,0 +1,117 @@
+"""What readers ask of a term (see `parsing.facts`): its children, the parts of a call, the last name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphmem.parsing.facts import (
+    ATTR,
+    AWAIT,
+    CALL,
+    COMPREHENSION,
+    DICT,
+    EITHER,
+    ENTER,
+    INDEX,
+    ITER,
+    LAMBDA,
+    LIST,
+    NAME,
+    NEW,
+    OBJECT,
+    OPERATOR,
+    SET,
+    SPREAD,
+    STRING,
+    TUPLE,
+    TYPED,
+    UNPACK,
+    Call,
+    Term,
+    TermIndex,
+)
+
+
+def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
+    """The call at an index, such as that of a reference of the kind `call`.
+
+    Raises:
+        TypeError: the term is something else.
+    """
+    term = terms[index]
+    if term[0] in (CALL, NEW):
+        return term
+    raise TypeError(f"term {index} is not a call: {term!r}")
+
+
+def arguments_of(term: Term) -> tuple[TermIndex, ...]:
+    """The positional arguments of a call; none for other terms."""
+    if term[0] in (CALL, NEW):
+        _, _, positional, _ = term
+        return positional
+    return ()
+
+
+def last_name(term: Term) -> str:
+    """`b` of the name `b` and of the attribute `a.b`; "" for other terms."""
+    if term[0] == ATTR:
+        _, _, name = term
+        return name
+    if term[0] == NAME:
+        _, name = term
+        return name
+    return ""
+
+
+def string_of(term: Term) -> str:
+    """The text of a string literal; "" for other terms."""
+    if term[0] == STRING:
+        _, text = term
+        return text
+    return ""
+
+
+def items_or_itself(terms: Sequence[Term], index: TermIndex) -> tuple[TermIndex, ...]:
+    """The items of a tuple; any other term alone. `Base[A, B]` has its arguments as a tuple, `Base[A]` has one alone."""
+    term = terms[index]
+    if term[0] == TUPLE:
+        _, items = term
+        return items
+    return (index,)
+
+
+def children(term: Term) -> Sequence[TermIndex]:
+    """Indices of the terms a term is made of; missing ones (-1) left out."""
+    if term[0] in (NAME, STRING):
+        return ()
+    if term[0] == ATTR:
+        _, base, _ = term
+        return (base,) if base >= 0 else ()
+    if term[0] in (CALL, NEW):
+        _, callee, positional, keywords = term
+        return (callee, *positional, *(value for _, value in keywords))
+    if term[0] in (LIST, TUPLE, SET, EITHER):
+        _, items = term
+        return items
+    if term[0] == INDEX:
+        _, base, key = term
+        return (base, key)
+    if term[0] in (AWAIT, ITER, ENTER, SPREAD, LAMBDA, TYPED):
+        _, inner = term
+        return (inner,) if inner >= 0 else ()
+    if term[0] == DICT:
+        _, keys, values = term
+        return (*keys, *values)
+    if term[0] == OBJECT:
+        _, _, values = term
+        return values
+    if term[0] == UNPACK:
+        _, value, _ = term
+        return (value,)
+    if term[0] == COMPREHENSION:
+        _, _, element = term
+        return (element,)
+    if term[0] == OPERATOR:
+        _, _, left, right = term
+        return tuple(operand for operand in (left, right) if operand >= 0)
+    return ()
