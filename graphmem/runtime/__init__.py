@@ -1,1 +1,1 @@
-"""What every room may use of the process and the machine: limits, files, names, texts that are safe to print."""
+"""Utilities for every room: limits, data files, names, safe text."""

@@ -1,13 +1,12 @@
-"""Files that prove themselves: SQLite files and JSON files carry their own checksum.
+"""Checksums inside SQLite files and JSON files.
 
-SQLite keeps no checksums of its pages. It leaves four bytes of the header to programs (`application_id`): here they hold the CRC-32 of
-all other bytes. A writer sets them to zero in its first transaction (`unseal`); whoever closes the file last puts the new sum in (`seal`).
-The files are in WAL mode, whose log says that a file is open.
-So a sealed file was closed properly, and one flipped bit of it, in a row, an index page or a free page, is found before a row is read
-(6 ms for 100 MB). A file without a seal was left by a crash: SQLite's own log protects what was committed, and `PRAGMA quick_check` is all
-that is known of the rest.
+SQLite has no checksums of its pages, but its header has four bytes for programs (`application_id`). graphmem stores the CRC-32 of all
+other bytes there. A writer sets them to zero in its first transaction (`unseal`). The last process that closes the file writes the new
+checksum (`seal`). The files are in WAL mode, so a log beside a file shows that it is open.
+A sealed file was therefore closed properly, and one flipped bit anywhere in it is found before a row is read (6 ms for 100 MB). A file
+without a seal was left by a crash. SQLite's log protects its committed rows, and `PRAGMA quick_check` tests the rest.
 
-A JSON file ends in the hash of all that stands before it, as a line of the journal does.
+A JSON file ends with the hash of everything before it, like a line of the journal.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SIDES: Final = ("-wal", "-shm", "-journal")
 
 
 class Proof(Enum):
-    """What the bytes of a file say about it."""
+    """State of a file according to its bytes."""
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -42,7 +41,7 @@ class Proof(Enum):
 
 
 def proof(path: Path) -> Proof:
-    """Read every byte of a file and hold it against its seal.
+    """Read every byte of a file and compare it with its seal.
 
     Raises:
         OSError: it cannot be read, or is not there.
@@ -60,12 +59,12 @@ def proof(path: Path) -> Proof:
 
 
 def unseal(db: sqlite3.Connection) -> None:
-    """Void the seal: the first statement of whoever writes, inside the transaction where there is one."""
+    """Void the seal: the first statement of a writer, in its transaction."""
     db.execute("PRAGMA application_id = 0")
 
 
 def seal(path: Path) -> None:
-    """Seal a file that was just closed; nothing happens while it is open elsewhere or is sealed already."""
+    """Seal a closed file. No effect if it is open elsewhere or sealed."""
     if any(path.with_name(path.name + side).exists() for side in SIDES):
         return
     try:
@@ -73,7 +72,7 @@ def seal(path: Path) -> None:
             if os.fstat(file.fileno()).st_size < _HEADER or any(os.pread(file.fileno(), _SIZE, _AT)):
                 return
             os.pwrite(file.fileno(), _sums(path)[1].to_bytes(_SIZE, "big"), _AT)
-    except OSError:  # it stays without a seal, which whoever opens it next can live with
+    except OSError:  # the file stays without a seal, and the next process checks it instead
         return
 
 
@@ -93,8 +92,8 @@ def _is_logged(path: Path) -> bool:
 
 
 def _sums(path: Path) -> tuple[int, int]:
-    """(checksum that the file has in its header or 0, checksum of all other bytes, never 0)."""
-    from isal import isal_zlib  # by few, and slow to load
+    """(Checksum in the header or 0, checksum of all other bytes, never 0)."""
+    from isal import isal_zlib  # slow to load, and seldom needed
 
     with path.open("rb") as file:
         first = file.read(_PIECE)
@@ -106,7 +105,7 @@ def _sums(path: Path) -> tuple[int, int]:
 
 
 def sealed_json(value: Mapping[str, Any], **options: Any) -> bytes:
-    """An object as JSON that ends in its own hash.
+    """Encode an object as JSON that ends with its own hash.
 
     Args:
         value: with one entry at least, none of them called "sum".
@@ -117,7 +116,7 @@ def sealed_json(value: Mapping[str, Any], **options: Any) -> bytes:
 
 
 def read_sealed_json(data: bytes) -> dict[str, Any]:
-    """What `sealed_json` was given. An object that was written before files had sums is taken as it is.
+    """Decode the output of `sealed_json`; accept an older one without hash.
 
     Raises:
         ValueError: it is not what was written.

@@ -1,8 +1,7 @@
-"""Prefix and text of a chunk as one deflated value: the form in which a text is kept, made once and inflated where it is read.
+"""Compression of a chunk's prefix and text into one stored value.
 
-The same bytes travel from the process that parsed a file to the database, and from there behind the rows of the word index.
-A prefix names the lines of its chunk. They are left out here and put back by whoever inflates, so that the bytes of code that only
-moved stay what they are.
+The process that parses a file makes these bytes. They go to the database and to the word index unchanged.
+A prefix names the lines of its chunk. The lines are left out here and restored on inflating, so that code that only moved keeps its bytes.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from typing import Final
 
 from isal import igzip_lib
 
-FORMAT: Final = "3"  # of the bytes; an index whose texts are kept in another one is made anew
-_MARK: Final = "@"  # what the bytes begin with since format 2
+FORMAT: Final = "3"  # of the bytes; an index with texts in another format is rebuilt
+_MARK: Final = "@"  # first character since format 2
 _LEVEL: Final = 1  # of 0 to 3; as small as zlib's own first level
 
 
 def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
-    """Both as bytes.
+    """Compress a prefix and a text.
 
     Args:
         prefix: context; may name the lines, as " | Lines: 12-30".
@@ -27,7 +26,7 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
         last: its last line.
 
     Raises:
-        UnicodeEncodeError: half a surrogate pair, which is no text.
+        UnicodeEncodeError: the text holds half a surrogate pair.
     """
     lines = _lines(first, last)
     at = prefix.find(lines)
@@ -37,16 +36,19 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
 
 
 def deflate(data: bytes) -> bytes:
-    """Bytes in zlib's format, made by Intel's library: half of what zlib takes for a chunk, a third for the facts of a file."""
+    """Compress bytes to zlib's format with Intel's library.
+
+    It takes half of zlib's time for a chunk and a third for the facts of a file.
+    """
     made: bytes = igzip_lib.compress(data, _LEVEL, igzip_lib.COMP_ZLIB)
     return made
 
 
 def inflated(packed: bytes, first: int, last: int) -> tuple[str, str]:
-    """(prefix, text) of what `deflated` made, the prefix with these lines.
+    """(prefix, text) from the output of `deflated`, with these lines.
 
     Raises:
-        zlib.error, ValueError: it is not what was made.
+        zlib.error, ValueError: the bytes are not an output of `deflated`.
     """
     plain = zlib.decompress(packed).decode()
     if not plain.startswith(_MARK):  # of format 1, with its lines in it

@@ -1,9 +1,9 @@
-"""Errors that nobody foresaw: met in work on one file, or in a thread that has nobody to raise to.
+"""Unexpected errors in work on one file, or in a background thread.
 
-Only the code that goes from file to file may call `fault`: the file is left out and named, the run goes on. The trace is logged at
-debug. Our own tests set `RAISE`, so that no error hides behind a diagnostic there.
+Only loops over files may call `fault`: the run skips the file, names it and goes on. The traceback is logged at debug. The project's tests
+set `RAISE`, so that a diagnostic hides no error there.
 
-Every thread that works behind the answers ends its work in `unraised`: it goes on, and its note says what happened.
+Every background thread calls `unraised` for an error of its work. The thread goes on, and its note says what happened.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _log = logging.getLogger("graphmem.faults")
 
 
 def fault(error: Exception, stage: str, path: str) -> str:
-    """One sentence about an error that one file brought about.
+    """One sentence about an error that one file caused.
 
     Raises:
-        Exception: the same error, when it concerns more than this file: no memory, no room, a refusal of ours.
+        Exception: the same error, if it concerns more than this file: memory, disk space, or an error of graphmem.
     """
     is_general = isinstance(error, (MemoryError, GraphMemError)) or getattr(error, "errno", None) in _OF_THE_MACHINE
     if is_general or os.environ.get(RAISE):
@@ -46,9 +46,9 @@ def fault(error: Exception, stage: str, path: str) -> str:
 
 
 def unraised(error: Exception, doing: str) -> str:
-    """One sentence about an error in a thread that has nobody to raise to, for the thread's note; the log has it too.
+    """One sentence about an error in a background thread, also logged.
 
-    A refusal is logged as its sentence, a fault of graphmem with its trace.
+    An expected error is logged as its sentence, an unexpected one with its traceback.
 
     Args:
         error: what ended the work.

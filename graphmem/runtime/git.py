@@ -1,4 +1,7 @@
-"""How git is asked: one subprocess without a shell. Nothing a repository configures is run, fetched, written or printed by it."""
+"""Run Git without a shell and without a repository's own programs.
+
+Nothing that a repository configures is executed, fetched, written or printed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Final
 from graphmem.errors import GitError
 
 TIMEOUT_S: Final = 60
-# What the configuration of a repository that came as an archive could make git run, reach for, print, or write behind our back.
+# The configuration of a repository from an archive could make Git run programs, use the network, or print and write files.
 COMMAND: Final = (
     *("git", "--literal-pathspecs", "--no-pager", "--no-optional-locks"),
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotepath=off", "-c", "color.ui=never"),
@@ -21,7 +24,10 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
 def environment() -> dict[str, str]:
-    """Ours without what would point git at another repository, as in a hook; git asks nobody, and fetches nothing a partial clone lacks."""
+    """Environment variables for Git, without those that name a repository.
+
+    Inside a Git hook they would name another one. Git may not prompt, and may not fetch objects that a partial clone lacks.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 
@@ -29,16 +35,16 @@ def environment() -> dict[str, str]:
 def answer(
     root: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
 ) -> subprocess.CompletedProcess[bytes]:
-    """What `git <arguments>` in `root` says, whether it refuses or not.
+    """Run `git <arguments>` in `root`; accept any exit code.
 
     Args:
-        root: folder it is asked in.
-        arguments: after the program and what `COMMAND` sets.
+        root: working directory.
+        arguments: follow the program and the options of `COMMAND`.
         variables: of the environment, beside those of `environment`.
-        timeout_s: after which it is ended.
+        timeout_s: seconds after which Git is killed.
 
     Raises:
-        GitError: git is not installed, takes longer, or an argument can be none.
+        GitError: Git is not installed or takes longer, or an argument is invalid.
     """
     try:
         return subprocess.run(
@@ -50,8 +56,8 @@ def answer(
             check=False,
             env={**environment(), **(variables or {})},
         )
-    except ValueError:  # a null, or half a sign
-        said = f"git {arguments[0]} cannot be asked about what is no text; name a commit, a branch, a tag or a file"
+    except ValueError:  # a null or half a surrogate pair
+        said = f"git {arguments[0]} cannot take a null character or half a surrogate pair; use a commit, branch, tag or file"
         raise GitError(said, command=tuple(arguments), stderr="") from None
     except FileNotFoundError:
         raise GitError("git is not installed or not on PATH; install it", command=tuple(arguments), stderr="") from None
@@ -78,12 +84,15 @@ def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None)
 
 
 def is_no_repository(error: GitError) -> bool:
-    """Whether git refused because there is no repository."""
+    """Whether Git failed because the folder has no repository."""
     return "not a git repository" in str(error.facts.get("stderr", "")).casefold()
 
 
 def reason(stderr: bytes) -> str:
-    """The one line of what git wrote to standard error that says what is wrong; the others advise or explain how it is called."""
+    """The line of Git's standard error that names the cause.
+
+    The other lines are advice and usage.
+    """
     lines = [line.strip() for line in os.fsdecode(stderr).splitlines() if line.strip()]
     for prefix in _PREFIXES:
         for line in lines:

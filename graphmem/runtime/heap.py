@@ -1,4 +1,4 @@
-"""Giving memory back to the system after the large, short-lived steps: a first load, a whole-graph read."""
+"""Return memory to the system after large, short-lived steps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ARENAS: Final = 2
 
 
 def few_arenas() -> None:
-    """Let all threads share two of the C library's heaps; for a process that lives for long, before it has threads.
+    """Limit the C library to two heaps; for servers, before threads start.
 
-    By default it makes eight a core. What a thread frees in one of them is used again by the threads of that one only, and every time the
-    database is opened again its threads are others: a server's memory grew by a third of a megabyte an edit.
+    By default it makes eight heaps for each core, and memory freed in one serves only that heap's threads. Each reopening of the database
+    starts new threads, so a server's memory grew by a third of a megabyte with each edit.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -22,7 +22,10 @@ def few_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return what allocators keep for later. Costs milliseconds; does nothing where the C library cannot."""
+    """Release memory that allocators hold. Takes milliseconds.
+
+    No effect where the C library lacks the function.
+    """
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,6 +1,6 @@
-"""The name of an index, by which clients and servers know that they mean the same one.
+"""Identity of an index, which clients and servers compare.
 
-Hooks load this at every step of an agent, so it imports next to nothing.
+Hooks load this module at every step of an agent, so it imports almost nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ INDEX_HEADER = "Graphmem-Index"  # names the index: of a request the one it is m
 
 
 def index_id(folder: str | os.PathLike[str]) -> str:
-    """Device and inode of an index's folder, which a move keeps and a copy does not; "" where there is none."""
+    """Device and inode of an index's folder; "" if the folder is missing.
+
+    A move keeps them, a copy does not.
+    """
     try:
         found = os.stat(folder)  # noqa: PTH116 -- hooks do without pathlib
     except OSError:

@@ -1,4 +1,4 @@
-"""Where a path that somebody gave leads: into the project, or nowhere."""
+"""Resolve a given path inside a project."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def inside(root: Path, path: str | Path) -> Path | None:
-    """The place a path means, links followed, or None when it leads out of `root` or can be no path.
+    """The resolved path, or None if it is invalid or outside `root`.
 
-    What can be no path: one with a null or half a sign in it, links that lead around in a circle, a name longer than the system's.
+    Invalid paths hold a null or half a surrogate pair, follow a circle of links, or have a name that is too long for the system.
     """
     try:
         found = (root / path).resolve()

@@ -1,4 +1,4 @@
-"""What the system lets this process use, and which refusal of the system a failed call was."""
+"""Resource limits of this process, and errors that the system caused."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _MEMORY_LIMITS: Final = (
 
 
 class _Kind(NamedTuple):
-    """A resource that the system refuses."""
+    """A resource that the system can refuse."""
 
     name: str
     errnos: tuple[int, ...]
-    signs: str  # pattern of what libraries say that only hand on words
+    signs: str  # pattern of messages from libraries that pass on only text
 
 
 _KINDS: Final = (
@@ -55,13 +55,16 @@ _OF_THE_PROCESS: Final = ("descriptors", "memory")
 
 
 def limit_of(which: int) -> int | None:
-    """The soft limit of this process, in the unit of `resource`; None when there is none."""
+    """Soft limit in the unit of `resource`; None if unlimited."""
     soft = resource.getrlimit(which)[0]
     return None if soft == resource.RLIM_INFINITY else soft
 
 
 def limited_memory() -> bool:
-    """Whether this process may be refused memory while the machine has some: then a process that dies of it proves nothing."""
+    """Whether a limit can refuse memory that the machine has.
+
+    Then a process that dies of it proves nothing about its input.
+    """
     if limit_of(resource.RLIMIT_AS) is not None or limit_of(resource.RLIMIT_DATA) is not None:
         return True
     try:
@@ -71,7 +74,7 @@ def limited_memory() -> bool:
 
 
 def free_address_space() -> int | None:
-    """Bytes of address space that this process may still reserve; None when it is not limited, or not known."""
+    """Bytes of address space left; None if unlimited or unknown."""
     limit = limit_of(resource.RLIMIT_AS)
     if limit is None:
         return None
@@ -83,7 +86,9 @@ def free_address_space() -> int | None:
 
 
 def be_frugal() -> None:
-    """With little address space, let threads share heaps and libraries start fewer; call it before they are loaded.
+    """Use fewer heaps and threads if address space is short.
+
+    Call this before libraries are loaded.
 
     Each further heap reserves 64 MiB, each further thread 8 MiB.
     """
@@ -92,18 +97,20 @@ def be_frugal() -> None:
         return
     for name, value in _FRUGAL.items():
         os.environ.setdefault(name, value)
-    import ctypes  # by few, and slow to load
+    import ctypes  # slow to load, and seldom needed
 
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Which resource the system refused: descriptors, memory, file_size, read_only, rights or room; "" for any other failure.
+    """Resource that the system refused; "" for any other failure.
+
+    The values are descriptors, memory, file_size, read_only, rights and room.
 
     Args:
-        error: what was raised.
-        path: a file that its words may name; the name itself says nothing.
+        error: the exception.
+        path: a file that its message may name. The name itself is ignored.
     """
     if isinstance(error, MemoryError):
         return "memory"
@@ -116,13 +123,13 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """The true words for a failure that the system caused; None when it was caused by something else.
+    """Error that names the system's cause; None for another cause.
 
     Args:
-        error: what was raised.
-        doing: what failed, the subject of the sentence, such as "reading graph.db".
+        error: the exception.
+        doing: the failed work, subject of the sentence, such as "reading graph.db".
         path: the file or folder.
-        elsewhere: what else there is to do where it may not be written to.
+        elsewhere: an alternative for a path that cannot be written to.
     """
     kind = kind_of(error, str(path))
     if kind == "descriptors":
@@ -160,34 +167,34 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Return when a failure concerns one file alone; refuse when the whole process lacks descriptors or memory.
+    """Raise if the whole process lacks descriptors or memory.
 
     Raises:
-        ResourceError: it does.
+        ResourceError: the failure concerns more than one file.
     """
     if kind_of(error, str(path)) in _OF_THE_PROCESS and (refused := refusal(error, doing, path)) is not None:
         raise refused from error
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """The true words for an error that nobody caught, when the system caused it; None for a fault of graphmem."""
+    """Error for an uncaught exception that the system caused; None otherwise."""
     if isinstance(error, GraphMemError):
         return None
     path = error.filename if isinstance(error, OSError) and isinstance(error.filename, (str, Path)) else ""
     if not path and kind_of(error) not in (*_OF_THE_PROCESS, "file_size"):
-        return None  # nobody knows which disk or file it was
+        return None  # the disk and file are unknown
     return refusal(error, "the call", path, "name another place")
 
 
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
-    """The true words for a file operation that failed, whatever the system's reason was."""
+    """Error for a failed file operation, with the system's reason."""
     return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); look after the disk and try again", path=str(path), reason=str(error)
     )
 
 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
-    """A refusal for want of memory or address space, with the limit that is the cause when there is one."""
+    """Error for a lack of memory or address space; names the limit."""
     for which, name, unit in _MEMORY_LIMITS:
         if (allowed := limit_of(which)) is not None:
             return ResourceError(
@@ -208,7 +215,10 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Keep what an answer was made of, for the next one; a disk that is full or can only be read does not cost the answer."""
+    """Cache the inputs of an answer if the disk allows it.
+
+    A full or read-only disk does not fail the answer.
+    """
     try:
         yield
     except (DiskFullError, ResourceError) as error:

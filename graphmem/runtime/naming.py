@@ -1,4 +1,4 @@
-"""How a person or an editor may write what they mean: an id of GraphQL, a file's URI, a path from the root of the disk."""
+"""Decode references: GraphQL ids, file URIs and absolute paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NODE_TYPES: Final = ("Symbol", "File", "Memory", "Module")
 
 
 def decoded(text: str) -> tuple[str, str] | None:
-    """Prefix and value of a Relay string (`Type:id` in base64), or None when `text` is not of that form."""
+    """Prefix and value of a Relay id (`Type:id` in base64), or None."""
     try:
         prefix, colon, value = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -22,17 +22,19 @@ def decoded(text: str) -> tuple[str, str] | None:
 
 
 def raw(text: str) -> str:
-    """The id inside a global id; everything else stays as it came."""
+    """The id inside a global id; any other text unchanged."""
     parts = decoded(text.strip())
     return parts[1] if parts is not None and parts[0] in NODE_TYPES else text
 
 
 def in_project(text: str, root: Path | str | None) -> str:
-    """A file's URI or absolute path as the path from the project's root; what lies elsewhere, or is neither, stays as it came.
+    """Path from the project's root for a file URI or absolute path.
+
+    Any other text, and a path outside the project, is returned unchanged.
 
     Args:
-        text: may go on behind a colon, as `path:line` and `path:name` do.
-        root: of the project; None or "" when it is not known.
+        text: may continue after a colon, as in `path:line` and `path:name`.
+        root: of the project; None or "" if unknown.
     """
     given = text
     if text[:5].lower() == "file:":
@@ -51,7 +53,7 @@ def in_project(text: str, root: Path | str | None) -> str:
     path, colon, rest = given.partition(":")
     try:
         place = Path(path)
-        found = (place.parent.resolve() / place.name).relative_to(Path(root).resolve())  # what is itself a link is meant as such
+        found = (place.parent.resolve() / place.name).relative_to(Path(root).resolve())  # a link names itself, not its target
     except (OSError, ValueError, RuntimeError):
         return text
     return found.as_posix() + colon + rest

@@ -1,7 +1,7 @@
-"""What a person marks as private: `<private>…</private>` is left out of a text before anything looks at it or keeps it.
+"""Removal of `<private>…</private>` from texts before any use.
 
-Case and attributes do not matter. Blocks may be nested. A block without an end reaches to the end of the text, and an end without a
-beginning reaches back to the start: the text was cut before it came here.
+Case and attributes do not matter. Blocks may be nested. A block without an end reaches the end of the text, and an end without a
+beginning reaches its start, because the text may have been cut.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HINT: Final = re.compile(r"private", re.IGNORECASE)
 
 
 def private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Places of private blocks, their tags included, by place and without overlaps."""
+    """Spans of private blocks with their tags, in order and disjoint."""
     if _HINT.search(text) is None:
         return
     depth = begun = 0
@@ -33,7 +33,7 @@ def private_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_private(text: str) -> str:
-    """A text without its private blocks."""
+    """Return a text without its private blocks."""
     parts, at = [], 0
     for start, end in private_spans(text):
         parts.append(text[at:start])
@@ -42,7 +42,7 @@ def without_private(text: str) -> str:
 
 
 def all_without_private(value: Any) -> Any:
-    """The same for every string inside lists and mappings."""
+    """Apply `without_private` to every string in lists and mappings."""
     if isinstance(value, str):
         return without_private(value)
     if isinstance(value, dict):

@@ -1,4 +1,7 @@
-"""Where `queries/` and `grammars/` are: inside the installed package, or beside it in a checkout; and which code this is."""
+"""Location of `queries/` and `grammars/`, and digests of the code.
+
+Both folders are in the installed package, or beside it in a checkout.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pathlib import Path
 
 @cache
 def data_root() -> Traversable:
-    """The directory that holds `queries/` and `grammars/`.
+    """Directory that holds `queries/` and `grammars/`.
 
     Raises:
         FileNotFoundError: neither place has them; the message names both.
@@ -28,7 +31,9 @@ def data_root() -> Traversable:
 
 @cache
 def digest(folder: str) -> str:
-    """A short name for everything a folder of the package, or of `data_root()`, says: what was made by other code is not taken for ours.
+    """Hash of a folder of the package or of `data_root()`.
+
+    It marks cached data, so that data made by other code is not used.
 
     Args:
         folder: `parsing`, `grammars`, …; its `.py`, `.scm` and `.toml` files count, at any depth.

@@ -1,7 +1,7 @@
-"""What is printed does nothing: characters that steer a terminal, turn a line around or hide words are written as escapes.
+"""Escape characters that control a terminal or hide text.
 
-Names of files, symbols, memories and messages of commits are anybody's words. Every text the command line, agents' tools, logs, reports
-and exports print passes one of these functions. A name is one line; tabs stay.
+Anyone can choose the names of files, symbols and memories, and the messages of commits. Every text that the command line, agents' tools,
+logs, reports and exports print passes one of these functions. A name becomes one line; tabs stay.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r"}
 
 
 def inert(text: str) -> str:
-    r"""One line that can be printed: `a\nb\x1b[31m` for a name with a line end and an escape in it."""
+    r"""Escape a text to one line, such as `a\nb\x1b[31m`."""
     return text if text.isprintable() else _IN_A_LINE.sub(_escaped, text)
 
 
 def inert_lines(text: str) -> str:
-    """The same for a text of several lines, which keeps its line ends as line feeds."""
+    """Escape a text of several lines; its line ends become line feeds."""
     return text if text.isprintable() else _IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def inert_json(text: str) -> str:
-    """A JSON document with these characters as JSON escapes them: whoever reads it gets the same strings."""
+    """Write these characters in a JSON document as JSON escapes."""
     return text if text.isascii() and "\x7f" not in text else _IN_JSON.sub(_escaped_json, text)
 
 
@@ -44,7 +44,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 def _escaped_json(match: re.Match[str]) -> str:
     sign = match.group()
-    if sign in "\r\x0b\x0c":  # between values, where they are no part of a string
+    if sign in "\r\x0b\x0c":  # between values, outside of strings
         return " "
     units = sign.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

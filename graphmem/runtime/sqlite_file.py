@@ -1,4 +1,4 @@
-"""Files beside the database: that only their owner reads them, and SQLite files that say themselves which format they are in."""
+"""Private files beside the database, and versioned SQLite files."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from graphmem.runtime.limits import refusal
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
-_proven: Final[dict[Path, tuple[int, ...]]] = {}  # files that were read against their checksum, and as which: some are opened often
-PRIVATE: Final = 0o600  # of every file of an index: memories may be nobody else's business
+_proven: Final[dict[Path, tuple[int, ...]]] = {}  # files whose checksum was read, and their stamp: some are opened often
+PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
 def private(path: str, flags: int) -> int:
-    """An `opener` for `open`: a file that it makes is its owner's alone, whatever the umask is."""
+    """`opener` for `open`: new files are private, whatever the umask."""
     return os.open(path, flags, PRIVATE)
 
 
 def private_file(path: Path) -> Path:
-    """Make a file that is its owner's alone, if there is none, for what opens it by its name; its path.
+    """Create a private file if it does not exist; return its path.
 
-    SQLite gives its logs the rights of its file.
+    SQLite copies the rights of a file to its logs.
     """
-    with contextlib.suppress(OSError):  # it cannot be made: whoever opens it says so
+    with contextlib.suppress(OSError):  # the open call reports a file that cannot be made
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
     return path
 
 
 @dataclass(frozen=True, slots=True)
 class Sidefile:
-    """A kind of file: what is in a new one, and what is said of one that cannot be used."""
+    """A kind of SQLite file: its schema, format and error."""
 
     format: str  # of this program; a file of another one is refused
     schema: tuple[str, ...]  # statements that make its tables, beside `meta` (key, value)
     counter: str  # row of meta that begins at 0, beside `format` and `id`
     error: type[GraphMemError]  # carries `path` and `reason`
-    advice: str  # what to do with a file that cannot be used
-    explicit: bool = False  # transactions are begun by whoever wants one
+    advice: str  # what to do with an unusable file
+    explicit: bool = False  # callers begin transactions themselves
 
     def connect(self, path: Path, *, create: bool) -> sqlite3.Connection:
-        """The open file, checked; it may be used from any thread, by one at a time.
+        """Open and check a file; any one thread at a time may use it.
 
         Args:
             path: of the file.
-            create: make it when it is not there or empty.
+            create: create it if it is missing or empty.
 
         Raises:
-            GraphMemError: of the kind `error`: it is damaged, cannot be read, or is of another format.
+            GraphMemError: of class `error`: the file is damaged, unreadable, or of another format.
         """
         reading = not os.access(path.parent, os.W_OK) and path.exists()
-        # SQLite makes files beside one with a log even to read it, unless it is told that nobody writes.
+        # SQLite creates files beside one with a log even for reading, unless it is told that there is no writer.
         address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
         if path.exists() and _proven.get(path) != (stamp := _stamp(path)):
             if proof(path) is Proof.DAMAGED:
@@ -92,7 +92,10 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """What is wrong with a file, as a refusal; what the system refused is not the file's fault."""
+        """Error that says what is wrong with a file.
+
+        A failure that the system caused does not blame the file.
+        """
         if isinstance(error, sqlite3.Error) and isinstance(refused := refusal(error, f"opening {path}", path), ResourceError):
             return refused
         return self.error(f"{path} cannot be read ({error}); {self.advice}", path=str(path), reason=str(error))
@@ -106,13 +109,13 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Changes when somebody writes to a file."""
+    """Value that changes with each write to a file."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 def _format(db: sqlite3.Connection) -> str:
-    """The format a file says it has; "" for a new one."""
+    """Format that a file declares; "" for a new file."""
     if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
         return ""
     row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()

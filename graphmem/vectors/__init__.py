@@ -1,1 +1,1 @@
-"""Vectors made in the background, and the switch from one model to the next."""
+"""Vectors made in the background, and the switch between models."""

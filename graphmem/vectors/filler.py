@@ -1,8 +1,8 @@
-"""Vectors in the background: which model, what is missing, and how far it is.
+"""Compute missing vectors in a background thread.
 
-The model is chosen at once and loaded on first use: by the filler, or by the first query that finds vectors. When another model was
-used before, its vectors answer until the new ones are complete (`model_switch`), and are deleted then.
-Filling stops while an index run works, because both want the processor, and goes on after it.
+The model is chosen at once and loaded on first use, by the filler or by the first query that finds vectors. Vectors of a former model
+answer until the new ones are complete (`model_switch`), and are deleted then. Filling pauses during an index run, because both need the
+processor.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _log = logging.getLogger(__name__)
 
 
 class VectorFiller:
-    """One project's vectors. Thread-safe; at most one filling at a time.
+    """Vectors of one project. Thread-safe; fills at most once at a time.
 
     Args:
         store: keeps the vectors.
         projections: search them.
-        settings: which embedder.
-        publish: told how far filling is.
-        models: where prepared models are kept; without it, none is used.
+        settings: name the embedder.
+        publish: receives the progress.
+        models: folder of prepared models; without it, none is used.
     """
 
     def __init__(
@@ -61,30 +61,30 @@ class VectorFiller:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._wanted = False  # somebody asked for background filling: go on after each index run
+        self._wanted = False  # background filling was started: resume after each index run
         self._failure = ""
         self._may_pass = False  # the failure: the system had too little of something
         self._choosing = threading.RLock()  # of the fields below
         self._opened = False
         self._book: MemoryRepository | None = None
         self._switch: ModelSwitch | None = None  # from the model that answers to the one that is wanted
-        self._former: Embedder | None = None  # who answered before: searches that began then may still ask it
+        self._former: Embedder | None = None  # the former model: searches that began with it may still use it
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Fill the vectors of these memories too when the model is switched."""
+        """Also fill the vectors of these memories when the model changes."""
         self._book = book
 
     def look_again(self) -> None:
-        """The database was exchanged: find out again whose vectors answer."""
+        """Determine again which model answers, after the database was replaced."""
         with self._choosing:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
-        """The model for queries, with the vectors that are stored made searchable; None when there is none.
+        """Model for queries, with stored vectors loaded; None without a model.
 
         Args:
-            model_id: of the vectors the caller holds; "" for the model that answers now.
+            model_id: of the caller's vectors; "" for the model that answers now.
         """
         with self._choosing:
             self._open()
@@ -94,15 +94,15 @@ class VectorFiller:
 
     @property
     def is_loaded(self) -> bool:
-        """True when the next query would not have to load the model."""
+        """Whether the next query finds the model loaded."""
         switch = self._switch
         return _is_loaded(switch.old if switch is not None else self._embedder)
 
     def unload(self) -> str:
-        """Let go of the model's memory, if it is loaded and nothing is being filled; it is loaded again when it is needed.
+        """Unload the model if nothing is being filled. The next use loads it.
 
         Returns:
-            The model's id; "" when there was nothing to let go of.
+            The model's id; "" if no model was loaded.
         """
         filling = self._thread is not None and self._thread.is_alive()
         switch = self._switch
@@ -115,8 +115,8 @@ class VectorFiller:
         return ", ".join(gone)
 
     def filled(self) -> int:
-        """Chunks that have a vector of the model that answers."""
-        if self._choosing.acquire(blocking=False):  # a look at the state does not wait for vectors that are being read
+        """Number of chunks with a vector of the model that answers."""
+        if self._choosing.acquire(blocking=False):  # reading the state does not wait for vectors that are being loaded
             try:
                 self._open()
             finally:
@@ -124,20 +124,20 @@ class VectorFiller:
         return self._projections.covered()[0]
 
     def chunks(self) -> int:
-        """Chunks there are."""
+        """Number of chunks."""
         return self._projections.covered()[1]
 
     def note(self) -> str:
-        """One sentence when vectors will not come."""
+        """One sentence if vectors cannot be made; "" otherwise."""
         return self._failure or ("" if self._embedder is not None else self._reason)
 
     def switching(self) -> str:
-        """One sentence while the vectors of another model answer than the one that is wanted."""
+        """One sentence while a former model answers; "" otherwise."""
         switch = self._switch
         return switch.told() if switch is not None else ""
 
     def status(self) -> dict[str, Any]:
-        """For `doctor`."""
+        """Report for `doctor`."""
         covered, total = self._projections.covered()
         model = self._embedder.model_id if self._embedder is not None else ""
         switch = self._switch
@@ -148,13 +148,13 @@ class VectorFiller:
         return {**found, "serving": switch.old.model_id, "switch": {"done": done, "of": wanted}}
 
     def start(self) -> None:
-        """Fill in the background from now on, also after later index runs."""
+        """Fill in the background, now and after later index runs."""
         with self._lock:
             self._wanted = True
         self.resume()
 
     def resume(self) -> None:
-        """Go on filling, if background filling is wanted and not under way."""
+        """Resume filling if it was started and is not running."""
         with self._lock:
             if not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -163,7 +163,11 @@ class VectorFiller:
             self._thread.start()
 
     def try_again(self) -> bool:
-        """Go on filling after a failure that may have passed, such as a full disk; whether there was one."""
+        """Retry after a transient failure, such as a full disk.
+
+        Returns:
+            Whether there was such a failure.
+        """
         if not self._may_pass:
             return False
         self._may_pass = False
@@ -171,7 +175,7 @@ class VectorFiller:
         return True
 
     def pause(self) -> None:
-        """Stop after the batch in hand, which is stored; returns when it has stopped."""
+        """Stop after the current batch is stored, and wait until then."""
         self._stopping.set()
         with self._lock:
             thread, self._thread = self._thread, None
@@ -179,7 +183,7 @@ class VectorFiller:
             thread.join()
 
     def run(self) -> FillResult:
-        """Fill now, in this thread, and return when every chunk has its vector.
+        """Fill in this thread until every chunk has its vector.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -189,7 +193,7 @@ class VectorFiller:
         return self._fill()
 
     def _quietly(self) -> None:
-        """The background thread has nobody to raise to: the state and the log say what happened."""
+        """Run in the background thread; report errors in the state and the log."""
         try:
             self._fill()
         except Exception as error:  # noqa: BLE001 - see above
@@ -198,7 +202,7 @@ class VectorFiller:
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:
-        """Find out whose vectors answer, and make them searchable; the caller holds `_choosing`."""
+        """Determine which model answers and load its vectors, under `_choosing`."""
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:
             return
@@ -252,7 +256,7 @@ class VectorFiller:
         return result
 
     def _finish(self, switch: ModelSwitch) -> None:
-        """The new model answers from here on, for code and memories at once; what the old one made goes."""
+        """Switch code and memories to the new model; delete the old vectors."""
         book = switch.book
         with book.writing(), self._choosing:  # no memory is written in between
             self._projections.use_model(switch.new.model_id, switch.new.dim)
@@ -263,7 +267,7 @@ class VectorFiller:
         self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete the vectors of models before, when the wanted one has all of its own."""
+        """Delete vectors of former models once the new ones are complete."""
         covered, chunks = self._projections.covered()
         embedded, memories = self._book.index().covered() if self._book is not None else (0, 0)
         if not self._unused or (covered, embedded) != (chunks, memories) or self._projections.snapshot().words is None:
@@ -281,7 +285,7 @@ def _is_loaded(embedder: Embedder | None) -> bool:
 
 
 def _unloaded(embedder: Embedder) -> bool:
-    """Let go of a model's memory; whether there was any."""
+    """Unload a model; return whether it was loaded."""
     put_away = getattr(embedder, "unload", None)
     if put_away is None or not _is_loaded(embedder):
         return False

@@ -1,6 +1,7 @@
-"""From one embedding model to the next: new vectors are collected in the store while the old ones go on answering.
+"""Switch from one embedding model to another.
 
-A search sees vectors of one model only. The new ones become visible all at once, for code and memories, when none is missing.
+New vectors collect in the store while the old ones answer. A search sees vectors of one model only. The new ones become visible at once,
+for code and memories, when none is missing.
 """
 
 from __future__ import annotations
@@ -18,24 +19,26 @@ if TYPE_CHECKING:
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
-# As our embedders name themselves. Vectors that somebody handed in under another name cannot be made again, and stay.
+# Names of the built-in embedders. Vectors that a caller supplied under another name cannot be made again, and stay.
 _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 
 
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
-    """Models of ours, other than the wanted one, and how many vectors each still has."""
+    """Former models, and how many vectors each still has."""
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
 
 class ModelSwitch:
-    """The vectors of a new model, until they can take the place of the old ones. One thread fills; any may ask how far it is.
+    """Vectors of a new model, until they replace those of the old one.
+
+    One thread fills. Any thread may ask for the progress.
 
     Args:
         store: keeps the vectors of both models.
-        projections: say which chunks there are.
-        book: says which memories there are.
-        old: whose vectors answer until the end.
-        new: whose vectors are made.
+        projections: list the chunks.
+        book: lists the memories.
+        old: the model that answers until the end.
+        new: the model that makes vectors.
     """
 
     def __init__(self, store: GraphStore, projections: Projections, book: MemoryRepository, old: Embedder, new: Embedder) -> None:
@@ -47,29 +50,29 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """(texts with a vector of the new model, texts): chunks and live memories."""
+        """(Texts with a new vector, texts), over chunks and live memories."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
 
     def told(self) -> str:
-        """How far it is, in one sentence."""
+        """Progress in one sentence."""
         done, total = self.progress()
         return (
             f"search uses the vectors of {self.old.model_id} until those of {self.new.model_id} are complete ({done:,} of {total:,} texts)"
         )
 
     def is_complete(self) -> bool:
-        """True when every chunk and every live memory has a vector of the new model."""
+        """Whether every chunk and live memory has a vector of the new model."""
         done, total = self.progress()
         return done == total and self._projections.snapshot().words is not None
 
     def fill(self, stopped: Callable[[], bool], on_progress: Callable[[int, int], None]) -> FillResult:
-        """Make what is missing, memories first.
+        """Make the missing vectors, memories first.
 
         Args:
-            stopped: asked before every batch; what is finished is stored.
-            on_progress: told (done, wanted) after every write.
+            stopped: called before every batch; True stops. Finished batches are stored.
+            on_progress: receives (done, wanted) after every write.
 
         Raises:
             EmbedderError: the new model cannot be loaded or failed.

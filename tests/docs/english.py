@@ -59,12 +59,10 @@ project
 projection
 reports
 resolution
-runtime
 search
 security
 server
 store
-vectors
 model.py
 errors.py
 settings.py
