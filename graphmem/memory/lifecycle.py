@@ -5,13 +5,12 @@ Source of the constants: docs/memories.md, section "Life".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from graphmem.knowledge import AboutRow, MemoryRow
-from graphmem.memory.types import ANCHOR_FACTORS, LIVE_STATUSES, SOURCES, TYPES
+from graphmem.memory.types import ANCHOR_FACTORS, LIVE_STATUSES, TYPES
 
 DISPUTED: Final = 0.8  # factor of confidence
 WEEKLY: Final = 0.95  # factor of importance for a week without access
@@ -24,7 +23,6 @@ USES_FOR_TTL: Final = 3  # survive the time to live
 HALF_LIVES: Final = 3  # without use, and a memory is retired
 GRACE_DAYS: Final = 30  # between retirement and removal, where a policy asks for removal
 STALE_DAYS: Final = 30  # without reference: a mark is shown
-ARCHIVE: Final = 0.1  # score below which a memory is a candidate for the archive
 PRUNED_TO: Final = 0.9  # of the limit of memories
 PRUNED_TO_BYTES: Final = 0.85
 
@@ -68,13 +66,6 @@ def importance_now(row: MemoryRow, now: datetime) -> float:
         return row.importance
     factor = WEEKLY ** (days(last_use(row), now) / 7) * (CANDIDATE if row.status == "candidate" else 1.0)
     return float(row.importance * factor * min(1.0, 0.5 + 0.05 * row.used_count))
-
-
-def archive_score(row: MemoryRow, now: datetime, relevance: float = 1.0) -> float:
-    """Relevance × e^(−age/half-life) × (1 + ln(1 + used_count)) × trust; below 0.1 a memory is a candidate for the archive."""
-    half_life = half_life_of(row)
-    fading = 1.0 if half_life is None or row.status == "pinned" else math.exp(-days(last_use(row), now) / half_life)
-    return relevance * fading * (1 + math.log1p(row.used_count)) * SOURCES[row.source].trust
 
 
 def ttl_days(row: MemoryRow) -> float | None:

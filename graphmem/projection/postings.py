@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.projection.text import STOP_WORDS, normalise, query_words
+from graphmem.projection.text import STOP_WORDS, normalise
 
 F32 = npt.NDArray[np.float32]
 
@@ -202,7 +202,3 @@ class Postings:
             # Few slots among many: comparing all costs less than the sorting of `isin`.
             found[word] = (term, len(rows), wanted[(rows[:, None] == wanted).any(axis=0)].tolist())
         return found
-
-    def scores_of(self, query: str, size: int) -> WordScores:
-        """The same for a text as it is written."""
-        return self.scores(query_words(query), size)

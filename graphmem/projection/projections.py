@@ -346,10 +346,6 @@ class Projections:
             self._vectors.add(hashes, vectors)
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
-    def add_memory_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
-        """The same for vectors of memories."""
-        self.memories().add_vectors(hashes, vectors)
-
     def covered(self) -> tuple[int, int]:
         """(chunks with a vector, chunks)."""
         return self._hashes.covered, self._hashes.total

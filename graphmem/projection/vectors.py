@@ -47,11 +47,6 @@ class VectorIndex:
         if matrix is not None:
             self.add(hashes, matrix)
 
-    @classmethod
-    def from_table(cls, model_id: str, dim: int, table: pa.Table) -> VectorIndex:
-        """From the store's (text_hash, vector) table of a model."""
-        return cls(model_id, dim, table["text_hash"].to_pylist(), matrix_of(table).reshape(-1, dim))
-
     def __len__(self) -> int:
         return len(self._row_of)
 
