@@ -235,14 +235,14 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
     Raises:
         BadInputError, DatabaseDamagedError: see `check`.
     """
-    from graphmem.store.dump_child import read_dump_aside
+    from graphmem.store.dump_process import read_dump_in_process
     from graphmem.store.opening import opens
 
     sizes = (settings.buffer_pool_mb << 20, settings.max_db_gb << 30)
     with _staging(beside or archive.parent, ".restore-") as staging:
         manifest = _unpack(archive, staging)
         if manifest.engine == PORTABLE:
-            read_dump_aside(staging / DUMP, staging / DATABASE, settings.engine, *sizes)
+            read_dump_in_process(staging / DUMP, staging / DATABASE, settings.engine, *sizes)
             engine = settings.engine
         else:
             engine = manifest.engine

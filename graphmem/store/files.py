@@ -137,13 +137,13 @@ def quarantine(files: list[Path], why: str) -> list[str]:
     """
     said = []
     for file in files:
-        target = _aside(file)
+        target = _quarantined(file)
         file.rename(target)
         said.append(f"{file.name} was put aside as {target.name}: {why}")
     return said
 
 
-def _aside(file: Path) -> Path:
+def _quarantined(file: Path) -> Path:
     """A name for it in quarantine that nothing has."""
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
@@ -194,9 +194,9 @@ def cut(log: Path, whole: int) -> None:
             log.unlink()
 
 
-def put_tail_aside(log: Path, whole: int, why: str) -> list[str]:
+def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
     """Quarantine a copy of a log and leave only its first `whole` bytes; at every moment what is whole is there."""
-    target = _aside(log)
+    target = _quarantined(log)
     copy(log, target)
     cut(log, whole)
     return [f"the end of {log.name} was cut off, all of it is kept as {target.name}: {why}"]

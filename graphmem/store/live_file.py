@@ -54,7 +54,7 @@ BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the g
 WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
 # Every change of the code holds one to two megabytes in the engine until a checkpoint, but adds only some 3 kB to the log.
 HELD_CHANGES: Final = 12  # after so many the writer brings the file up to date, behind the answer
-ASIDE_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
+CHECKPOINT_WAIT_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
 
 _BREAKING: Final = (*BREAKING, CommitError)
 
@@ -305,7 +305,7 @@ class LiveFile:
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
         with suppress(DiskFullError, ResourceError, StoreBusyError):
-            self._checkpoint(ASIDE_S)
+            self._checkpoint(CHECKPOINT_WAIT_S)
 
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
         """Bring the file up to date and open it anew, when nobody reads.

@@ -220,7 +220,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             files.copy(log, beside(copy, ".wal"))
             files.cut(beside(copy, ".wal"), previous.log)
             if _probe(copy, *options.sizes).works:
-                return files.put_tail_aside(
+                return files.quarantine_tail(
                     log, previous.log, "its end is of a change that was not finished; all before it is in the database"
                 )
         if alone.works:

@@ -13,7 +13,7 @@ import starlette
 from graphmem.errors import DatabaseDamagedError, SchemaTooNewError, SettingsError
 from graphmem.store import dump, pieces
 from graphmem.store.catalog import load_catalog
-from graphmem.store.dump_child import read_dump_aside
+from graphmem.store.dump_process import read_dump_in_process
 from graphmem.store.engine import Connection
 from graphmem.store.tables import CARRIED_NODES, CODE_NODES, NodeTable
 from graphmem.store.write_edges import ends
@@ -108,15 +108,15 @@ def test_what_is_wrong_with_a_dump_is_said_as_if_it_was_read_here(index, tmp_pat
     folder.mkdir()
     index._store.dump(folder)
     with pytest.raises(SettingsError):
-        read_dump_aside(folder, tmp_path / "new.db", "nonsense", *SIZES)
+        read_dump_in_process(folder, tmp_path / "new.db", "nonsense", *SIZES)
     text = (folder / dump.META_FILE).read_text()
     (folder / dump.META_FILE).write_text(text.replace('"schema": "', '"schema": "9'))
     with pytest.raises((SchemaTooNewError, DatabaseDamagedError)):
-        read_dump_aside(folder, tmp_path / "new.db", "kuzu", *SIZES)
+        read_dump_in_process(folder, tmp_path / "new.db", "kuzu", *SIZES)
     (folder / dump.META_FILE).write_text(text)
     next(folder.glob(f"{NodeTable.FILE}.*.arrow")).unlink()
     with pytest.raises(DatabaseDamagedError, match="not whole") as caught:
-        read_dump_aside(folder, tmp_path / "new.db", "kuzu", *SIZES)
+        read_dump_in_process(folder, tmp_path / "new.db", "kuzu", *SIZES)
     assert caught.value.path == str(folder)
     assert not list(tmp_path.glob("new.db*"))
 
@@ -130,5 +130,5 @@ def test_an_engine_that_dies_on_a_dump_costs_the_dump_only(index, tmp_path, monk
     dies.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(dies))
     with pytest.raises(DatabaseDamagedError, match="signal 9"):
-        read_dump_aside(folder, tmp_path / "new.db", "kuzu", *SIZES)
+        read_dump_in_process(folder, tmp_path / "new.db", "kuzu", *SIZES)
     assert index.memories().total == 3

@@ -1,4 +1,4 @@
-"""Makes a database of a dump, in a process of its own: `python -m graphmem.store.dump_child`.
+"""Makes a database of a dump, in a process of its own: `python -m graphmem.store.dump_process`.
 
 An engine that fills a file keeps hundreds of megabytes, and one that dies takes its process along; a server that looks whether its
 backup is whole can afford neither. Takes one JSON object on standard input, the arguments of `read_dump`, and prints one:
@@ -20,7 +20,7 @@ from graphmem.store.dump import read_dump
 _SEEN: Final = 300  # last characters of what a process that ended otherwise had to say
 
 
-def read_dump_aside(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
+def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
     """`read_dump`, without its memory and its dangers.
 
     Raises:
@@ -34,7 +34,7 @@ def read_dump_aside(folder: Path, path: Path, engine: str, buffer_pool_bytes: in
         "buffer_pool_bytes": buffer_pool_bytes,
         "max_db_bytes": max_db_bytes,
     }
-    command = [sys.executable, "-P", "-m", "graphmem.store.dump_child"]
+    command = [sys.executable, "-P", "-m", "graphmem.store.dump_process"]
     done = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True, check=False)
     if done.returncode:
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
