@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 ROOT: Final = Path(__file__).parents[2]
 MAX_SUMMARY: Final = 72  # characters of the first line of a docstring
 MAX_SUBJECT: Final = 65  # characters of the first line of a commit message
+LANDED = {"Call the process of a dump what it is, and the renaming quarantine"}  # too long, and on the main branch before a check ran
 PAGE: Final = "CONTRIBUTING.md"  # it quotes what it forbids
 SELF: Final = "tests/docs"
 
@@ -141,7 +142,7 @@ def of_subjects() -> Iterator[Finding]:
     log = subprocess.run([*git, "log", "--format=%h%x00%s", f"{added[-1]}.."], capture_output=True, text=True, check=True).stdout
     for line in log.splitlines():
         commit, _, subject = line.partition("\0")
-        if len(subject) > MAX_SUBJECT:
+        if len(subject) > MAX_SUBJECT and subject not in LANDED:
             yield Finding(commit, 1, f"the subject has {len(subject)} characters; use at most {MAX_SUBJECT}")
 
 
