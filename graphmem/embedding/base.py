@@ -1,4 +1,4 @@
-"""What the rest of graphmem may ask of an embedding model."""
+"""Interface of an embedding model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ F32 = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Text to vectors. Every method may be called from any thread."""
+    """Converts texts to vectors. Every method is thread-safe."""
 
     def __hash__(self) -> int:
-        """By identity: answers of an embedder are remembered under it."""
+        """Hash by identity: caches use an embedder as their key."""
 
     @property
     def model_id(self) -> str:
-        """Name under which vectors are kept; differs whenever vectors cannot be compared."""
+        """Key of stored vectors. Different keys mean incomparable vectors."""
 
     @property
     def dim(self) -> int:
@@ -27,15 +27,15 @@ class Embedder(Protocol):
 
     @property
     def normalised(self) -> bool:
-        """True when vectors have unit length, so that the dot product is the cosine."""
+        """Whether vectors have unit length; the dot product is then the cosine."""
 
     @property
     def max_tokens(self) -> int:
-        """What the model reads of a text; the rest is not seen."""
+        """Number of tokens read of a text. The rest is ignored."""
 
     def encode(self, texts: Sequence[str]) -> F32:
         """Vectors of shape (len(texts), dim), in the order of the texts.
 
         Raises:
-            EmbedderError: the model cannot be loaded or gives something unusable.
+            EmbedderError: the model cannot be loaded, or its output is unusable.
         """

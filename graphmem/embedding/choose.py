@@ -1,4 +1,7 @@
-"""Which embedder there is: decided by what is installed, without importing it and without network."""
+"""Choose an embedder from the installed packages.
+
+Nothing is imported or downloaded.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,26 @@ SETTINGS = ("auto", "sentence-transformers", "hashed", "none")
 
 
 class Choice(NamedTuple):
-    """An embedder, or none, and why."""
+    """An embedder or None, and the reason."""
 
     embedder: Embedder | None
     reason: str  # one sentence for `doctor` and for the answers of a search
 
 
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1) -> Choice:
-    """The embedder to use.
+    """Choose the embedder.
 
-    Order of "auto": the named model; the packaged one as a prepared int8 graph; the packaged one by sentence-transformers;
+    Order of "auto": the named model; the packaged model as a prepared int8 graph; the packaged model with sentence-transformers;
     hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
-        folder: where prepared graphs are kept; without one, none is used.
+        folder: holds prepared graphs; without one, none is used.
         threads: processor threads of one call.
 
     Raises:
-        SettingsError: another setting, or one that names what is not installed.
+        SettingsError: the setting is unknown, or names a package that is not installed.
     """
     if setting not in SETTINGS:
         raise SettingsError(f"embedder must be one of {', '.join(SETTINGS)}, not {setting!r}", setting="embedder", value=setting)
@@ -61,12 +64,14 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
 
 
 def for_model(model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1) -> Embedder | None:
-    """The embedder whose vectors are kept under this id; None when what it needs is not installed. Loads nothing.
+    """Embedder for vectors stored under an id, or None. Loads nothing.
+
+    None means that a package it needs is not installed.
 
     Args:
-        model_id: as the embedder named itself.
-        model: folder or cached name of the model, where that is known.
-        folder: where prepared graphs are kept.
+        model_id: the embedder's `model_id`.
+        model: folder or cached name of the model, if known.
+        folder: holds prepared graphs.
         threads: processor threads of one call.
     """
     if found := _HASHED.fullmatch(model_id):

@@ -1,4 +1,7 @@
-"""A cross-encoder: reads query and text together and says how well they fit. Optional; nothing is ever downloaded."""
+"""Optional cross-encoder, which scores query and text together.
+
+Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from graphmem.errors import EmbedderError
 
 
 class CrossEncoderReranker:
-    """A sentence-transformers cross-encoder, loaded when it is first needed, then shared by all threads.
+    """A sentence-transformers cross-encoder. Loaded on first use. Thread-safe.
 
     Args:
         model: a folder, or a name in the local model cache.
@@ -27,14 +30,14 @@ class CrossEncoderReranker:
 
     @property
     def model_id(self) -> str:
-        """Its name, without the folder it lies in."""
+        """Name of the model without its folder."""
         return Path(self._name).name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers the query, 0..1, in the order of the texts.
+        """Score of each text for the query, 0..1, in the order of the texts.
 
         Raises:
-            EmbedderError: the model cannot be loaded, or gives something else than a number for each text.
+            EmbedderError: the model cannot be loaded, or does not give one number for each text.
         """
         if not texts:
             return []

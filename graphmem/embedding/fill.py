@@ -1,7 +1,7 @@
-"""Fills in missing vectors in the background, most wanted first, a little at a time.
+"""Compute missing vectors in batches, in order of priority.
 
-Vectors are keyed by the hash of the text, so what did not change is never computed again, a run that was
-stopped goes on where it stopped, and two chunks of equal text share a vector.
+Vectors are keyed by the hash of the text. An unchanged text is therefore never computed again, a stopped run resumes, and two chunks of
+equal text share a vector.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import EmbedderError
 from graphmem.store.base import GraphStore
 
-BATCH: Final = 8  # texts between two looks whether to stop; sentence-transformers reads them in one pass, and 32 or 64 are slower there
+BATCH: Final = 8  # texts between two calls of `stopped`; sentence-transformers encodes them in one pass, and 32 or 64 are slower
 WINDOW: Final = 256  # texts read, sorted by length and written together
 
 _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """What one run did."""
+    """Result of one run."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing
-    stopped: bool  # True when it was asked to stop before the end
+    stopped: bool  # stopped before the end
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """What is embedded of a chunk: as its `text_hash` says, without line numbers, so that moving code keeps its vector."""
+    """Text of a chunk that is embedded, the one that `text_hash` hashes.
+
+    It has no line numbers, so that moved code keeps its vector.
+    """
     return f"{_LINES.sub('', prefix, count=1)}\n{text}"
 
 
@@ -46,19 +49,19 @@ def fill(
     on_progress: Callable[[int, int], None],
     stopped: Callable[[], bool],
 ) -> FillResult:
-    """Compute and store the vectors that are missing.
+    """Compute and store missing vectors.
 
     Args:
-        store: gives the chunks' texts and takes the vectors.
-        embedder: whose `model_id` the vectors are kept under.
-        order: (chunk id, text hash), most wanted first.
-        have: text hashes that have a vector already.
-        on_vectors: told after every write: text hashes and vectors, float32 (n, dim).
-        on_progress: told (done, wanted) after every write.
-        stopped: asked before every batch; what is finished is written before returning.
+        store: holds the chunks' texts and the vectors.
+        embedder: its `model_id` is the key of the vectors.
+        order: (chunk id, text hash), highest priority first.
+        have: text hashes that already have a vector.
+        on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
+        on_progress: receives (done, wanted) after every write.
+        stopped: called before every batch; True stops after finished vectors are written.
 
     Raises:
-        EmbedderError: the model failed; what was finished is stored.
+        EmbedderError: the model failed. Finished vectors are stored.
     """
     seen = set(have)
     todo: list[tuple[str, str]] = []
@@ -71,7 +74,7 @@ def fill(
     for start in range(0, len(todo), WINDOW):
         window = dict(todo[start : start + WINDOW])
         rows = store.chunks(sorted(window)).select(["prefix", "text", "text_hash"]).to_pylist()
-        # A chunk that changed since the order was made has another hash: it belongs to the next run.
+        # A chunk that changed meanwhile has another hash. The next run takes it.
         wanted = set(window.values())
         texts = {row["text_hash"]: embedded_text(row["prefix"], row["text"]) for row in rows if row["text_hash"] in wanted}
         hashes = sorted(texts, key=lambda key: (len(texts[key]), key))
@@ -97,7 +100,7 @@ def fill(
 
 
 def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
-    """(text_hash, vector) as the store takes and gives them."""
+    """Table of (text_hash, vector) in the store's format."""
     flat = pa.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
     return pa.table({"text_hash": pa.array(hashes, pa.string()), "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
 

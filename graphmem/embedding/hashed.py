@@ -1,7 +1,7 @@
 """Vectors without a model: hashed words and letter triples.
 
-Near spellings and shared words come close, meanings do not; it needs no download and no memory, gives the same
-bytes everywhere, and says in its name what it is.
+Texts with shared words or similar spellings get similar vectors; texts with similar meanings do not. It needs no download and little
+memory, and gives the same bytes on every machine.
 
 Source: Weinberger et al. 2009, feature hashing with a sign.
 """
@@ -25,14 +25,17 @@ _MAX_WORDS: Final = 512
 
 
 class HashedEmbedder:
-    """Feature hashing of words and their letter triples into `dim` numbers of unit length (zeros for a text without words)."""
+    """Feature hashing of words and letter triples into unit vectors.
+
+    A text without words gets zeros.
+    """
 
     def __init__(self, dim: int = 384) -> None:
         self._dim = dim
 
     @property
     def model_id(self) -> str:
-        """Says that there is no model."""
+        """Name of the features, which use no model."""
         return f"hashed-words-{self._dim}"
 
     @property
@@ -47,7 +50,7 @@ class HashedEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Words read of a text."""
+        """Number of words read of a text."""
         return _MAX_WORDS
 
     def encode(self, texts: Sequence[str]) -> F32:
@@ -66,7 +69,7 @@ class HashedEmbedder:
 
 @lru_cache(maxsize=100_000)
 def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
-    """(slot, value) of a word and of its letter triples."""
+    """(Slot, value) of a word and of its letter triples."""
     framed = f"<{word}>"
     parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]
     features = []

@@ -1,8 +1,9 @@
-"""Turns the packaged model into an int8 graph for onnxruntime, once; a program of its own, so that its libraries leave with it.
+"""Convert the packaged model to an int8 graph for onnxruntime.
 
     python -m graphmem.embedding.prepare FILE
 
-Pooling and scaling to unit length are part of the graph, so that running it needs a tokenizer and nothing else.
+This runs once, in its own process, so that the memory of its libraries is freed. Pooling and scaling to unit length are part of the
+graph. Running the graph needs only a tokenizer.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ OPSET: Final = 17
 
 
 def describe(file: Path) -> Path:
-    """Where the hash of a prepared file and of the weights it was made from are written."""
+    """Path of the file with the hashes of a graph and of its weights."""
     return file.with_suffix(".json")
 
 
 def prepare(file: Path) -> None:
-    """Write the int8 graph and its description; both appear whole or not at all.
+    """Write the int8 graph and its description atomically.
 
     Raises:
         EmbedderError: the packaged weights are missing or not the published ones.
-        OSError: the disk refused.
+        OSError: a file cannot be written.
     """
     folder = checked_folder()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,10 @@ def prepare(file: Path) -> None:
 
 
 def _export(folder: Path, out: Path) -> None:
-    """The encoder with mean pooling over real tokens and unit length, batch and length free."""
+    """Export the encoder with mean pooling and unit length.
+
+    Batch size and text length are dynamic. Padding tokens are not pooled.
+    """
     import torch
     from transformers import AutoModel
 

@@ -1,6 +1,7 @@
-"""Vectors by the packaged model as an int8 graph in onnxruntime: a third of a second to load instead of six, a fifth of the memory.
+"""The packaged model as an int8 graph in onnxruntime.
 
-The graph is prepared once from the packaged weights by a program of its own (`prepare.py`) and kept with its hash.
+It loads in a third of a second instead of six, and takes a fifth of the memory. `prepare.py` makes the graph once from the packaged
+weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations
@@ -29,24 +30,29 @@ _PREPARE: Final = ("onnx", "torch", "transformers")
 
 
 def graph_file(folder: Path) -> Path:
-    """Where the prepared graph lies in a folder of models."""
+    """Path of the prepared graph in a folder of models."""
     return folder / f"{DEFAULT_MODEL.model_id}-int8-{RECIPE}.onnx"
 
 
 def missing_for(folder: Path) -> list[str]:
-    """Packages without which the graph cannot be run, or made if it is not there; [] when all is well. Imports nothing."""
+    """Missing packages for running the graph, or for making it.
+
+    Imports nothing.
+    """
     wanted = _RUN if graph_file(folder).with_suffix(".json").exists() else _RUN + _PREPARE
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     return missing if packaged_folder() is not None else [*missing, DEFAULT_MODEL.package]
 
 
 class QuantisedEmbedder:
-    """The packaged model in int8. The graph is made by the first call that finds none (about ten seconds), then shared by all threads.
+    """The packaged model in int8. Thread-safe.
+
+    The first call makes the graph if there is none, in about ten seconds.
 
     Args:
-        folder: where the graph is kept; may be shared by projects and processes.
+        folder: holds the graph; projects and processes may share it.
         threads: processor threads of one call.
-        max_tokens: what is read of a text.
+        max_tokens: number of tokens read of a text.
     """
 
     def __init__(self, folder: Path, *, threads: int = 1, max_tokens: int = 256) -> None:
@@ -59,7 +65,7 @@ class QuantisedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name, precision and number of tokens read."""
+        """Name, precision, and number of tokens read."""
         return f"{DEFAULT_MODEL.model_id}-int8@{self._max_tokens}"
 
     @property
@@ -79,19 +85,19 @@ class QuantisedEmbedder:
 
     @property
     def is_loaded(self) -> bool:
-        """True when the first call would not have to load or prepare anything."""
+        """Whether the next call finds the graph loaded."""
         return self._session is not None
 
     def unload(self) -> None:
-        """Let go of the model; the next call loads it again."""
+        """Unload the model. The next call loads it again."""
         with self._lock:
             self._session = self._tokenizer = None
 
     def encode(self, texts: Sequence[str]) -> F32:
         """Vectors of shape (len(texts), dim) and unit length.
 
-        Each text goes through by itself. In a batch the numbers inside the model are rounded to eight bits by the largest of all its
-        texts, so that a vector would depend on its neighbours; and a batch pays for padding (docs/decisions/0005-embedding-default.md).
+        Each text is encoded separately. In a batch, values are rounded to eight bits by the largest value of the whole batch, so that a
+        vector would depend on its neighbours. A batch also costs padding (docs/decisions/0005-embedding-default.md).
         """
         if not texts:
             return np.zeros((0, self.dim), np.float32)
@@ -139,7 +145,7 @@ class QuantisedEmbedder:
 
 
 def _is_whole(file: Path) -> bool:
-    """True when the graph is the one that was written, made from the weights that are wanted."""
+    """Whether the graph is undamaged and made from the wanted weights."""
     try:
         facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         with file.open("rb") as content:

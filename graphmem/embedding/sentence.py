@@ -1,7 +1,7 @@
-"""Vectors by a sentence-transformers model, on the processor, without network.
+"""Embedding by sentence-transformers on the CPU, without network.
 
-The default model's weights come from an installed package and are checked by their hash before they are used.
-A model of the user's is a folder, or a name that is already in the local cache; nothing is ever downloaded.
+The default model's weights come from an installed package. Their hash is checked before use. A user's model is a folder, or a name in the
+local cache. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DEFAULT_MODEL: Final = PackagedModel(
 
 
 def packaged_folder(model: PackagedModel = DEFAULT_MODEL) -> Path | None:
-    """Where the packaged weights lie, or None when the package is not installed. Nothing is imported."""
+    """Folder of the packaged weights, or None. Imports nothing."""
     spec = importlib.util.find_spec(model.package)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -49,12 +49,12 @@ def packaged_folder(model: PackagedModel = DEFAULT_MODEL) -> Path | None:
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model, loaded when it is first needed (seconds), then shared by all threads.
+    """A sentence-transformers model, loaded on first use. Thread-safe.
 
     Args:
         model: "" for the packaged default; else a folder, or a name in the local model cache.
         threads: processor threads of one call; more than one only pays on idle cores.
-        max_tokens: what is read of a text; lowered to the model's own limit.
+        max_tokens: number of tokens read of a text; at most the model's own limit.
     """
 
     def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256) -> None:
@@ -66,7 +66,7 @@ class SentenceEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name and the number of tokens read; both decide what a vector means."""
+        """Name and number of tokens read. Both determine the vector."""
         return f"{Path(self._name).name if self._name else DEFAULT_MODEL.model_id}@{self._max_tokens}"
 
     @property
@@ -88,16 +88,16 @@ class SentenceEmbedder:
 
     @property
     def is_loaded(self) -> bool:
-        """True when the first call would not have to load the model."""
+        """Whether the next call finds the model loaded."""
         return self._model is not None
 
     def unload(self) -> None:
-        """Let go of the model; the next call loads it again. What torch itself takes stays."""
+        """Unload the model. The next call loads it again. Torch stays loaded."""
         with self._lock:
             self._model = None
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim) and unit length; one forward pass, so the caller chooses the batch."""
+        """Unit vectors of shape (len(texts), dim), from one forward pass."""
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         import torch
@@ -120,7 +120,7 @@ class SentenceEmbedder:
 
     def _load(self) -> Any:
         folder = checked_folder() if not self._name else self._name
-        # Read when the libraries are imported: without them a look-up at the hub would be tried and waited for.
+        # The libraries read these at import. Without them, they would try to reach the model hub and wait.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -150,7 +150,7 @@ class SentenceEmbedder:
 
 
 def checked_folder(model: PackagedModel = DEFAULT_MODEL) -> Path:
-    """Where the packaged weights lie, after their hash was compared (0.4 s).
+    """Folder of the packaged weights, after a check of their hash (0.4 s).
 
     Raises:
         EmbedderError: the package is not installed, or has other weights.
@@ -171,7 +171,10 @@ def checked_folder(model: PackagedModel = DEFAULT_MODEL) -> Path:
 
 
 def _has_fast_bfloat16() -> bool:
-    """True where the processor multiplies bfloat16 itself; elsewhere it is emulated and slower than single precision."""
+    """Whether the processor multiplies bfloat16 natively.
+
+    Emulated bfloat16 is slower than single precision.
+    """
     try:
         flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -1,1 +1,1 @@
-"""The explorer in the browser: where things lie in its pictures (Python), and its pages (static files)."""
+"""The explorer: layout of its pictures, and its static pages."""

@@ -1,4 +1,7 @@
-"""The neighbourhood of symbols as columns: what they depend on to the left, who depends on them to the right."""
+"""Neighbourhood of symbols in columns.
+
+Dependencies are on the left, dependents on the right.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,16 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 4
 COLUMN: Final = 260.0  # from one column to the next, in units of the picture; a name of 28 letters fits
 ROW: Final = 30.0
-TALLEST: Final = 28  # rows of a column; more go into another one beside it
+TALLEST: Final = 28  # rows of a column; more go into a second column beside it
 SWEEPS: Final = 6  # over the columns, sorting each by where its neighbours are
 
 
 def neighbourhood(
     view: GraphView, seeds: Sequence[int], *, depth: int, kinds: Collection[str], min_confidence: float, limit: int
 ) -> tuple[dict[str, Any], int]:
-    """Nodes within some steps of the seeds, each side walked in its own direction, and every edge among them.
+    """Nodes within some steps of the seeds, and every edge among them.
+
+    Each side is walked in its own direction.
 
     Args:
         view: the graph.
@@ -33,11 +38,11 @@ def neighbourhood(
         depth: steps to each side, 1 to 4.
         kinds: edges to follow and to show.
         min_confidence: of the edges, in [0, 1].
-        limit: nodes in all; of a step the project's own go before externals, code before tests, then the most confident edges.
+        limit: nodes in all. Within a step, the project's own come before externals, code before tests, then the most confident edges.
 
     Returns:
-        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and how many
-        nodes were left out at the step where the limit was reached.
+        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and the number of
+        nodes left out at the step that reached the limit.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -54,10 +59,10 @@ def neighbourhood(
     frontier = {1: list(side), -1: list(side)}
     for step in range(1, depth + 1):
         right = _next(view, frontier[1], 1, live, side)
-        met = set(right)  # who is on both sides stands with the dependents
+        met = set(right)  # a node on both sides is shown with the dependents
         left = [node for node in _next(view, frontier[-1], -1, live, side) if node not in met]
         room = max(0, limit - len(side))
-        frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and what the other side leaves
+        frontier[1] = right[: max(room - len(left), room - room // 2)]  # half the room, and the rest of the other side's half
         frontier[-1] = left[: room - len(frontier[1])]
         left_out += len(right) + len(left) - len(frontier[1]) - len(frontier[-1])
         for way in (1, -1):
@@ -100,7 +105,7 @@ def neighbourhood(
 
 
 def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:
-    """Nodes one step further, who was not met yet: the project's own, then code, then by confidence."""
+    """New nodes one step further, in the order of `limit`."""
     found: dict[int, float] = {}
     for node in frontier:
         rows = view.in_edges(node) if way > 0 else view.out_edges(node)
@@ -115,7 +120,7 @@ def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[
 
 
 def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Places: a column a step, in it those near their neighbours; ties by `order`.
+    """Positions: one column for each step, sorted by neighbours, then `order`.
 
     Source:
         Sugiyama, Tagawa, Toda 1981, the barycentre method.

@@ -1,6 +1,6 @@
-"""Circles in a plane: packed side by side, spread over a disc, or pulled together by what binds them.
+"""Circle layouts: packing, even spread over a disc, and springs.
 
-Everything is deterministic: the same input gives the same picture, whatever the machine's threads or hashes do.
+Every layout is deterministic. It does not depend on threads or hash seeds.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 F64 = npt.NDArray[np.float64]
 
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
-ROUNDS: Final = 300  # of the spring layout; a map of some hundred modules has settled long before
+ROUNDS: Final = 300  # of the spring layout; a map of some hundred modules settles in far fewer
 SEPARATING_ROUNDS: Final = 200
-WIDER: Final = 1.5  # windows are
+WIDER: Final = 1.5  # as windows are
 TOUCH: Final = 1e-6  # circles that overlap by less touch
 
 
 def sunflower(n: int, radius: float) -> tuple[F64, F64]:
-    """`n` points spread evenly over a disc, the first in the middle.
+    """Spread `n` points evenly over a disc, the first in the middle.
 
     Args:
-        n: how many; 0 gives empty arrays.
+        n: number of points; 0 gives empty arrays.
         radius: of the disc.
 
     Returns:
@@ -44,7 +44,7 @@ def sunflower(n: int, radius: float) -> tuple[F64, F64]:
 
 @dataclass(slots=True)
 class _Circle:
-    """A circle on the front: the ring of outermost circles of a packing."""
+    """A circle of the front, the outermost ring of a packing."""
 
     x: float
     y: float
@@ -54,7 +54,7 @@ class _Circle:
 
 
 def packed(radii: Sequence[float]) -> tuple[F64, F64, float]:
-    """Circles side by side without overlap, in the order given, around (0, 0).
+    """Pack circles around (0, 0) without overlap, in the order given.
 
     Args:
         radii: of the circles, each > 0.
@@ -91,7 +91,7 @@ def _chain(circles: list[_Circle]) -> None:
         c = circles[at]
         _beside(a, b, c)
         ahead, behind, way_ahead, way_behind = b.after, a.before, b.r, a.r
-        while True:  # along the front both ways, the nearer end first: does the new circle hit somebody?
+        while True:  # along the front both ways, the nearer end first: does the new circle hit another one?
             if way_ahead <= way_behind:
                 if _overlap(ahead, c):
                     b = ahead
@@ -107,7 +107,7 @@ def _chain(circles: list[_Circle]) -> None:
             if ahead is behind.after:
                 ahead = None
                 break
-        if ahead is not None:  # what lies between is no longer outermost; try again in the wider gap
+        if ahead is not None:  # the circles between are no longer outermost; retry in the wider gap
             a.after, b.before = b, a
             continue
         c.before, c.after = a, b
@@ -123,7 +123,7 @@ def _chain(circles: list[_Circle]) -> None:
 
 
 def _beside(b: _Circle, a: _Circle, c: _Circle) -> None:
-    """Put `c` so that it touches `a` and `b`."""
+    """Place `c` so that it touches `a` and `b`."""
     dx, dy = b.x - a.x, b.y - a.y
     d2 = dx * dx + dy * dy
     if not d2:
@@ -146,24 +146,24 @@ def _overlap(a: _Circle, b: _Circle) -> bool:
 
 
 def _nearness(one: _Circle) -> float:
-    """How near to the middle the place is where `one` and the next on the front touch; squared."""
+    """Squared distance to the middle of where `one` and its successor touch."""
     other = one.after
     both = one.r + other.r
     return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
 
 
 def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], weight: F64) -> tuple[F64, F64]:
-    """Circles near those they are bound to, apart from the others, each at its depth, the whole wider than high.
+    """Place circles near their neighbours, each at its depth.
 
-    Springs along the edges as strong as the logarithm of their weight, repulsion between all, a pull to the depth; then
-    overlaps are pushed apart.
+    Springs along edges are as strong as the logarithm of their weight. All circles repel each other and are pulled to their depth. Then
+    overlaps are removed. The layout is wider than high.
 
     Args:
         radii: float64, shape (n,), each > 0.
         depth: float64, shape (n,), -1 for the top to 1 for the bottom.
         src: one end of each edge, as positions of circles, shape (m,).
         dst: the other end, likewise.
-        weight: how many, float64, shape (m,), each >= 1.
+        weight: number of edges, float64, shape (m,), each >= 1.
 
     Returns:
         x and y, float64, shape (n,).
@@ -184,7 +184,7 @@ def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArr
     height = depth * scale
     y[order] = 0.5 * y[order] + 0.5 * height[order]
     apart = radii[:, None] + radii[None, :]
-    inward = np.where(strength.any(axis=1), 0.03, 0.3)  # what nothing holds would drift away
+    inward = np.where(strength.any(axis=1), 0.03, 0.3)  # unconnected circles would drift away
     pull = strength / max(float(strength.max()), 1e-9)
     for round_ in range(ROUNDS):
         dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
@@ -202,9 +202,9 @@ def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArr
 
 
 def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:
-    """Overlapping pairs pushed apart, half the way each, until none overlaps or the rounds are used up.
+    """Push overlapping pairs apart, each half the way, for some rounds.
 
-    In the end the whole is stretched by what still overlaps, so that nothing does.
+    At the end the layout is stretched until nothing overlaps.
     """
     n = len(radii)
     apart = (radii[:, None] + radii[None, :]) * 1.06
@@ -214,7 +214,7 @@ def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:
         distance = np.hypot(dx, dy)
         same = (distance < TOUCH) & ~np.eye(n, dtype=bool)
         if same.any():
-            x = x + np.arange(n) * 1e-3  # two in one place have no direction to go apart
+            x = x + np.arange(n) * 1e-3  # two circles in one place have no direction to part
             continue
         over = np.maximum(apart - distance, 0)
         if over.max() <= TOUCH:

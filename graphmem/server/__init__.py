@@ -1,1 +1,1 @@
-"""The process that serves an index: who owns it, how it starts, what it does when idle."""
+"""The process that owns an index: its start, record and idle work."""

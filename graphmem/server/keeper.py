@@ -1,7 +1,7 @@
-"""What an owner does for its index when nobody asks for anything: checkpoint, compact, back up, put the model away.
+"""Background maintenance of an idle server.
 
-One thread, one task at a time, each with the quiet it wants before it begins. A task that fails is logged and tried again later; the
-owner goes on.
+The tasks checkpoint, compact and back up the database, and unload the model. One thread runs one task at a time, after the task's own idle
+time. A failed task is logged and retried later, and the server goes on.
 """
 
 from __future__ import annotations
@@ -20,26 +20,24 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LOOK_S: Final = 5.0  # between two looks at whether something is due
-ENGINE_S: Final = 120.0  # without a read or write of the database, after which it is closed
-AGAIN_S: Final = 600.0  # before a task that failed is tried again
+LOOK_S: Final = 5.0  # between two checks for due tasks
+ENGINE_S: Final = 120.0  # without a read or write, after which the database is closed
+AGAIN_S: Final = 600.0  # until a failed task is retried
 
 
 class Task(NamedTuple):
-    """One thing to do when it has been quiet for long enough."""
+    """One piece of work for an idle server."""
 
     name: str
-    quiet_s: float  # without a request before it may begin
-    every_s: float  # between two times it is done
+    quiet_s: float  # without a request before the task may start
+    every_s: float  # between two runs of the task
     work: Callable[[GraphMem], object]
 
 
-# What is asked for when it has been quiet. A checkpoint makes the next start fast and gives back the memory that changes hold, and each one
-# makes the file grow, so there are few;
-# a compaction stops writes for as long as it takes to write the graph; a model is 400 MB that a query loads again in a second or two;
-# look-ups are made again in a tenth of a second; the facts of all files, kept so that a changed file costs what changed, are read from
-# their cache again in a second or two. Most questions are answered without the engine: it is closed when it was not needed itself,
-# whatever was asked, and opened again within a third of a second.
+# Tasks of an idle server. A checkpoint makes the next start fast and frees the memory of changes. Each checkpoint grows the file, so there
+# are few. A compaction blocks writes while it writes the graph. A model takes 400 MB, and a query loads it again in one or two seconds.
+# Look-ups are rebuilt in a tenth of a second. The facts of all files make small changes cheap, and are read from their cache in one or two
+# seconds. Most questions need no database engine. It is closed when unused, whatever was asked, and reopens within a third of a second.
 TASKS: Final = (
     Task("checkpoint", 20.0, 120.0, lambda service: service.checkpoint_when_due()),
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
@@ -54,13 +52,13 @@ TASKS: Final = (
 
 
 class Keeper:
-    """Looks after one open index until it is stopped.
+    """Scheduler of maintenance tasks for one open index.
 
     Args:
         service: the index.
-        idle_seconds: how long nobody has asked anything.
-        tasks: what to do.
-        look_s: between two looks.
+        idle_seconds: returns the seconds since the last request.
+        tasks: the tasks.
+        look_s: seconds between two checks for due tasks.
     """
 
     def __init__(
@@ -75,11 +73,11 @@ class Keeper:
         self._thread = threading.Thread(target=self._work, name="graphmem-keeper", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, after the task in hand."""
+        """Stop after the current task."""
         self._stopping.set()
         if self._thread.ident is not None:
             self._thread.join()

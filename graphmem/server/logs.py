@@ -1,4 +1,7 @@
-"""Log lines for people, or one JSON object a line for machines. Neither ever holds a token, a memory's text or a file's content."""
+"""Formats of the log: lines for people, or JSON lines for machines.
+
+Log records never hold a token, a memory's text or a file's content.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,25 @@ from graphmem.runtime.safe_text import inert, inert_json, inert_lines
 
 
 class LineFormatter(logging.Formatter):
-    """A line for people; one record is one line, but for its traceback."""
+    """One line for each record, followed by its traceback if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name in the library
-        """The line without the traceback."""
+        """Format a record without its traceback."""
         return inert(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - its name in the library
-        """The traceback."""
+        """Format the traceback."""
         return inert_lines(super().formatException(ei))
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time in ISO 8601 UTC, level, logger, message, thread and, where there is one, the traceback."""
+    """One JSON object for each record.
+
+    Its fields are time (ISO 8601, UTC), level, logger, message, thread and, if any, traceback.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
+        """Format a record as one JSON line."""
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -42,10 +48,10 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to(stream: TextIO | None, level: str, form: str) -> None:
-    """Send what is logged in this process to a stream.
+    """Send this process's log to a stream.
 
     Args:
-        stream: default stderr, as it is now.
+        stream: default: the current stderr.
         level: debug, info, warning or error.
         form: text or json.
     """

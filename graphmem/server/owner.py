@@ -1,8 +1,7 @@
-"""Who serves an index: a small file beside it that every other process reads first.
+"""The record of an index's owner, the file `owner.json`.
 
-An embedded graph database has one writing process. `graphmem serve` says here that it is the one, at
-which address and with which token; a file whose process is gone is noticed and replaced, and no process
-is ever ended from here.
+An embedded graph database has one writing process. `graphmem serve` writes its address and token into this file. Every other process
+reads the file first. A record whose process is gone is replaced. This module never ends a process.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from graphmem.runtime.identity import INDEX_HEADER, index_id
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
-STARTING_SECONDS = 12.0  # the process is there but does not answer yet: how long to ask again; a held server answers within 10
+STARTING_SECONDS = 12.0  # how long to wait for a running process; a busy server answers within 10
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 -- read, never bound: where one's own machine answers
 
 _log = logging.getLogger(__name__)
@@ -36,13 +35,13 @@ class Owner(NamedTuple):
     address: str  # http://127.0.0.1:8420
     pid: int
     started: str  # boot id and the process's start time in clock ticks since then; "" where /proc is missing
-    token: str  # "" when the server asks for none
+    token: str  # "" if the server needs none
     version: str  # of graphmem
     index_id: str = ""  # the folder it serves, see `graphmem.runtime.identity.index_id`; "" in files of an earlier graphmem
 
 
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
-    """Say that this process serves the index; the file is complete at every moment and readable by its user only."""
+    """Record this process as the owner, atomically, in a private file."""
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
     descriptor, name = tempfile.mkstemp(prefix=".owner-", dir=path.parent)  # created 0600
     try:
@@ -55,7 +54,7 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
         Path(name).unlink(missing_ok=True)
         if not isinstance(error, OSError) or not path.exists():
             raise
-        # No room for a second file: the one that an owner left when it was killed has room for this one's words.
+        # The disk is full, but the record of a killed owner can be overwritten in place.
         with path.open("r+", encoding="utf-8") as file:
             json.dump(owner._asdict(), file, indent=2)
             file.truncate()
@@ -63,13 +62,13 @@ def publish(path: Path, address: str, token: str, version: str) -> Owner:
 
 
 def withdraw(path: Path, owner: Owner) -> None:
-    """Remove the file, if it still names this owner."""
+    """Delete the record if it still names this owner."""
     if read(path) == owner:
         path.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Owner | None:
-    """What the file says, alive or not; None when there is none or it is not one."""
+    """Read the record, whether or not its process is alive, or None."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         texts = (str(found["address"]), int(found["pid"]), str(found["started"]), str(found["token"]), str(found["version"]))
@@ -79,17 +78,16 @@ def read(path: Path) -> Owner | None:
 
 
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
-    """The owner that serves this index now, or None.
+    """Find the running owner of this index, or None.
 
-    The server's own word decides; the process table only says how long to wait for it. A process in
-    another container is not in our table and answers all the same; a process number that was given
-    to somebody else after a crash has another start time.
+    The server's answer decides. The process table only sets how long to wait. A server in another container answers although it is not in
+    this process table. A process number that was reused after a crash has another start time.
 
-    A file that names another machine came with the project: nobody is asked there, and nothing is sent. One that names another folder
-    came with a copy of the project, whose server is not this one's.
+    A record with a remote address came with the project; no request is sent there. A record of another folder came with a copy of the
+    project and is ignored.
 
     Raises:
-        OwnerUnreachableError: its process is there and does not answer within `patience_s`, or is stopped.
+        OwnerUnreachableError: the process exists but does not answer within `patience_s`, or is stopped.
     """
     deadline = time.monotonic() + patience_s
     wait_s = HEALTH_SECONDS
@@ -118,14 +116,14 @@ def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
                 address=owner.address,
                 pid=owner.pid,
             )
-        # A server with many connections answers them in their order: whoever comes again and again is always the last.
+        # A server answers its connections in order, so each retry goes to the end of the queue.
         wait_s = max(HEALTH_SECONDS, deadline - time.monotonic())
         time.sleep(0.1)
     return None
 
 
 def is_running(owner: Owner) -> bool:
-    """True when the very process that wrote the file is in the process table."""
+    """Whether the process that wrote the record is running."""
     if owner.pid <= 0:
         return False
     if owner.started:
@@ -140,7 +138,10 @@ def is_running(owner: Owner) -> bool:
 
 
 def process_start(pid: int) -> str:
-    """Boot id and start time of a process: what a reused process number does not share. "" when it is gone or unknown."""
+    """Boot id and start time of a process, which a reused number changes.
+
+    "" if the process is gone or unknown.
+    """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -153,13 +154,13 @@ def process_start(pid: int) -> str:
 
 
 def local_address(host: str, port: int) -> str:
-    """Where processes of this machine reach a server bound to host and port."""
+    """Address on this machine of a server bound to host and port."""
     host = WILDCARDS.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _answers(owner: Owner, wait_s: float) -> bool:
-    """True when a graphmem of that process answers there in time. Proxies of the environment are not asked."""
+    """Whether the recorded server answers in time. Ignores proxies."""
     parts = urlsplit(owner.address)
     if not parts.hostname or not parts.port:
         return False

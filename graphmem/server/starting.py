@@ -1,7 +1,7 @@
-"""Starting the owner of an index on behalf of a client that found none.
+"""Start the server of an index for a client that found none.
 
-Editors start one client for each window, all at once. Each looks for an owner; of those that find none, one at a time may start it, and
-the others look again. Should two start all the same (one by hand), the lock of the database lets one of them live.
+Editors start one client for each window, all at once. Each looks for a server. Of those that find none, one at a time may start it, and
+the others look again. If two servers start anyway, one of them by hand, the lock of the database stops one.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
 
     from graphmem.settings import Location
 
-START_SECONDS: Final = 30.0  # until it listens; a first index goes on behind it
-IDLE_SECONDS: Final = 1800.0  # without a question, after which a started owner ends itself
+START_SECONDS: Final = 30.0  # until the server listens; a first index continues in the background
+IDLE_SECONDS: Final = 1800.0  # without a request, after which a started server ends
 LOG: Final = "server.log"
 TURN: Final = "starting.lock"
-LOG_BYTES: Final = 1 << 20  # a longer one is put aside before the next server starts
+LOG_BYTES: Final = 1 << 20  # a longer log is rotated before the next server starts
 
 
 def find_or_start(location: Location) -> owner.Owner:
-    """The owner that serves an index, started when there is none; it ends itself after half an hour without a question.
+    """Find the server of an index, or start it.
+
+    A started server ends after half an hour without a request.
 
     Raises:
-        BadInputError: the directory cannot be made, or not be written to.
-        OwnerUnreachableError: it does not answer, or could not be started; the message says where its log is.
+        BadInputError: the directory cannot be created or written to.
+        OwnerUnreachableError: the server does not answer or could not start. The message names its log.
     """
     deadline = time.monotonic() + START_SECONDS
     while True:
@@ -59,10 +61,10 @@ def find_or_start(location: Location) -> owner.Owner:
 
 
 def environment() -> dict[str, str]:
-    """What a server that may stand idle for long is started with.
+    """Environment of a server that may be idle for long.
 
-    Python's own allocator gives memory back a megabyte at a time, when all of it is free: after a large index has come and gone, 200 MB
-    stay. The system's gives back every free page (see `graphmem.runtime.heap`), for a few percent of processor time.
+    Python's allocator returns memory in whole megabytes, so 200 MB stay after a large index. The system's allocator returns every free
+    page (see `graphmem.runtime.heap`), for a few percent of processor time.
     """
     return {"PYTHONMALLOC": "malloc", **os.environ}
 
@@ -79,15 +81,17 @@ def _start(location: Location) -> owner.Owner:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # it outlives the window that started it, and does not hear that window's Ctrl-C
+            start_new_session=True,  # the server outlives the window that started it, and does not receive its Ctrl-C
             close_fds=True,
             env=environment(),
         )
-    # It outlives this process, or ends before it: then somebody has to take note of that, or its entry in the process table stays.
+    # The server outlives this process, or ends before it. Then it must be waited for, or it stays in the process table.
     threading.Thread(target=process.wait, name="graphmem-started", daemon=True).start()
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        ended = process.poll() is not None  # asked first: one that ended because another lives did so after that one had said where
+        ended = (
+            process.poll() is not None
+        )  # asked first: a server that ended because another one runs ended after that one wrote its record
         serving = owner.find(location.owner_file)
         if serving is not None:
             return serving
@@ -105,13 +109,13 @@ def _start(location: Location) -> owner.Owner:
 
 @contextlib.contextmanager
 def _turn_to_start(data_dir: Path) -> Iterator[bool]:
-    """Whether it is this process's turn to start a server; of many that find none, one starts it and the others look again.
+    """Take the lock for starting a server; return whether it was free.
 
-    The turn ends with the process that has it, however that ends.
+    The lock ends with the process that holds it.
     """
     try:
         descriptor = os.open(data_dir / TURN, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:  # another account's index, or a disk that may only be read
+    except OSError as error:  # another account's index, or a read-only disk
         raise BadInputError(
             f"{data_dir} cannot be written to ({error.strerror}); make it writable or keep the index elsewhere with --db",
             argument="db",
@@ -129,14 +133,14 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Put a long log aside, in place of the one put aside before it."""
-    with contextlib.suppress(OSError):  # another starter has done it, or the folder is read-only, which the server will say
+    """Rotate a long log, replacing the previous rotated one."""
+    with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:
             log.replace(log.with_name(log.name + ".1"))
 
 
 def _said_since(log: Path, start: int) -> list[str]:
-    """The last lines of the log that were not there before."""
+    """Last lines that the log gained."""
     try:
         with log.open("rb") as file:
             file.seek(start if start <= log.stat().st_size else 0)

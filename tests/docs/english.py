@@ -43,9 +43,7 @@ answers
 api
 cli
 client
-embedding
 evidence
-explorer
 history
 hooks
 indexing
@@ -62,7 +60,6 @@ reports
 resolution
 search
 security
-server
 store
 model.py
 errors.py
