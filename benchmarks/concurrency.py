@@ -173,7 +173,7 @@ def main(arguments: list[str]) -> int:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
         with GraphMem.open(db, settings=Settings(embedder="none")) as memory:
-            rows = {row.id: row for row in memory._book.index().all_rows()}
+            rows = {row.id: row for row in memory.parts.book.index().all_rows()}
             sound = [one.said for one in memory.verify_index().checks if one.level == "bad"]
     kept = told.pop("kept")
     lost = [name for name in kept if name not in rows]

@@ -42,7 +42,7 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory:
-        view, store = memory._view(), memory._store
+        view, store = memory.parts.graph.view(), memory.parts.store
         _, total = memory.symbols("", kinds=["function", "method", "class"], limit=10_000)
         ids = [
             one.id for offset in range(0, total, 10_000) for one in memory.symbols("", ["function", "method", "class"], 10_000, offset)[0]
@@ -94,7 +94,7 @@ def main() -> int:
 
 def _hub(memory: GraphMem, ids: list[str]) -> tuple[str, int]:
     """A symbol with at least 5,000 dependents at depth 5, or the one with the most callers."""
-    view = memory._view()
+    view = memory.parts.graph.view()
     by_callers = sorted(ids, key=lambda one: int(view.in_ptr[view.index_of[one]] - view.in_ptr[view.index_of[one] + 1]))
     best = (by_callers[0], 0)
     for one in by_callers[:50]:

@@ -146,7 +146,7 @@ def alone(project: Path, files: list[str], rounds: int) -> dict[str, dict[str, f
         begun = time.process_time()
         call()
         spent.setdefault(name, []).append(1000 * (time.process_time() - begun))
-        memory._injector.settle(30)
+        memory.parts.injector.settle(30)
 
     chance = random.Random(5)
     with GraphMem.open(repo=project, settings=Settings(embedder="hashed"), keep_warm=False) as memory:
@@ -161,7 +161,7 @@ def alone(project: Path, files: list[str], rounds: int) -> dict[str, dict[str, f
                 file = chance.choice(files)
                 timed("tool", lambda s=session, f=file: memory.context("tool", s, files=[f], deadline_s=30))
                 memory.context_update(session, [f"reading {file}"])
-                memory._injector.settle(30)
+                memory.parts.injector.settle(30)
                 timed("step", lambda s=session: memory.context("step", s, deadline_s=30))
                 timed("take", lambda s=session: memory.context_take(s, deadline_s=30))
     return {

@@ -73,16 +73,16 @@ def check_open(memory: Any, known: dict[str, Any], tell: Tell, *, in_full: bool 
     """What the process before acknowledged is there, and the graph is whole; in full: each memory is as the journal says."""
     from graphmem.maintenance import checks
 
-    rows = {row.id: row for row in memory._book.index().all_rows()}
+    rows = {row.id: row for row in memory.parts.book.index().all_rows()}
     missing = sorted(set(known["ids"]) - rows.keys())
     halves = [batch for batch, size in Counter(one.rpartition("-")[0] for one in rows if one.count("-") == 2).items() if size != 4]
-    generation = memory._store.generation()
-    wrong = [one.said for one in checks.graph(memory._store) if one.level == "bad"]
+    generation = memory.parts.store.generation()
+    wrong = [one.said for one in checks.graph(memory.parts.store) if one.level == "bad"]
     if generation < known["generation"]:
         wrong.append(f"generation {generation}, {known['generation']} was acknowledged")
-    if in_full and any(off := memory._book.recovery.compare()):
+    if in_full and any(off := memory.parts.book.recovery.compare()):
         wrong.append(f"memories missing, different, not in the journal: {off}")
-    notes = [*memory._store.notes, *memory._book.notes]
+    notes = [*memory.parts.store.notes, *memory.parts.book.notes]
     tell("opened", {"missing": missing, "halves": halves, "wrong": wrong, "notes": notes, "generation": generation})
 
 
@@ -107,9 +107,9 @@ def work(kind: str, number: int, folder: Path, repo: Path, known: dict[str, Any]
                 run = memory.index(repo, full=chance.random() < 0.2)
                 tell("generation", run.generation)
             elif kind == "checkpoint":
-                memory._store.checkpoint()
+                memory.parts.store.checkpoint()
             elif kind == "rest":
-                memory._store.rest(0)
+                memory.parts.store.rest(0)
             elif kind == "compact":
                 memory.compact()
             elif kind == "projection":
@@ -306,7 +306,7 @@ def run(
             say(f"{done} kills, {sum(row['acknowledged'] for row in rows.values())} acknowledged, {len(faults)} faults")
     with GraphMem.open(index, settings=settings()) as memory:
         memory.index(repo)
-        there = {row.id for row in memory._book.index().all_rows()}
+        there = {row.id for row in memory.parts.book.index().all_rows()}
         lost = sorted(set(known["ids"]) - there)
         last = memory.verify_index(deep=True)
         sound = [f"{one.name}: {one.said}" for one in last.checks if one.level == "bad"]

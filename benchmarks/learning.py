@@ -293,13 +293,13 @@ def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> 
     everything: dict[str, tuple[str, str]] = {}
     spent = 0.0
     with GraphMem.open(folder, settings=Settings(embedder=embedder)) as gm:
-        gm._book.clock = clock
+        gm.parts.book.clock = clock
         gm.remember(KNOWN, "decision", source="user_taught")
         for one in sessions:
             clock.advance(max(timedelta(), one.at - clock.now()))
             gm.start_session(one.id, **one.start)
             gm.observe(one.events)
-            record, ready = gm._observer().end(one.id, one.outcome)
+            record, ready = gm.parts.observer().end(one.id, one.outcome)
             for each in ready or [record]:
                 for finding in (*each.findings, *dead_ends(each)):
                     everything.setdefault(finding.key, (worded(finding, 1).content, finding.memory_type))
@@ -309,7 +309,7 @@ def run(sessions: Sequence[Session], folder: Path, embedder: str = "hashed") -> 
                 outcomes.update(receipt.counts)
         rows = [
             (row.content, row.type)
-            for row in gm._book.index().all_rows()
+            for row in gm.parts.book.index().all_rows()
             if row.source == SOURCE and row.status in ("candidate", "confirmed")
         ]
     learnt, restated, junk = judged(rows, planted)

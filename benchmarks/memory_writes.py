@@ -49,7 +49,7 @@ class Texts:
 def single(memory: GraphMem, texts: Texts, count: int, pause_s: float) -> dict[str, Any]:
     """Milliseconds of writes one after the other."""
     acknowledged, found, cpu = [], [], []
-    index = memory._book.index()
+    index = memory.parts.book.index()
     for _ in range(count):
         text, own = texts.next()
         begun, used = time.perf_counter(), time.thread_time()
@@ -91,7 +91,7 @@ def bulk(memory: GraphMem, texts: Texts, count: int, seed: int) -> dict[str, Any
     begun, used = time.perf_counter(), time.process_time()
     answer = memory.remember_many(items, embedding_model="benchmark")
     acknowledged = time.perf_counter() - begun
-    memory._book.flush()
+    memory.parts.book.flush()
     return {
         "memories": count,
         "outcomes": answer.counts,

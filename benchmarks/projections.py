@@ -63,9 +63,9 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as scratch:
-        memory._projections.wait()
+        memory.parts.projections.wait()
         folder = Path(scratch)
-        store, tables, chunks = memory._store, memory._store.tables(), memory._store.packed_chunks()
+        store, tables, chunks = memory.parts.store, memory.parts.store.tables(), memory.parts.store.packed_chunks()
         shown: list[list[Any]] = []
 
         def note(what: str, measured: tuple[float, float, Any]) -> Any:

@@ -301,9 +301,9 @@ def run(
                 remember(memory, items, embedder)
                 if not cases:
                     continue
-                shot = memory._projections.snapshot()
-                index = memory._projections.memories()
-                aids = Aids(memory._book.project(), Judge(confidence=confidence_in_use))
+                shot = memory.parts.projections.snapshot()
+                index = memory.parts.projections.memories()
+                aids = Aids(memory.parts.book.project(), Judge(confidence=confidence_in_use))
                 popularity = {one: max((len(index.live_about(node)) for node in index.targets(one)), default=0) for one in index.ids()}
                 exchanged = shot._replace(memories=Shuffled(index))
 

@@ -95,9 +95,9 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     arguments = options.parse_args()
     with GraphMem.open(arguments.index, settings=Settings(embedder="none")) as memory, tempfile.TemporaryDirectory() as folder:
-        memory._projections.wait()
-        view, state = memory._view(), memory.state()
-        rows = memory._store.packed_chunks()
+        memory.parts.projections.wait()
+        view, state = memory.parts.graph.view(), memory.state()
+        rows = memory.parts.store.packed_chunks()
         if arguments.chunks:
             rows = sized(rows, arguments.chunks, arguments.seed)
         copies = sum("~" in key for key in rows["id"].to_pylist())

@@ -93,7 +93,7 @@ def main() -> int:
     arguments = options.parse_args()
     shown, result = [], {}
     with tempfile.TemporaryDirectory() as folder, GraphMem.open(folder, settings=Settings(embedder="none")) as empty:
-        state, bare = empty.state(), empty._projections.snapshot()
+        state, bare = empty.state(), empty.parts.projections.snapshot()
         for size in arguments.sizes:
             chance = random.Random(arguments.seed)
             words = [f"w{stable_id(str(n))[:6]}" for n in range(VOCABULARY)]

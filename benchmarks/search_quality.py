@@ -157,11 +157,11 @@ def indexed(work: Path, place: str, embedder: Any) -> tuple[GraphMem, Any]:
     """The index of a tree with all its vectors, and the snapshot to search."""
     memory = GraphMem.open(work / place / "index", settings=Settings(embedder="none"))
     memory.index(work / place / "tree")
-    projections = memory._projections
+    projections = memory.parts.projections
     projections.use_model(embedder.model_id, embedder.dim)
     have = projections.vector_hashes()
     quiet: dict[str, Callable[..., Any]] = {"on_progress": lambda done, wanted: None, "stopped": lambda: False}
-    fill(memory._store, embedder, projections.fill_order(), have, on_vectors=projections.add_vectors, **quiet)
+    fill(memory.parts.store, embedder, projections.fill_order(), have, on_vectors=projections.add_vectors, **quiet)
     return memory, projections.snapshot()
 
 

@@ -350,11 +350,11 @@ def judged(folder: Path, clients: int, disturber: Disturber, settings: Any) -> d
     repo = folder / "repo"
     with GraphMem.open(repo=repo, settings=settings) as memory:
         memory.index(repo)
-        rows = {row.id: row for row in memory._book.index().all_rows()}
+        rows = {row.id: row for row in memory.parts.book.index().all_rows()}
         contents = Counter(row.content for row in rows.values())
         checks = memory.verify_index(deep=True)
-        notes = [*memory._store.notes, *memory._book.notes]
-        entries = memory._book.journal.head.number
+        notes = [*memory.parts.store.notes, *memory.parts.book.notes]
+        entries = memory.parts.book.journal.head.number
     lost = [one for one in kept if one not in rows]
     back = [one for one in forgotten if one in rows and rows[one].status != "deprecated"]
     faults += [f"{one.name}: {one.said}" for one in checks.checks if one.level == "bad"]

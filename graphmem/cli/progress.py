@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from graphmem.cli.output import Output
@@ -14,8 +14,6 @@ from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from graphmem.project.progress import Feed
 
 _ENDS: Final = frozenset({"done", "failed"})
 _WORDS: Final = {
@@ -46,7 +44,7 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 
 @contextmanager
-def followed(feed: Feed[IndexProgress], on_progress: OnProgress) -> Iterator[None]:
+def followed(feed: AbstractContextManager[Iterator[IndexProgress]], on_progress: OnProgress) -> Iterator[None]:
     """Hand every step of a feed on while the block runs."""
 
     def listen() -> None:

@@ -238,6 +238,11 @@ class Operation:
         return tuple(found)
 
     @cached_property
+    def bounds(self) -> dict[str, Bounds]:
+        """Bounds of its numbers, by parameter."""
+        return {one.name: bounds for one in self.parameters if (bounds := one.mark(Bounds)) is not None}
+
+    @cached_property
     def answer(self) -> Any:
         """The type of its answer."""
         return self._types["return"]
@@ -290,12 +295,11 @@ def by_new_names(called: str, given: Mapping[str, Any], renamed: Mapping[str, st
 
 def within_bounds(function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
     """The function, which refuses numbers outside their `Bounds` with a BadInputError."""
-    bounds = [(one.name, bound) for one in operation.parameters if (bound := one.mark(Bounds)) is not None]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = operation.signature.bind(*args, **kwargs).arguments
-        for name, (low, high) in bounds:
+        given = operation.signature.bind(None, *args, **kwargs).arguments
+        for name, (low, high) in operation.bounds.items():
             value = given.get(name)
             if value is None:
                 continue
@@ -304,6 +308,13 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
         return function(*args, **kwargs)
 
     return call
+
+
+def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The bound method that implements an operation, with what its declaration promises of parameters."""
+    if operation.bounds:
+        method = within_bounds(method, operation)
+    return accepting(method, operation.hints.renamed) if operation.hints.renamed else method
 
 
 def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:

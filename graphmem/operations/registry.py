@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from graphmem.operations.code import CodeOperations
 from graphmem.operations.context import ContextOperations
-from graphmem.operations.declare import Bounds, Operation, accepting, operations_of, within_bounds
+from graphmem.operations.declare import Operation, held_to, operations_of
 from graphmem.operations.history import HistoryOperations
 from graphmem.operations.memory import MemoryOperations
 from graphmem.operations.semantic import SemanticOperations
@@ -36,17 +37,28 @@ class Operations(
 ):
     """An open project, as every interface knows it. All are synchronous and may be called from any thread."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let the implementations be called by earlier names of their parameters, and hold them to the declared bounds."""
-        super().__init_subclass__(**options)
-        for one in registry().values():
-            if any(parameter.has(Bounds) for parameter in one.parameters):
-                setattr(cls, one.name, within_bounds(getattr(cls, one.name), one))
-            if one.hints.renamed:
-                setattr(cls, one.name, accepting(getattr(cls, one.name), one.hints.renamed))
-
 
 @cache
 def registry() -> dict[str, Operation]:
     """Every operation by name, in the order of declaration."""
     return operations_of(*DECLARED)
+
+
+def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
+    """The method that implements each operation, held to the declared bounds; earlier names of parameters work as well.
+
+    Args:
+        parts: objects whose own methods implement the operations of the same names.
+
+    Raises:
+        LookupError: an operation has two implementations, or none.
+    """
+    found: dict[str, Callable[..., Any]] = {}
+    for part in parts:
+        for name in vars(type(part)).keys() & registry().keys():
+            if name in found:
+                raise LookupError(f"two parts implement {name}; the second is {type(part).__name__}")
+            found[name] = held_to(registry()[name], getattr(part, name))
+    if missing := registry().keys() - found.keys():
+        raise LookupError(f"nothing implements {', '.join(sorted(missing))}")
+    return found

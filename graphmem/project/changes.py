@@ -1,28 +1,31 @@
-"""The verbs of what changed lately: commits with the modules they touched, and how hot spots moved while the project was made."""
+"""Changes: the newest commits, drift between two revisions, and how hot spots moved while the project was made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from graphmem.analysis.semantic import heat
+from graphmem.analysis.semantic.drift import State
 from graphmem.answers import Picture
 from graphmem.answers.semantic import CommitInfo, CommitPage
 from graphmem.errors import GitError
 from graphmem.history import git_log
+from graphmem.project import drift as drifting
 from graphmem.project.arguments import within
-from graphmem.project.history import CHURN_HALF_LIFE_S
+from graphmem.project.history_source import CHURN_HALF_LIFE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from graphmem.analysis.semantic.heat import F64
-    from graphmem.answers import IndexState
+    from graphmem.answers.semantic import Drift
     from graphmem.history.co_edits import History
-    from graphmem.project.derived import Semantics
+    from graphmem.project.derived import SemanticSource
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.history_source import HistorySource
 
 MOST_COMMITS: Final = 200
 MOST_LOOKED_AT: Final = 2_000  # files of a commit: of more it is not said which modules they are in
@@ -30,13 +33,40 @@ PATHS: Final = 30  # of a commit that are listed
 MOST_STEPS: Final = 100
 
 
-class ChangeVerbs:
-    """Part of `GraphMem`."""
+class ChangeQuestions:
+    """Answers what changed, and when.
 
-    _root: Callable[[], Path]
-    _semantics: Callable[[], Semantics]
-    _known_history: Callable[[], History]
-    state: Callable[[], IndexState]
+    Args:
+        graph: of now.
+        semantics: what is derived from it.
+        history: of the files.
+        data_dir: of the index; what it knows of files is used for other revisions.
+        index: reads a tree into another index.
+    """
+
+    def __init__(
+        self, graph: GraphSource, semantics: SemanticSource, history: HistorySource, data_dir: Path, index: drifting.Index
+    ) -> None:
+        self._graph = graph
+        self._semantics = semantics
+        self._history = history
+        self._data_dir = data_dir
+        self._index = index
+
+    def drift(self, base: str, head: str | None = None) -> Drift:
+        """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
+
+        Args:
+            base: the older revision.
+            head: the newer one; default: the index as it is.
+
+        Raises:
+            GitError: git is not there, or does not know a revision.
+        """
+        here = self._semantics.newest()
+        with here.lock:
+            state = State(here.modules, here.entries)
+        return drifting.drift(self._graph.root(), self._data_dir, self._graph.project, base, head, state, self._index)
 
     def commits(self, limit: int = 20) -> CommitPage:
         """The newest commits, merges left out, with the modules their files are in now.
@@ -49,8 +79,8 @@ class ChangeVerbs:
             NotIndexedError: there is no index.
         """
         within("limit", limit, 1, MOST_COMMITS)
-        here = self._semantics()
-        root = self._root()
+        here = self._semantics.newest()
+        root = self._graph.root()
         try:
             repository = git_log.repository(root)
             if repository is None or not repository.head:
@@ -90,7 +120,7 @@ class ChangeVerbs:
             NotIndexedError: there is no index.
         """
         within("steps", steps, 2, MOST_STEPS)
-        here, history = self._semantics(), self._known_history()
+        here, history = self._semantics.newest(), self._history.known()
         with here.lock:
             files = here.modules.files
             complexity = np.where(files.is_test, 0, files.complexity)
@@ -99,7 +129,7 @@ class ChangeVerbs:
         with history.lock:
             commits = np.sort(np.array([at for at, git in zip(history.at, history.from_git, strict=True) if git], np.float64))
         if not len(times):
-            return Picture({"at": [], "commits": [], "paths": [], "scores": []}, 0, self.state())
+            return Picture({"at": [], "commits": [], "paths": [], "scores": []}, 0, self._graph.state())
         moments = np.linspace(commits[0], commits[-1], steps)
         rows = []
         for moment in moments:
@@ -116,7 +146,7 @@ class ChangeVerbs:
             "paths": [files.paths[i] for i in ever.tolist()],
             "scores": table[:, ever].tolist(),
         }
-        return Picture(columns, 0, self.state())
+        return Picture(columns, 0, self._graph.state())
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -1,4 +1,4 @@
-"""The verbs of what is put in front of an agent."""
+"""What is put in front of an agent, and when."""
 
 from __future__ import annotations
 
@@ -9,33 +9,41 @@ from graphmem.errors import BadInputError
 from graphmem.injection.agent import MAX_CONTEXT
 from graphmem.injection.ask import Ask, check
 from graphmem.injection.budgets import budget_for
-from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from graphmem.answers.injection import ContextReady
-    from graphmem.injection.agent import Check
     from graphmem.injection.hook_events import Hooks
     from graphmem.injection.injector import Injector
-    from graphmem.language_model import LanguageModel
-    from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.graph_source import GraphSource
     from graphmem.project.progress import Feed, Hub
-    from graphmem.projection.projections import Projections
-    from graphmem.settings import Settings
 
 
-class ContextVerbs:
-    """Part of `GraphMem`."""
+class AgentContext:
+    """Puts what is known in front of an agent.
 
-    _book: MemoryRepository
-    _injector: Injector
-    _hooks: Hooks
-    _language_model: LanguageModel | None
-    _projections: Projections
-    _settings: Settings
-    _context_news: Hub[ContextReady]
-    _tell_shown: Callable[[str, Sequence[str], str], None]
+    Args:
+        graph: says where the project is.
+        injector: chooses.
+        hooks: of coding agents.
+        news: of contexts that become ready.
+        tell_shown: tells a session which memories it was shown, in a phase of work.
+    """
+
+    def __init__(
+        self,
+        graph: GraphSource,
+        injector: Injector,
+        hooks: Hooks,
+        news: Hub[ContextReady],
+        tell_shown: Callable[[str, Sequence[str], str], None],
+    ) -> None:
+        self._inside = graph.from_root
+        self._injector = injector
+        self._hooks = hooks
+        self._news = news
+        self._tell_shown = tell_shown
 
     def context(
         self,
@@ -109,17 +117,8 @@ class ContextVerbs:
             self._injector.soon(lambda: self._tell_shown(found.session, shown, phase))
         return found
 
-    def _relevance(self) -> Check | None:
-        """The check of what is made ready behind the answers, when there is a model for it."""
-        if self._language_model is None or not self._settings.relevance:
-            return None
-        from graphmem.injection.relevance import RelevanceCheck
-
-        return RelevanceCheck(self._language_model, self._book, self._projections)
-
     def subscribe_context(self) -> Feed[ContextReady]:
-        """Listen to contexts that become ready: a context manager whose value iterates over them until it is left."""
-        return self._context_news.feed()
+        return self._news.feed()
 
     def plan_context(
         self,
@@ -172,7 +171,6 @@ class ContextVerbs:
         return self._injector.prefetch(self._inside([module])[0])
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """How many steps work on a module may take: the base times what such work took before, at most twice."""
         return self._injector.step_limit(self._inside([module])[0], base)
 
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
@@ -180,7 +178,6 @@ class ContextVerbs:
         return ContextBudget(**budget_for(remaining)._asdict())
 
     def trust(self) -> TrustState:
-        """How sure a memory must be to be shown unasked, and why."""
         now = self._injector.trust.now()
         return TrustState(now.level(), now.chosen, self._injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
 
@@ -205,8 +202,3 @@ class ContextVerbs:
             BadInputError: another agent, no JSON object, or no session in it.
         """
         return self._hooks.hook(agent, payload, begun)
-
-    def _inside(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Paths from the root for file URIs and absolute paths; a value that is not a text is refused later."""
-        root = self._book.store.meta().get("root", "")
-        return tuple(in_project(one, root) if isinstance(one, str) else one for one in given)

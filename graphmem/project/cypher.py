@@ -1,4 +1,4 @@
-"""The verb for people's own Cypher: off unless the index's owner turns it on, read-only, bounded in rows, time and bytes."""
+"""People's own Cypher: off unless the index's owner turns it on, read-only, bounded in rows, time and bytes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 
-class CypherVerbs:
-    """Part of `GraphMem`."""
+class CypherQueries:
+    """Runs read-only Cypher of people, if the settings allow it."""
 
-    _store: GraphStore
-    _book: MemoryRepository
-    _settings: Settings
+    def __init__(self, store: GraphStore, book: MemoryRepository, settings: Settings) -> None:
+        self._store = store
+        self._book = book
+        self._settings = settings
 
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
         """Rows of a Cypher query over the graph.

@@ -19,14 +19,17 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
-from graphmem.project.history import CHURN_HALF_LIFE_S
+from graphmem.project.history_source import CHURN_HALF_LIFE_S
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphmem.analysis.semantic.heat import F64
     from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow
     from graphmem.history.co_edits import History
+    from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
@@ -147,6 +150,36 @@ class Semantics:
         table = self._store.chunks().select(["path", "symbol_id", "kind", "start_line", "end_line", "text"])
         for batch in table.to_batches(max_chunksize=2_000):
             yield from batch.to_pylist()
+
+
+class SemanticSource:
+    """What is derived from the newest graph and the history.
+
+    Args:
+        graph: that is derived from.
+        store: keeps modules and flows.
+        history: says how files change.
+    """
+
+    def __init__(self, graph: GraphSource, store: GraphStore, history: Callable[[], History]) -> None:
+        self._graph = graph
+        self._store = store
+        self._history = history
+        self._lock = threading.Lock()
+        self._newest: Semantics | None = None
+
+    def newest(self) -> Semantics:
+        """The same one until the graph or the commits that are known change.
+
+        Raises:
+            NotIndexedError: there is no graph.
+        """
+        view, history = self._graph.view(), self._history()
+        with self._lock:
+            here = self._newest
+            if here is None or here.view is not view or here.commits != sum(history.from_git):
+                here = self._newest = Semantics(view, self._store, history)
+            return here
 
 
 def _flow_row(flow: Flow) -> FlowRow:

@@ -1,23 +1,26 @@
-"""The verbs that write what was found as a document: the report, and a view as a picture or in the language of another tool."""
+"""Documents: the report, a view as a picture or in the language of another tool, and every node and edge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.semantic import Document
 from graphmem.errors import BadInputError
 from graphmem.project.arguments import one_of
-from graphmem.project.semantic import SemanticVerbs
 from graphmem.reports import diagram
 from graphmem.reports.diagram import Diagram, of_impact, of_modules
+from graphmem.reports.exporting import export
 from graphmem.reports.report import report
 from graphmem.reports.svg import svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.answers import ImpactReport
+    from graphmem.answers import ImpactReport, Project
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.semantic import SystemQuestions
+    from graphmem.store.base import GraphStore
 
 VIEWS: Final = ("modules", "impact")
 FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
@@ -29,14 +32,39 @@ FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
 }
 
 
-class DocumentVerbs(SemanticVerbs):
-    """Part of `GraphMem`; documents are made of the answers of the semantic layer."""
+class Documents:
+    """Writes what is known of the code as documents.
 
-    impact: Callable[..., ImpactReport]
+    Args:
+        store: has every node and edge.
+        graph: of the newest run.
+        project: which project it is.
+        system: answers what it is made of.
+        impact: answers what depends on what.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        graph: GraphSource,
+        project: Callable[[], Project],
+        system: SystemQuestions,
+        impact: Callable[..., ImpactReport],
+    ) -> None:
+        self._store = store
+        self._graph = graph
+        self._project = project
+        self._system = system
+        self._impact = impact
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Every node and edge as a JSON object; see `reports.exporting`."""
+        self._graph.view()
+        return export(self._store.tables(), self._store.read("framework_keys"))
 
     def report(self) -> Document:
-        """One HTML document that says what the system is made of and where it hurts; needs nothing else to be read."""
-        return Document(report(self), "text/html", f"{self.project().name or 'project'}.html")
+        project = self._project()
+        return Document(report(project, self._system), "text/html", f"{project.name or 'project'}.html")
 
     def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
         """A view as a picture or in the language of another tool.
@@ -60,9 +88,9 @@ class DocumentVerbs(SemanticVerbs):
             )
             raise BadInputError(says, argument="targets", value=list(targets or ()))
         if view == "impact":
-            up, down = self.impact(list(targets or ())), self.impact(list(targets or ()), direction="dependencies")
+            up, down = self._impact(list(targets or ())), self._impact(list(targets or ()), direction="dependencies")
             drawn = of_impact(up, down, "Impact of " + ", ".join(one.ref for one in up.targets))
         else:
-            drawn = of_modules(self.modules(), f"Modules of {self.project().name}")
+            drawn = of_modules(self._system.modules(), f"Modules of {self._graph.project}")
         write, media_type, ending = FORMATS[format]
         return Document(write(drawn), media_type, f"{view}.{ending}")

@@ -1,4 +1,4 @@
-"""The verbs of the explorer: pictures of the graph with a place for everything in them."""
+"""Pictures of the graph for the explorer, with a place for everything in them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from graphmem.explorer import around
 from graphmem.explorer.atlas import Atlas, columns, draw, symbol_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from graphmem.answers import IndexState
-    from graphmem.project.derived import Semantics
+    from graphmem.project.derived import SemanticSource
+    from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
 MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
 MAX_SYMBOLS: Final = 5_000  # of one picture
 
 
-class ExplorerVerbs:
-    """Part of `GraphMem`."""
+class Pictures:
+    """Draws the graph for the explorer.
 
-    _root: Callable[[], Path]
-    _view: Callable[[], GraphView]
-    _semantics: Callable[[], Semantics]
-    state: Callable[[], IndexState]
-    _atlas: Atlas | None = None
-    _atlas_turn = threading.Lock()
+    Args:
+        graph: what is drawn.
+        semantics: its modules and layers.
+    """
+
+    def __init__(self, graph: GraphSource, semantics: SemanticSource) -> None:
+        self._graph = graph
+        self._semantics = semantics
+        self._atlas: Atlas | None = None
+        self._lock = threading.Lock()
 
     def atlas(self, edges: int = MAX_EDGES) -> Picture:
         """The map of the project: modules, the files in them, and what depends on what, each with its place.
@@ -50,7 +53,7 @@ class ExplorerVerbs:
             raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
         _, atlas = self._drawn()
         made, left_out = columns(atlas, edges)
-        return Picture(made, left_out, self.state())
+        return Picture(made, left_out, self._graph.state())
 
     def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
         """The symbols of some files where they lie on the map, and the edges among them.
@@ -74,7 +77,7 @@ class ExplorerVerbs:
                 f"there is no file {unknown!r} in the index; the map has changed, load it again", ref=unknown, suggestions=[]
             )
         made, left_out = symbol_columns(view, atlas, [place[path] for path in paths], limit)
-        return Picture(made, left_out, self.state())
+        return Picture(made, left_out, self._graph.state())
 
     def neighbourhood(
         self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
@@ -92,8 +95,8 @@ class ExplorerVerbs:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
             BadInputError: a bound is out of range.
         """
-        view = self._view()
-        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._root())))
+        view = self._graph.view()
+        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._graph.root())))
         made, left_out = around.neighbourhood(
             view,
             seeds,
@@ -102,14 +105,14 @@ class ExplorerVerbs:
             min_confidence=min_confidence,
             limit=limit,
         )
-        return Picture(made, left_out, self.state())
+        return Picture(made, left_out, self._graph.state())
 
     def _drawn(self) -> tuple[GraphView, Atlas]:
         """The view and its map, which is drawn once a generation."""
-        view = self._view()
-        with self._atlas_turn:
+        view = self._graph.view()
+        with self._lock:
             if self._atlas is None or self._atlas.generation != view.generation:
-                here = self._semantics()
+                here = self._semantics.newest()
                 with here.lock:
                     found = here.modules
                     names = {path: group.name for group in found.groups for path in group.paths}

@@ -4,39 +4,62 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.answers import to_json
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
+from graphmem.maintenance.recovery import lost_code
 from graphmem.store.files import size_of
 
 if TYPE_CHECKING:
-    from graphmem.answers import IndexState
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.graph_source import IndexStatus
+    from graphmem.project.history_source import HistorySource
+    from graphmem.project.learning import SessionLearning
+    from graphmem.project.outside_evidence import OutsideEvidence
+    from graphmem.project.watching import Following
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
-    from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 
+MAX_FAILURES: Final = 200  # files of which `doctor` has the reason why they were read in part
 
-class HealthVerbs:
-    """Part of `GraphMem`."""
 
-    _store: GraphStore
-    _book: MemoryRepository
-    _projections: Projections
-    _vectors: VectorFiller
-    _data_dir: Path
-    _settings: Settings
-    _watcher: Any
-    _searcher: Searcher
-    _begun: float
+class IndexHealth:
+    """Says how an open index is.
 
-    def state(self) -> IndexState:  # of GraphMem, which comes first
-        """How far answers can be trusted to be of today."""
-        raise NotImplementedError
+    Args:
+        store: of the index.
+        book: of memories.
+        projections: of both.
+        vectors: of both.
+        searcher: counts its searches.
+        following: notices changes of files.
+        data_dir: of the index.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        book: MemoryRepository,
+        projections: Projections,
+        vectors: VectorFiller,
+        searcher: Searcher,
+        following: Following,
+        data_dir: Path,
+    ) -> None:
+        self._store = store
+        self._book = book
+        self._projections = projections
+        self._vectors = vectors
+        self._searcher = searcher
+        self._following = following
+        self._data_dir = data_dir
+        self._begun = time.monotonic()
 
     def health(self) -> Health:
         """Whether this index answers, and what it does without meanwhile. Cheap: nothing is waited for."""
@@ -66,7 +89,7 @@ class HealthVerbs:
         graph, generation = self._projections.graph_if_ready(), self._store.generation()
         status = self._projections.status()
         note = self._projections.note()
-        watching = self._watcher
+        watching = self._following.watcher
         covered, total = self._projections.covered()
         vectors = self._vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
         memories = status["memories"].get("note", "")
@@ -83,6 +106,71 @@ class HealthVerbs:
                 (watching.note if watching is not None else "changes of files are found by `graphmem index` alone") if generation else "",
             ),
         ]
+
+
+class Doctor:
+    """Says what an index is made of and what is missing from it.
+
+    Args:
+        status: of the index.
+        health: of it.
+        store: of its graph.
+        book: of its memories.
+        projections: of both.
+        vectors: of both.
+        evidence: from outside.
+        history: of the files.
+        learning: from sessions.
+        data_dir: of the index.
+    """
+
+    def __init__(
+        self,
+        status: IndexStatus,
+        health: IndexHealth,
+        store: GraphStore,
+        book: MemoryRepository,
+        projections: Projections,
+        vectors: VectorFiller,
+        evidence: OutsideEvidence,
+        history: HistorySource,
+        learning: SessionLearning,
+        data_dir: Path,
+    ) -> None:
+        self._status = status
+        self._health = health
+        self._store = store
+        self._book = book
+        self._projections = projections
+        self._vectors = vectors
+        self._evidence = evidence
+        self._history = history
+        self._learning = learning
+        self._data_dir = data_dir
+
+    def doctor(self) -> dict[str, Any]:
+        engine = self._store.engine
+        ready = self._projections.graph_if_ready()
+        sizes = {entry.name: entry.stat().st_size for entry in sorted(self._data_dir.iterdir()) if entry.is_file()}
+        return {
+            "project": self._status.project(),
+            "engine": engine._asdict(),
+            "files": sizes,
+            "projections": self._projections.status(),
+            "embedder": self._vectors.status(),
+            "memories": self._book.status(),
+            "rules": self._store.read("edge_counts"),
+            "call_rules": self._store.read("call_rules"),
+            "call_sites": sum(row["call_sites"] for row in self._store.read("file_totals")),
+            "unresolved": self._store.read("unresolved_counts"),
+            "failed_files": ready.failed_paths if ready is not None else [],
+            "failures": dict(islice(ready.failures.items(), MAX_FAILURES)) if ready is not None else {},
+            "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
+            "history": self._history.status(),
+            "learning": self._learning.status(),
+            "health": to_json(self._health.health()),
+            "lost_code": lost_code(self._store),
+        }
 
 
 def resident_bytes() -> int:

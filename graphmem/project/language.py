@@ -1,4 +1,4 @@
-"""The verbs that use a language model when one is configured, and say what they know without one."""
+"""What a language model adds when one is configured: paragraphs about modules and flows, and answers to questions."""
 
 from __future__ import annotations
 
@@ -11,30 +11,90 @@ from graphmem.knowledge import is_held
 from graphmem.project import subjects
 from graphmem.project.answering import reply
 from graphmem.project.arguments import within
-from graphmem.project.documents import DocumentVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphmem.answers import SearchAnswer
-    from graphmem.answers.semantic import Flow, FlowPage, ModuleDetail, ModuleMap, ParagraphState, Reply
+    from graphmem.answers.semantic import Flow, ModuleInfo, ParagraphState, Reply
     from graphmem.language_model import LanguageModel
+    from graphmem.project.derived import Semantics, SemanticSource
     from graphmem.project.paragraphs import Paragraphs
+    from graphmem.settings import Settings
 
 MOST_FLOWS: Final = 50  # that have a paragraph: those that are listed first
 QUESTION: Final = 2_000  # characters
 LONGEST_WAIT_S: Final = 600.0
 
 
-class LanguageVerbs(DocumentVerbs):
-    """Part of `GraphMem`: the semantic layer in a model's words, and answers to questions."""
+class Described:
+    """Adds paragraphs of a language model to modules and flows; those that are missing are written for a later answer.
 
-    _language_model: LanguageModel | None
-    _paragraphs: Paragraphs
-    search: Callable[..., SearchAnswer]
+    Args:
+        paragraphs: that are there.
+        is_on: whether the settings want them.
+    """
+
+    def __init__(self, paragraphs: Paragraphs, is_on: bool) -> None:
+        self._paragraphs = paragraphs
+        self._is_on = is_on
+
+    @property
+    def writes(self) -> bool:
+        """Whether paragraphs are wanted and there may be any."""
+        return self._is_on and self._paragraphs.wanted
+
+    def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
+        """Modules of a graph, with their paragraphs."""
+        if not self.writes:
+            return list(infos)
+        wanted = {info.id for info in infos}
+        with here.lock:
+            asked = {info.id: subjects.of_module(here.modules, info) for info in here.modules.infos if info.id in wanted}
+        texts = dict(zip(asked, self._paragraphs.of(asked.values()), strict=True))
+        return [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in infos]
+
+    def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
+        """Flows of a graph, with the paragraphs of those that are listed first without a filter."""
+        if not self.writes:
+            return list(flows)
+        listed = {one.id for one in flows}
+        with here.lock:
+            asked = {one.id: subjects.of_flow(here.view, one) for one in here.flows(None)[:MOST_FLOWS] if one.id in listed}
+        texts = dict(zip(asked, self._paragraphs.of(asked.values()), strict=True))
+        return [dataclasses.replace(one, paragraph=texts.get(one.id, "")) for one in flows]
+
+
+class LanguageQuestions:
+    """Answers with a language model when one is configured, and says what is known without one.
+
+    Args:
+        search: finds the evidence of an answer.
+        semantics: what paragraphs are about.
+        paragraphs: that are there.
+        described: says whether they are wanted.
+        model: of language; None for none.
+        settings: say whether paragraphs are wanted.
+    """
+
+    def __init__(
+        self,
+        search: Callable[..., SearchAnswer],
+        semantics: SemanticSource,
+        paragraphs: Paragraphs,
+        described: Described,
+        model: LanguageModel | None,
+        settings: Settings,
+    ) -> None:
+        self._search = search
+        self._semantics = semantics
+        self._paragraphs = paragraphs
+        self._described = described
+        self._language_model = model
+        self._settings = settings
 
     def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
-        """An answer whose sentences cite the evidence they stand on, or, without a language model, the evidence.
+        """Search, and have the language model say what it makes of the hits.
 
         Args:
             question: at most 2,000 characters.
@@ -51,7 +111,7 @@ class LanguageVerbs(DocumentVerbs):
                 f"the question has {len(asked):,} characters; give 1 to {QUESTION:,}", argument="question", value=len(asked)
             )
         within("limit", limit, 1, 50)
-        found = self.search(asked, limit=limit, files=files, explain=True)
+        found = self._search(asked, limit=limit, files=files, explain=True)
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # a model is told nothing unreviewed
         return reply(self._language_model, asked, dataclasses.replace(found, hits=shown))
 
@@ -67,12 +127,12 @@ class LanguageVerbs(DocumentVerbs):
             NotIndexedError: there is nothing to write about.
         """
         within("wait_s", wait_s, 0, LONGEST_WAIT_S)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             listed = here.flows(None)
             wanted = [subjects.of_module(here.modules, info) for info in here.modules.infos]
             wanted += [subjects.of_flow(here.view, flow) for flow in listed[:MOST_FLOWS]]
-        found = self._paragraphs.state(wanted if self._writes else [], wait_s)
+        found = self._paragraphs.state(wanted if self._described.writes else [], wait_s)
         notes = list(found.notes)
         if not self._settings.paragraphs:
             notes.append("the setting paragraphs is off")
@@ -81,45 +141,3 @@ class LanguageVerbs(DocumentVerbs):
         elif len(listed) > MOST_FLOWS:
             notes.append(f"{len(listed) - MOST_FLOWS:,} flows beyond the first {MOST_FLOWS} get no paragraph")
         return dataclasses.replace(found, notes=notes)
-
-    def modules(self) -> ModuleMap:
-        """See `SemanticVerbs.modules`; with paragraphs."""
-        found = super().modules()
-        if not self._writes:
-            return found
-        texts = self._of_modules({info.id for info in found.modules})
-        told = [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in found.modules]
-        return dataclasses.replace(found, modules=told)
-
-    def module(self, ref: str) -> ModuleDetail:
-        """See `SemanticVerbs.module`; with its paragraph."""
-        found = super().module(ref)
-        if not self._writes:
-            return found
-        text = self._of_modules({found.module.id}).get(found.module.id, "")
-        return dataclasses.replace(found, module=dataclasses.replace(found.module, paragraph=text))
-
-    def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """See `SemanticVerbs.flows`; with paragraphs."""
-        found = super().flows(kinds, module, limit, offset)
-        if not self._writes:
-            return found
-        here = self._semantics()
-        with here.lock:
-            listed = {one.id for one in found.flows}
-            described = {one.id: subjects.of_flow(here.view, one) for one in here.flows(None)[:MOST_FLOWS] if one.id in listed}
-        texts = dict(zip(described, self._paragraphs.of(described.values()), strict=True))
-        told: list[Flow] = [dataclasses.replace(one, paragraph=texts.get(one.id, "")) for one in found.flows]
-        return dataclasses.replace(found, flows=told)
-
-    def _of_modules(self, ids: set[str]) -> dict[str, str]:
-        """Paragraphs by id of the module, of those that are modules now."""
-        here = self._semantics()
-        with here.lock:
-            asked = {info.id: subjects.of_module(here.modules, info) for info in here.modules.infos if info.id in ids}
-        return dict(zip(asked, self._paragraphs.of(asked.values()), strict=True))
-
-    @property
-    def _writes(self) -> bool:
-        """Whether paragraphs are wanted and there may be any."""
-        return self._settings.paragraphs and self._paragraphs.wanted

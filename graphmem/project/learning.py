@@ -1,10 +1,10 @@
-"""The verbs of learning: what a session teaches when it ends, its receipt and summary, and taking it back."""
+"""What a session teaches when it ends, its receipt and summary, and taking it back."""
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,12 +22,13 @@ from graphmem.observe.synthesis import synthesise
 from graphmem.observe.trial import settle, undo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from graphmem.answers import Forgotten, Recorded
     from graphmem.language_model import LanguageModel
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.lazy import Lazy
     from graphmem.settings import Settings
 
 MAX_SUMMARIES: Final = 100
@@ -37,22 +38,33 @@ _TOGETHER: Final = 3  # windows two files share before reading them together cou
 _log = logging.getLogger(__name__)
 
 
-class LearningVerbs:
-    """Part of `GraphMem`."""
+class SessionLearning:
+    """Learns from sessions, and says what was learnt.
 
-    _book: MemoryRepository
-    _data_dir: Path
-    _settings: Settings
-    _language_model: LanguageModel | None
-    _known_ledger: Ledger | None = None
-    _ledger_turn = threading.Lock()
+    Args:
+        book: takes what is learnt.
+        ledger: of findings.
+        data_dir: of the index.
+        settings: say how much may be learnt.
+        model: of language; None for none.
+        record_co_access: tells the history which files belonged together.
+    """
 
-    if TYPE_CHECKING:
-
-        def record_co_access(
-            self, files: Sequence[str], at: datetime | str | None = None, *, session: str = "", offsets: Sequence[float] = ()
-        ) -> Recorded:
-            """See `HistoryVerbs.record_co_access`."""
+    def __init__(
+        self,
+        book: MemoryRepository,
+        ledger: Lazy[Ledger],
+        data_dir: Path,
+        settings: Settings,
+        model: LanguageModel | None,
+        record_co_access: Callable[..., Recorded],
+    ) -> None:
+        self._book = book
+        self._ledger = ledger
+        self._data_dir = data_dir
+        self._settings = settings
+        self._language_model = model
+        self._record_co_access = record_co_access
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Learn from a session that has ended, or from a unit of work that is done in it; what was learnt from before changes nothing.
@@ -90,8 +102,6 @@ class LearningVerbs:
         """
         ledger = self._ledger()
         known = self._session_id(session)
-        from dataclasses import replace
-
         return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
 
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
@@ -133,7 +143,6 @@ class LearningVerbs:
         return [_summary(one) for one in self._ledger().summaries(since, until, summaries.RECENT)]
 
     def experiment(self) -> Experiment:
-        """What putting memory in front of agents brings: the control group, the passive one and the rest side by side."""
         project, index = self._book.project(), self._book.index()
         found: dict[str, list[Mapping[str, Any]]] = {group: [] for group in GROUPS}
         for session, body in self._ledger().measures().items():
@@ -162,9 +171,7 @@ class LearningVerbs:
         notes = [f"with fewer than {ENOUGH} sessions in a group differences are chance: {', '.join(few)}"] if few else []
         return Experiment(groups, notes)
 
-    # ---- inside
-
-    def _learning_report(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """For `doctor`: how many sessions were learnt from, what with, and what stands in the way."""
         model = f"{self._language_model.name} at {self._language_model.host}" if self._language_model is not None else ""
         report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
@@ -204,7 +211,7 @@ class LearningVerbs:
             return
         used.sort(key=lambda one: (one.first_at, one.path))
         times = [one.first_at for one in used if one.first_at is not None]
-        self.record_co_access(
+        self._record_co_access(
             [one.path for one in used[:1_000]],
             record.info.ended_at or max(times),
             session=record.info.id[:200],
@@ -221,16 +228,6 @@ class LearningVerbs:
         several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more of it"
         none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` shows those that were"
         raise SessionNotFoundError(several if like else none, id=wanted, candidates=like)
-
-    def _ledger(self) -> Ledger:
-        with self._ledger_turn:
-            if self._known_ledger is None:
-                self._known_ledger = Ledger(self._data_dir / LEDGER)
-            return self._known_ledger
-
-    def _close_ledger(self) -> None:
-        if self._known_ledger is not None:
-            self._known_ledger.close()
 
 
 def _summary(found: Mapping[str, Any]) -> SessionSummary:

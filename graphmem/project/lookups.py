@@ -1,4 +1,4 @@
-"""Verbs that look things up: files, symbols, what stands around them, and their text."""
+"""Files, symbols, the edges around them, and their text."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from graphmem.answers import FileInfo, Site, SymbolInfo
+    from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
 SITES: Final = 1000  # edges of a relation that an answer lists
 
 
-class LookupVerbs:
-    """Part of `GraphMem`."""
+class Lookups:
+    """Looks up files and symbols in a graph.
 
-    _view: Callable[[], GraphView]
-    _root: Callable[[], Path]
+    Args:
+        graph: where they are.
+    """
+
+    def __init__(self, graph: GraphSource) -> None:
+        self._graph = graph
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """A page of the files whose path begins with `prefix` and holds every word of `query`, and how many there are.
@@ -36,8 +40,8 @@ class LookupVerbs:
         By path; with a query those whose file name holds all words first, then shorter paths.
         """
         _check_page(limit, offset)
-        view = self._view()
-        prefix = in_project(prefix, self._root())
+        view = self._graph.view()
+        prefix = in_project(prefix, self._graph.root())
         every = find_files(view, query) if query.strip() else view.paths
         paths = [path for path in every if path.startswith(prefix) and view.file_node(path) is not None]
         page = (view.file_info(path) for path in paths[offset : offset + limit])
@@ -49,7 +53,7 @@ class LookupVerbs:
         Of several words each must be in the qualified name or the path, and one in the name.
         """
         _check_page(limit, offset)
-        return SymbolPage(*find_symbols(self._view(), query, kinds, limit, offset))
+        return SymbolPage(*find_symbols(self._graph.view(), query, kinds, limit, offset))
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """A symbol and what stands around it; at most 1,000 edges of each relation.
@@ -58,8 +62,8 @@ class LookupVerbs:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
             StaleFileError: `source` is asked for and the file has changed since it was indexed.
         """
-        view = self._view()
-        node = resolve_ref(view, ref, self._root())[0]
+        view = self._graph.view()
+        node = resolve_ref(view, ref, self._graph.root())[0]
         around = {name: sites(view, node, name, SITES) for name in RELATIONS}
         parent = int(view.parent[node])
         return SymbolDetail(
@@ -79,30 +83,29 @@ class LookupVerbs:
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
         """
-        view = self._view()
-        return view.info(resolve_ref(view, ref, self._root())[0])
+        view = self._graph.view()
+        return view.info(resolve_ref(view, ref, self._graph.root())[0])
 
     def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
-        """Files by path, in the order asked; None where there is none."""
-        view = self._view()
-        root = self._root()
+        view = self._graph.view()
+        root = self._graph.root()
         return [view.file_info(in_project(path, root)) for path in paths]
 
     def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
         """Nodes by id, in the order asked; None where there is none."""
-        view = self._view()
+        view = self._graph.view()
         found = nodes_of(view, ids)
         infos = dict(zip(found, view.infos(list(found.values())), strict=True)) if found else {}
         return [infos.get(one) for one in ids]
 
     def sites(self, ids: Sequence[str], relation: str, limit: int = SITES) -> dict[str, list[Site]]:
         """For each id that is in the graph, the first edges of a relation."""
-        view = self._view()
+        view = self._graph.view()
         return {one: sites(view, node, relation, limit) for one, node in nodes_of(view, ids).items()}
 
     def details(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """For each id that is in the graph: doc, modifiers, complexity and the parent's id or ""."""
-        view = self._view()
+        view = self._graph.view()
         return {
             one: {
                 "doc": view.doc(node),
@@ -120,7 +123,7 @@ class LookupVerbs:
             SymbolNotFoundError: no such id.
             StaleFileError: the file has changed since it was indexed, or is gone.
         """
-        view = self._view()
+        view = self._graph.view()
         if id not in view.index_of:
             raise SymbolNotFoundError(f"there is no node {id!r} in the index; ids come from other answers", ref=id, suggestions=[])
         return self._source(view, view.index_of[id])
@@ -130,7 +133,7 @@ class LookupVerbs:
         if not path:
             return ""
         try:
-            data = (self._root() / path).read_bytes()
+            data = (self._graph.root() / path).read_bytes()
         except OSError:
             data = b""
         number = view.path_number[path]

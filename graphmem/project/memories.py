@@ -1,4 +1,4 @@
-"""The verbs of memories, the same for every door. They check, call the one write path, and answer."""
+"""Memories: what is checked before the one write path is called, and what follows."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         AuditPage,
         DeleteAnswer,
         Forgotten,
+        MemoryChange,
         MemoryInfo,
         MemoryPage,
         PruneAnswer,
@@ -36,21 +37,36 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.memory.write import Plan
     from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
+    from graphmem.project.progress import Feed, Hub
+    from graphmem.project.session_memories import SessionMemories
 
 SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
 
 
-class MemoryVerbs:
-    """Part of `GraphMem`. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
+class Memories:
+    """Keeps, reads and looks after memories. Ids are full ids, short ids, or beginnings of ids that fit one memory.
 
-    _book: MemoryRepository
-    _data_dir: Path
-    _forget_sessions: Callable[[], None]
-    _tell_of_memories: Callable[[str, Sequence[str], bool], None]
+    Args:
+        book: that they are in.
+        data_dir: of the index.
+        news: of changes.
+        sessions: say what strangers said in one, and are told which memories were used.
+        forget_sessions: takes sessions out of the history.
+    """
 
-    if TYPE_CHECKING:
-
-        def _strangers_in(self, session: str, others: bool = True) -> tuple[str, ...]: ...
+    def __init__(
+        self,
+        book: MemoryRepository,
+        data_dir: Path,
+        news: Hub[MemoryChange],
+        sessions: SessionMemories,
+        forget_sessions: Callable[[], None],
+    ) -> None:
+        self._book = book
+        self._data_dir = data_dir
+        self._news = news
+        self._sessions = sessions
+        self._forget_sessions = forget_sessions
 
     # ---- writing
 
@@ -140,7 +156,7 @@ class MemoryVerbs:
         is_agents = source in outside.AGENTS
         if not is_agents and not named:
             return item, ()
-        brought = self._strangers_in(named, is_agents)
+        brought = self._sessions.strangers(named, is_agents)
         if not brought:
             return item, ()
         return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
@@ -154,11 +170,9 @@ class MemoryVerbs:
         return update(self._book, id, dict(changes), actor=actor)
 
     def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
-        """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
         return changing.forget(self._book, id, hard=hard, actor=actor)
 
     def pin(self, id: str, on: bool = True, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Keep a memory in use: it never fades and is never pruned; with `on` false it is an ordinary confirmed one again."""
         return (changing.pin if on else changing.unpin)(self._book, id, actor=actor)
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
@@ -174,7 +188,6 @@ class MemoryVerbs:
         return changing.dispute(self._book, id, reason=reason, actor=actor)
 
     def resolve_conflict(self, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-        """A steward decides: the winner stays, the loser (or all it conflicts with) is superseded; a dispute ends."""
         return changing.resolve(self._book, winner, loser, note=note, actor=actor)
 
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
@@ -183,13 +196,15 @@ class MemoryVerbs:
         A use counts for the session it names; one that names none, for every running session that was shown the memory.
         """
         changing.note_use(self._book, ids, use, session=session)
-        self._tell_of_memories(session or "", [self._book.row(one).id for one in ids], use != "injected")
+        self._sessions.tell(session or "", [self._book.row(one).id for one in ids], use != "injected")
         retention.prune_when_due(self._book)
         return Noted(list(ids))
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
-        """Words that a search for a term also looks for; none removes the alias."""
         return changing.set_alias(self._book, term, means, actor=actor)
+
+    def subscribe_memories(self) -> Feed[MemoryChange]:
+        return self._news.feed()
 
     # ---- reading
 
@@ -219,7 +234,6 @@ class MemoryVerbs:
         return read.memories(self._book, filter, sort, limit, offset)
 
     def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
-        """A memory with the `n` that were learnt before and after it."""
         return read.timeline(self._book, id, n)
 
     def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
@@ -227,11 +241,9 @@ class MemoryVerbs:
         return read.review_queue(self._book, limit, offset)
 
     def aliases(self) -> list[TermAlias]:
-        """What searches also look for, by term."""
         return changing.aliases(self._book)
 
     def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
-        """Who did what, newest first, and whether the record is whole."""
         return read.audit(self._book, memory, limit, offset)
 
     # ---- keeping house
@@ -242,15 +254,12 @@ class MemoryVerbs:
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
 
     def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
-        """Retire what has faded, expired, or is too much."""
         return retention.prune(self._book, dry_run=dry_run, actor=actor)
 
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-        """Take back everything that came from a session, a page or a kind of origin, and what was derived from it."""
         return retention.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
 
     def rebuild_memories(self) -> RebuildAnswer:
-        """Make every memory anew from the journal alone."""
         return retention.rebuild(self._book)
 
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:

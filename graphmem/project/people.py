@@ -1,11 +1,11 @@
-"""The verbs of people's files: rules, MEMORY.md, what other tools wrote, and exports."""
+"""People's files: rules, MEMORY.md, what other tools wrote, and exports."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import RuleSet
 from graphmem.errors import BadInputError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import ImportAnswer, SyncAnswer
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.graph_source import GraphSource
     from graphmem.settings import Settings
 
 MEMORY_MD: Final = "MEMORY.md"
@@ -34,12 +35,21 @@ MAX_IMPORT_BYTES: Final = exchange.MAX_BYTES
 EXPORTS: Final = ("json", "markdown", "claude")
 
 
-class PeopleVerbs:
-    """Part of `GraphMem`."""
+class PeopleFiles:
+    """Carries memories into people's files and out of them, and reads their rules.
 
-    _book: MemoryRepository
-    _data_dir: Path
-    _settings: Settings
+    Args:
+        book: of memories.
+        graph: says where the project is.
+        data_dir: of the index.
+        settings: name the files that may be synced.
+    """
+
+    def __init__(self, book: MemoryRepository, graph: GraphSource, data_dir: Path, settings: Settings) -> None:
+        self._book = book
+        self._root = graph.root_or_none
+        self._data_dir = data_dir
+        self._settings = settings
 
     def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002 - the word of the domain
         """Everything that is known, as text.
@@ -85,7 +95,7 @@ class PeopleVerbs:
         name = format or importers.format_of(path, content)
         if name == importers.JSON:  # an export of ours: these are memories already
             return exchange.imported(self._book, content, actor)
-        if reason := kept_out(self._root_or_none(), path):
+        if reason := kept_out(self._root(), path):
             raise BadInputError(
                 f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
                 argument="path",
@@ -104,7 +114,7 @@ class PeopleVerbs:
 
     def _named(self, path: str) -> str:
         """A file by its path from the project's root, so that it is the same whatever way it is given; as given outside of it."""
-        root = self._root_or_none()
+        root = self._root()
         given = Path(path)
         if root is None or not given.is_absolute():
             return given.as_posix()
@@ -132,7 +142,7 @@ class PeopleVerbs:
             BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, is not in the setting,
                 or is one that agents obey, or the file cannot be read.
         """
-        root = self._root_or_none()
+        root = self._root()
         if path is None and root is None:
             raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
         target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
@@ -190,10 +200,6 @@ class PeopleVerbs:
         Args:
             files: those worked on, also as file URIs and absolute paths; None for all rules, whatever their scope.
         """
-        root = self._root_or_none()
+        root = self._root()
         own = None if files is None else [in_project(one, root) for one in files]
         return RuleSet(*read_rules(root, Path.home(), own))
-
-    def _root_or_none(self) -> Path | None:
-        root: Any = self._book.store.meta().get("root")
-        return Path(root) if root else None

@@ -1,4 +1,4 @@
-"""The verbs of what types of memories count in phases of work: what sessions say of it, and a person's decision."""
+"""Weights of the types of memories in phases of work: what sessions say of them, and a person's decision."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from graphmem.search.phases import ENOUGH_SHOWN, SESSIONS, Use, proposed, weight
 from graphmem.search.request import PHASES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.ledger import Ledger
     from graphmem.search.phases import PhaseBook
@@ -20,16 +22,19 @@ BUILT_IN: Final = "built-in"
 CHOICES: Final = (PROPOSED, BUILT_IN)
 
 
-class PhaseVerbs:
-    """Part of `GraphMem`."""
+class PhaseWeighing:
+    """Weighs types of memories in phases of work.
 
-    _book: MemoryRepository
-    _phases: PhaseBook
+    Args:
+        book: of memories.
+        phases: the weights in force.
+        ledger: how often memories were shown and used.
+    """
 
-    if TYPE_CHECKING:
-
-        def _ledger(self) -> Ledger:
-            """See `LearningVerbs`."""
+    def __init__(self, book: MemoryRepository, phases: PhaseBook, ledger: Callable[[], Ledger]) -> None:
+        self._book = book
+        self._phases = phases
+        self._ledger = ledger
 
     def phase_weights(self) -> PhaseWeights:
         """What types of memories count in phases of work, how often they were shown there and used, and what that speaks for.

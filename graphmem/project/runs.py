@@ -1,4 +1,4 @@
-"""Verbs of index runs: one run, following the files, and what is known of changes meanwhile."""
+"""Index runs: one run, following the files, and what is known of changes meanwhile."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import dataclasses
 import threading
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from graphmem.answers import DiagnosticInfo
-from graphmem.errors import BadInputError, IndexCancelledError, NotIndexedError, RepositoryError
+from graphmem.errors import IndexCancelledError
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
-from graphmem.parsing.ignore import DiscoveryOptions
-from graphmem.project.watching import Watcher
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.limits import refusal_of_any
 
@@ -23,45 +21,61 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from graphmem.answers import IndexSummary
-    from graphmem.history.git_history import Reading
-    from graphmem.indexing.inputs import Inputs
-    from graphmem.indexing.pipeline import Indexer
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.parsing.facts_cache import FactsCache
+    from graphmem.parsing.ignore import DiscoveryOptions
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.history_source import HistorySource
+    from graphmem.project.indexer_source import IndexerSource
     from graphmem.project.progress import Feed, Hub
     from graphmem.project.stale import StaleFiles
+    from graphmem.project.watching import Following
     from graphmem.projection.projections import Projections
-    from graphmem.settings import Settings
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 
-FACTS: Final = "facts.sqlite"
-INPUTS: Final = "inputs.sqlite"
 
+class IndexRuns:
+    """Brings the index up to date with the tree, once or whenever a file changes. Runs take turns.
 
-class RunVerbs:
-    """Part of `GraphMem`. Runs take turns."""
+    Args:
+        store: of the index.
+        graph: of the newest run.
+        projections: the graph, if it is there already.
+        indexers: give the indexer of a tree.
+        vectors: wait while a run is under way, and follow it.
+        book: of memories, which follow the code they are about.
+        history: of the files, which is read before a run.
+        stale: files that have changed.
+        following: notices changes.
+        progress: tells how it goes.
+    """
 
-    _store: GraphStore
-    _data_dir: Path
-    _settings: Settings
-    _keep_warm: bool
-    _projections: Projections
-    _cache: FactsCache | None
-    _inputs: Inputs | None
-    _indexer: Indexer | None
-    _stale: StaleFiles
-    _hub: Hub[IndexProgress]
-    _vectors: VectorFiller
-    _book: MemoryRepository
-    _turn: threading.Lock
-    _closing: threading.Event
-    _watcher: Watcher | None
-    _run: threading.Thread | None
-    _root: Callable[[], Path]
-    _read_history: Callable[[Path, Callable[[IndexProgress], None], Callable[[], bool], Settings], Reading | None]
-    _learn_from_commits: Callable[[Path, Reading | None], None]
-    _derive_co_accessed: Callable[[], None]
+    def __init__(
+        self,
+        store: GraphStore,
+        graph: GraphSource,
+        projections: Projections,
+        indexers: IndexerSource,
+        vectors: VectorFiller,
+        book: MemoryRepository,
+        history: HistorySource,
+        stale: StaleFiles,
+        following: Following,
+        progress: Hub[IndexProgress],
+    ) -> None:
+        self._store = store
+        self._graph = graph
+        self._projections = projections
+        self._indexers = indexers
+        self._vectors = vectors
+        self._book = book
+        self._history = history
+        self._stale = stale
+        self._following = following
+        self._progress = progress
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.turn = threading.Lock()
 
     def index(
         self,
@@ -69,37 +83,46 @@ class RunVerbs:
         full: bool = False,
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
-        paths: Collection[str] | None = None,
     ) -> IndexSummary:
         """Bring the index up to date with the tree and return when it is; runs take turns.
 
         Args:
             repo: the tree; default the one indexed before.
-            full: write everything anew.
-            paths: the only files that can have changed since the last run, from the root; default: look at all.
+            full: write everything again.
             on_progress: told every step; so is every listener of `subscribe_progress`.
             cancelled: asked often; when it says yes, nothing is written.
 
         Raises:
             RepositoryError, IndexCancelledError, DiskFullError: see `indexing.pipeline`.
         """
+        return self.run(repo, full, on_progress, cancelled)
+
+    def run(
+        self,
+        repo: str | Path | None = None,
+        full: bool = False,
+        on_progress: Callable[[IndexProgress], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        paths: Collection[str] | None = None,
+    ) -> IndexSummary:
+        """See `index`; `paths` are the only files that can have changed since the last run, from the root, None for all."""
 
         def tell(step: IndexProgress) -> None:
-            self._hub.publish(step)
+            self._progress.publish(step)
             if on_progress is not None:
                 on_progress(step)
 
         def stop() -> bool:
             return self._closing.is_set() or (cancelled is not None and cancelled())
 
-        with self._turn:
+        with self.turn:
             try:
-                indexer = self._indexer_for(repo)
+                indexer = self._indexers.of(repo)
                 self._vectors.pause()
                 self._book.flush()  # the run moves the anchors of every memory that was acknowledged before it
                 begun = self._stale.now()
-                root = Path(repo).resolve() if repo is not None else self._root()
-                history = self._read_history(root, tell, stop, self._settings)
+                root = Path(repo).resolve() if repo is not None else self._graph.root()
+                history = self._history.read_commits(root, tell, stop)
                 summary = indexer.run(
                     full=full,
                     paths=paths,
@@ -113,8 +136,8 @@ class RunVerbs:
                 raise
         self._vectors.resume()
         self._book.follow_index()
-        self._learn_from_commits(root, history)
-        self._derive_co_accessed()
+        self._history.learn_from_commits(root, history)
+        self._history.derive_edges()
         if self._store.notes:
             summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self._store.notes]
             summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self._store.notes))
@@ -124,7 +147,7 @@ class RunVerbs:
         """Index in the background and answer the run's id at once; listen with `subscribe_progress`."""
         run = uuid.uuid4().hex
         thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"index-{run[:8]}", daemon=True)
-        self._run = thread
+        self._thread = thread
         thread.start()
         return run
 
@@ -136,8 +159,8 @@ class RunVerbs:
             return
         except Exception as error:  # noqa: BLE001 - see above
             said = unraised(error, "the index run")
-            if self._hub.latest is None or self._hub.latest.stage != "failed":  # it failed after the new graph was there
-                self._hub.publish(IndexProgress("failed", 0, 0, said))
+            if self._progress.latest is None or self._progress.latest.stage != "failed":  # it failed after the new graph was there
+                self._progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
         """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
@@ -147,9 +170,7 @@ class RunVerbs:
         Raises:
             NotIndexedError: nothing was indexed yet, so there is no tree to watch.
         """
-        if self._watcher is None:
-            self._watcher = Watcher(self._root(), self._discovery_options(), self)
-            self._watcher.start()
+        self._following.start(self._graph.root, self._indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
         """`index`, for a watcher: these paths alone, or everything.
@@ -157,17 +178,17 @@ class RunVerbs:
         Raises:
             GraphMemError: see `index`.
         """
-        self.index(paths=paths)
+        self.run(paths=paths)
 
     def warm(self) -> None:
         """Get ready for the next index run, so that it costs what changed; `index` comes first.
 
         Takes a second or two of processor time for a large project, and does nothing in an index that is warm.
         """
-        with self._turn:
-            if self._indexer is not None and not self._closing.is_set():
+        with self.turn:
+            if self._indexers.newest is not None and not self._closing.is_set():
                 with contextlib.suppress(IndexCancelledError):
-                    self._indexer.warm(self._closing.is_set)
+                    self._indexers.newest.warm(self._closing.is_set)
 
     def mark_stale(self, paths: Collection[str]) -> None:
         """From now on answers say that these files have changed, until a run has looked at them again.
@@ -186,7 +207,7 @@ class RunVerbs:
         view = self._projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
-            data = read_regular(str(self._root() / path), self._settings.max_file_kb << 10)
+            data = read_regular(str(self._graph.root() / path), self._indexers.options.max_file_bytes)
         except OSError:
             return known is None
         if view is None or known is None or not isinstance(data, bytes):
@@ -198,17 +219,13 @@ class RunVerbs:
         view = self._projections.graph_if_ready()
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
-    def _watcher_note(self) -> str:
-        return self._watcher.note if self._watcher is not None else ""
-
     def resume_vectors(self) -> bool:
         """Go on with vectors that stopped for want of something the system may have again; whether there were any."""
         memories = self._book.embed_again()
         return self._vectors.try_again() or memories
 
     def subscribe_progress(self) -> Feed[IndexProgress]:
-        """A listener to index runs and the filling of vectors."""
-        return self._hub.feed()
+        return self._progress.feed()
 
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors of memories and code: from now on in the background, or in this thread until all are there.
@@ -225,42 +242,29 @@ class RunVerbs:
             self._book.embed_now()
             self._vectors.run()
 
-    def _indexer_for(self, repo: str | Path | None) -> Indexer:
-        meta = self._store.meta()
-        root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
-        if root is None:
-            raise NotIndexedError("this index is empty; say which repository to read", path=str(self._data_dir))
-        if not root.is_dir():
-            kind = "is not a directory" if root.exists() else "does not exist"
-            raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
-        before = meta.get("root")
-        if before and Path(before) != root and Path(before).is_dir():
-            raise BadInputError(
-                f"this index is of {before}, not of {root}; choose another directory with --db",
-                argument="repo",
-                root=before,
-                path=str(root),
-            )
-        if self._indexer is None or before != str(root):
-            # A process that only asks has no need of what parses and resolves: a tenth of a second.
-            from graphmem.indexing.inputs import Inputs
-            from graphmem.indexing.pipeline import Indexer, IndexOptions
-            from graphmem.parsing.facts_cache import FactsCache
+    @property
+    def options(self) -> DiscoveryOptions:
+        """What of a tree is read."""
+        return self._indexers.options
 
-            options = IndexOptions(
-                self._discovery_options(),
-                workers=self._settings.workers or None,
-                keep_warm=self._keep_warm,
-            )
-            project = meta.get("project") or root.name
-            self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
-            self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
-            self._indexer = Indexer(self._store, self._projections, self._cache, self._inputs, self._data_dir, root, project, options)
-        return self._indexer
+    def let_go(self) -> bool:
+        """Give back the memory that is kept for the next index run, if no run is under way; whether there was some."""
+        if not self.turn.acquire(blocking=False):
+            return False
+        try:
+            return self._indexers.newest is not None and self._indexers.newest.let_go()
+        finally:
+            self.turn.release()
 
-    def _discovery_options(self) -> DiscoveryOptions:
-        return DiscoveryOptions(
-            max_file_bytes=self._settings.max_file_kb << 10,
-            include_vendored=self._settings.include_vendored,
-            include_generated=self._settings.include_vendored,
-        )
+    def forget_indexer(self) -> None:
+        """Have the next run begin without what an earlier one left in memory: the graph is another now."""
+        self._indexers.newest = None
+
+    def begin_closing(self) -> None:
+        """Cancel the run that is under way, and begin no more."""
+        self._closing.set()
+
+    def close(self) -> None:
+        """Wait for a background run to end."""
+        if self._thread is not None:
+            self._thread.join()

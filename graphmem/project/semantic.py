@@ -1,17 +1,14 @@
-"""The verbs of the semantic layer: what the system is made of, where it hurts, what could go."""
+"""Questions to the semantic layer: what the system is made of, where it hurts, what could go."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
+import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from graphmem.analysis.semantic import central, heat
-from graphmem.analysis.semantic.drift import State
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.flows import MAX_STEPS
@@ -20,7 +17,6 @@ from graphmem.answers.semantic import (
     CentralSymbol,
     CyclesAnswer,
     DeadCodePage,
-    Drift,
     DuplicatePage,
     EntryPoint,
     EntryPointPage,
@@ -33,19 +29,15 @@ from graphmem.answers.semantic import (
 )
 from graphmem.errors import SymbolNotFoundError
 from graphmem.project.arguments import one_of, page, within
-from graphmem.project.derived import Semantics
-from graphmem.project.drift import drift
 from graphmem.runtime.naming import in_project, raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from graphmem.answers import IndexState, Project
     from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel
-    from graphmem.history.co_edits import History
-    from graphmem.projection.graph import GraphView
-    from graphmem.settings import Settings
+    from graphmem.project.derived import Semantics, SemanticSource
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.language import Described
     from graphmem.store.base import GraphStore
 
 LEVELS: Final = ("files", "modules")
@@ -53,32 +45,31 @@ HOT_LEVELS: Final = ("files", "symbols")
 DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
 
 
-class SemanticVerbs:
-    """Part of `GraphMem`."""
+class SystemQuestions:
+    """Answers what the system is made of. Every question raises NotIndexedError when there is no index yet.
 
-    _store: GraphStore
-    _view: Callable[[], GraphView]
-    state: Callable[[], IndexState]
-    _known_history: Callable[[], History]
-    project: Callable[[], Project]
-    _root: Callable[[], Path]
-    _data_dir: Path
-    _settings: Settings
-    _semantic: Semantics | None = None
-    _semantic_turn = threading.Lock()
+    Args:
+        graph: says where the project is and how far the answers can be trusted.
+        store: has the names frameworks use.
+        semantics: what is derived from the graph.
+        described: adds the paragraphs of a language model.
+    """
+
+    def __init__(self, graph: GraphSource, store: GraphStore, semantics: SemanticSource, described: Described) -> None:
+        self._graph = graph
+        self._store = store
+        self._semantics = semantics
+        self._described = described
 
     def modules(self) -> ModuleMap:
-        """What the system is made of: modules, most lines first, and their dependencies, heaviest first.
-
-        Raises:
-            NotIndexedError: there is no index yet; so do all verbs of this class.
-        """
-        here = self._semantics()
+        """Modules, most lines first, and their dependencies, heaviest first."""
+        here = self._semantics.newest()
         with here.lock:
-            return here.modules.map(list(here.notes), self.state())
+            found = here.modules.map(list(here.notes), self._graph.state())
+        return dataclasses.replace(found, modules=self._described.modules(here, found.modules))
 
     def module(self, ref: str) -> ModuleDetail:
-        """One module with its files and their links.
+        """Find a module with its files and their links.
 
         Args:
             ref: its name or id, or the path of a file in it.
@@ -86,8 +77,19 @@ class SemanticVerbs:
         Raises:
             SymbolNotFoundError: no module answers to that.
         """
-        here = self._semantics()
-        ref = in_project(raw(ref), self._store.meta().get("root", ""))
+        here = self._semantics.newest()
+        with here.lock:
+            found = here.modules.detail(self._place_of(here, ref), self._graph.state())
+        (module,) = self._described.modules(here, [found.module])
+        return dataclasses.replace(found, module=module)
+
+    def _place_of(self, here: Semantics, ref: str) -> int:
+        """The number of the module a reference means.
+
+        Raises:
+            SymbolNotFoundError: no module answers to that.
+        """
+        ref = in_project(raw(ref), self._graph.root_path)
         with here.lock:
             at = here.modules.find(ref)
             if at is None:
@@ -96,16 +98,16 @@ class SemanticVerbs:
                 names = sorted(group.name for group in here.modules.groups)
                 near = [name for name in names if ref.casefold() in name.casefold()][:10] or names[:10]
                 raise SymbolNotFoundError(f"no module is called {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
-            return here.modules.detail(at, self.state())
+            return at
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
         """Import cycles between files, or dependency cycles between modules, largest first, with where to cut them."""
         one_of("level", level, LEVELS)
         page(limit)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             found = here.modules.file_cycles if level == "files" else here.modules.module_cycles
-        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self.state())
+        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self._graph.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Entry points by kind, then path and line.
@@ -120,7 +122,7 @@ class SemanticVerbs:
         """
         wanted = _kinds(kinds)
         page(limit, offset)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             view, entries = here.view, here.entries
             by_kind = Counter(entries.listed.values())
@@ -141,7 +143,7 @@ class SemanticVerbs:
                 for node, info in zip(rows, view.infos(rows), strict=True)
             ]
         counts = {kind: by_kind[kind] for kind in sorted(by_kind, key=_place)}
-        return EntryPointPage(found, len(chosen), counts, self.state())
+        return EntryPointPage(found, len(chosen), counts, self._graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
         """By symbol, the names frameworks have for it."""
@@ -162,19 +164,20 @@ class SemanticVerbs:
         """
         wanted = _kinds(kinds)
         page(limit, offset)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             if module is not None and module not in {group.name for group in here.modules.groups}:
-                module = self.module(module).module.name
+                module = here.modules.groups[self._place_of(here, module)].name
             found = here.flows(wanted)
         found = [one for one in found if module is None or module in one.modules]
-        return FlowPage(found[offset : offset + limit], len(found), self.state())
+        shown = self._described.flows(here, found[offset : offset + limit])
+        return FlowPage(shown, len(found), self._graph.state())
 
     def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
         """Where change hurts: files or symbols by churn, complexity and dependents, hottest first."""
         one_of("level", level, HOT_LEVELS)
         page(limit, offset)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             modules, view = here.modules, here.view
             files, churn = modules.files, modules.churn
@@ -197,12 +200,11 @@ class SemanticVerbs:
                 )
                 for i, info in zip(rows, view.infos([nodes[i] for i in rows]), strict=True)
             ]
-        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self.state())
+        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self._graph.state())
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
-        """The definitions much of the rest leans on, directly or not."""
         page(limit)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             nodes = central.central(here.view, here.rank, limit)
             used = here.modules.used
@@ -210,7 +212,7 @@ class SemanticVerbs:
                 CentralSymbol(info, round(float(here.rank[node]), 2), int(used[node]))
                 for node, info in zip(nodes, here.view.infos(nodes), strict=True)
             ]
-        return CentralPage(found, self.state())
+        return CentralPage(found, self._graph.state())
 
     def dead_code(self, min_confidence: float = DEAD_CONFIDENCE, limit: int = 100, offset: int = 0) -> DeadCodePage:
         """Definitions nothing seems to need, most certain first, with the reason.
@@ -222,7 +224,7 @@ class SemanticVerbs:
         """
         within("min_confidence", min_confidence, 0, 1)
         page(limit, offset)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             found, spared = here.dead
         kept = [one for one in found if one.confidence >= min_confidence]
@@ -232,7 +234,7 @@ class SemanticVerbs:
         if len(found) > len(kept):
             notes.append(f"{len(found) - len(kept):,} more are less certain than {min_confidence}")
         lines = sum(one.lines for one in kept)
-        return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self.state())
+        return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self._graph.state())
 
     def duplicates(
         self,
@@ -254,41 +256,10 @@ class SemanticVerbs:
         within("min_tokens", min_tokens, 20, 10_000)
         within("similarity", similarity, 0.5, 1)
         page(limit, offset)
-        here = self._semantics()
+        here = self._semantics.newest()
         with here.lock:
             found = here.duplicates(min_tokens, similarity, tests)
-        return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self.state())
-
-    def drift(self, base: str, head: str | None = None) -> Drift:
-        """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
-
-        Args:
-            base: the older revision.
-            head: the newer one; default: the index as it is.
-
-        Raises:
-            GitError: git is not there, or does not know a revision.
-        """
-        here = self._semantics()
-        with here.lock:
-            state = State(here.modules, here.entries)
-        return drift(self._root(), self._data_dir, self.project().name, base, head, state, self._tree_view)
-
-    @contextlib.contextmanager
-    def _tree_view(self, tree: Path, folder: Path) -> Iterator[GraphView]:
-        """The graph of another tree, in an index of its own."""
-        with type(self).open(folder, settings=self._settings, keep_warm=False) as other:  # type: ignore[attr-defined]
-            other.index(tree)
-            yield other._view()
-
-    def _semantics(self) -> Semantics:
-        """What is derived from the newest graph."""
-        view, history = self._view(), self._known_history()
-        with self._semantic_turn:
-            here = self._semantic
-            if here is None or here.view is not view or here.commits != sum(history.from_git):
-                here = self._semantic = Semantics(view, self._store, history)
-            return here
+        return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self._graph.state())
 
 
 def _kinds(kinds: Sequence[str] | None) -> tuple[str, ...] | None:

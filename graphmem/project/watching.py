@@ -284,6 +284,29 @@ class Watcher:
         return bool(self._git) and any(os.path.exists(os.path.join(self._git, name)) for name in names)
 
 
+class Following:
+    """The watcher of a project's tree, once somebody wants its changes followed."""
+
+    def __init__(self) -> None:
+        self.watcher: Watcher | None = None
+
+    @property
+    def note(self) -> str:
+        """One sentence about what keeps changes from being noticed; "" when nothing does, or nobody follows."""
+        return self.watcher.note if self.watcher is not None else ""
+
+    def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:
+        """Follow the tree from now on; see `Watcher`."""
+        if self.watcher is None:
+            self.watcher = Watcher(root(), options, host)
+            self.watcher.start()
+
+    def stop(self) -> None:
+        """Stop, after the run in hand."""
+        if self.watcher is not None:
+            self.watcher.stop()
+
+
 def _git_folder(root: Path) -> str:
     """Where git keeps what belongs to this working tree; "" outside of git."""
     try:

@@ -1,6 +1,6 @@
 """The report: one HTML document that says what a system is made of and where it hurts. No script, no address on any network.
 
-Made of the answers of the verbs alone, so that it is the same whichever door fetched them.
+Made of the answers of operations alone, so that it is the same whichever door fetched them.
 """
 
 from __future__ import annotations
@@ -42,10 +42,7 @@ Cells = Sequence[str]
 
 
 class Answers(Protocol):
-    """The verbs the report is made of."""
-
-    def project(self) -> Project:
-        """Which project."""
+    """The operations the report is made of."""
 
     def modules(self) -> ModuleMap:
         """What it is made of."""
@@ -74,9 +71,9 @@ class Answers(Protocol):
         """What is there twice."""
 
 
-def report(ask: Answers) -> str:
+def report(project: Project, ask: Answers) -> str:
     """The document; the same index gives the same bytes."""
-    project, found = ask.project(), ask.modules()
+    found = ask.modules()
     module_cycles, file_cycles = ask.cycles("modules", FEW), ask.cycles("files", FEW)
     entries, flows = ask.entry_points(limit=1), ask.flows(limit=FEW)
     hot_files, hot_symbols = ask.hotspots("files", ROWS), ask.hotspots("symbols", ROWS)

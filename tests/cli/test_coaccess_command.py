@@ -178,7 +178,7 @@ def test_bad_input_records_nothing(tmp_path: Path, files, more) -> None:
 def test_what_is_sure_is_an_edge_of_the_graph(moving: Path) -> None:
     with GraphMem.open(moving / ".graphmem", settings=PLAIN) as memory:
         memory.index(moving)
-        rows = memory._store.read("co_accessed", path="shop/cart.py")
+        rows = memory.parts.store.read("co_accessed", path="shop/cart.py")
         seen = {hit.path: hit for hit in memory.co_access(["shop/cart.py"])}
         assert [(row["path"], row["sessions"]) for row in rows] == [("README.md", 4), ("tests/test_cart.py", 4)]
         for row in rows:
@@ -186,7 +186,7 @@ def test_what_is_sure_is_an_edge_of_the_graph(moving: Path) -> None:
             assert row["last_seen_at"].isoformat(timespec="seconds") == seen[row["path"]].last_seen
         committed(moving, "turn", "shop/cart.py")
         memory.index()
-        assert len(memory._store.read("co_accessed", path="shop/cart.py")) == 2  # they outlive a change of their ends
+        assert len(memory.parts.store.read("co_accessed", path="shop/cart.py")) == 2  # they outlive a change of their ends
 
 
 def test_deleting_everything_takes_what_agents_did_out_of_the_history(moving: Path) -> None:

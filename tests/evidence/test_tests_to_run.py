@@ -100,7 +100,7 @@ def test_with_a_run_the_tests_to_run_are_exactly_those_that_ran_it(tree, run_pyt
                 true.setdefault(one, set()).add(test)
     memory = open_memory()
     take(memory, tree, runtime=[tmp_path / "run.trace"])
-    view = memory._view()
+    view = memory.parts.graph.view()
     judged = {view.info(view.index_of[one]).ref for one in memory._judged(view)}
     assert judged <= set(witness)
     assert len(judged) > 250, "all but those that failed or were skipped"

@@ -149,7 +149,7 @@ def test_a_session_of_every_agent_is_observed_and_told_what_is_known(agent, plac
     assert text.startswith(MARKS[agent])
     assert "may be read once" in text
     assert "[^ Memory: " in text
-    assert service._injector.settle(30)
+    assert service.parts.injector.settle(30)
     assert session in [one.id for one in service.sessions().sessions]
 
 

@@ -448,7 +448,7 @@ def test_what_was_shown_is_not_shown_again(ran):
 
 
 def test_the_session_is_known_with_what_was_read_edited_and_failed(ran, service):
-    assert service._injector.settle(30)
+    assert service.parts.injector.settle(30)
     detail = service.session_detail(ran.session)
     assert (detail.session.agent, detail.session.state) == (ran.name, "ended" if "end" in REAL[ran.name].moments else "running")
     (file,) = [one for one in detail.files if one.path == READ]

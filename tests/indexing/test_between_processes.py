@@ -79,10 +79,10 @@ def test_after_a_warm_up_the_first_edit_is_like_any_other(starlette_tree, open_m
     rounds = []
     for _ in range(2):
         append(target, "\n\ndef added():\n    return Response()\n")
-        assert memory.index(paths=["starlette/responses.py"]).mode == "incremental"
+        assert memory.parts.runs.run(paths=["starlette/responses.py"]).mode == "incremental"
         rounds.append(list(resolved))
         target.write_text(before, encoding="utf-8")
-        memory.index(paths=["starlette/responses.py"])
+        memory.parts.runs.run(paths=["starlette/responses.py"])
         resolved.clear()
     assert rounds[0] == rounds[1]
     assert "starlette/responses.py" in rounds[0]
@@ -125,13 +125,13 @@ def test_a_write_that_fails_leaves_a_next_run_that_is_right(starlette_tree, open
         raise DiskFullError("no space left", path="here")
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory._store, "apply", full)
+        patch.setattr(memory.parts.store, "apply", full)
         with pytest.raises(DiskFullError):
             memory.index()
     assert lines(memory) == before
     assert memory.state().stale == ["starlette/responses.py"]
     append(starlette_tree / "starlette" / "requests.py", "\n\nfrom starlette.responses import Added\n")
-    memory.index(paths=["starlette/requests.py", "starlette/responses.py"])
+    memory.parts.runs.run(paths=["starlette/requests.py", "starlette/responses.py"])
     assert memory.state().stale == []
     fresh = open_memory("fresh")
     fresh.index(starlette_tree)
@@ -147,7 +147,7 @@ def test_readers_that_could_not_be_given_the_new_graph_get_it_with_the_next_run(
 
     append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
     with monkeypatch.context() as patch:
-        patch.setattr(memory._projections, "refresh", refused)
+        patch.setattr(memory.parts.projections, "refresh", refused)
         with pytest.raises(OSError, match="refused"):
             memory.index()
     append(starlette_tree / "starlette" / "responses.py", "\n\nclass Again(Added):\n    pass\n")

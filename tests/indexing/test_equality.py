@@ -139,7 +139,7 @@ def test_the_graph_equals_a_fresh_one_whatever_happened_to_the_tree(mixed_tree, 
                 memory.index(cancelled=lambda asked=asked, stop_at=stop_at: asked.append(1) or len(asked) > stop_at)
             except Exception as error:  # noqa: BLE001 - how it ends is another test's business
                 history.append(type(error).__name__)
-        memory.index(paths=changed if how == "some" else None)
+        memory.parts.runs.run(paths=changed if how == "some" else None)
         history.append(how)
     fresh = open_memory("fresh")
     fresh.index(mixed_tree)

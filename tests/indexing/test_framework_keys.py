@@ -91,8 +91,8 @@ def memory(tmp_path, tree, monkeypatch):
 
 
 def keys(memory: GraphMem) -> set[tuple[str, str, str]]:
-    view = memory._view()
-    return {(row["kind"], row["name"], view.info(view.index_of[row["symbol_id"]]).ref) for row in memory._store.read("framework_keys")}
+    view = memory.parts.graph.view()
+    return {(row["kind"], row["name"], view.info(view.index_of[row["symbol_id"]]).ref) for row in memory.parts.store.read("framework_keys")}
 
 
 ALL = {
@@ -110,7 +110,7 @@ ALL = {
 
 def test_every_name_that_is_written_leads_to_what_handles_it_and_computed_ones_to_nothing(memory):
     assert keys(memory) == ALL
-    rows = memory._store.read("framework_keys")
+    rows = memory.parts.store.read("framework_keys")
     assert {row["source"] for row in rows} == {"ast"}
     rules = {(row["kind"], row["rule"]) for row in rows}
     assert rules == {("route", "route"), ("command", "command"), ("event", "signal"), ("task", "task")}
@@ -121,7 +121,7 @@ def test_every_name_that_is_written_leads_to_what_handles_it_and_computed_ones_t
 
 def test_a_name_goes_and_comes_with_the_line_that_says_it(memory, tree):
     (tree / "urls.py").write_text(URLS.replace('"basket/"', '"cart/"'))
-    memory.index(paths=["urls.py"])
+    memory.parts.runs.run(paths=["urls.py"])
     assert keys(memory) == {(kind, name.replace("basket/", "cart/"), ref) for kind, name, ref in ALL}
     (tree / "urls.py").unlink()
     memory.index()
@@ -133,10 +133,10 @@ def test_a_name_goes_and_comes_with_the_line_that_says_it(memory, tree):
 
 def test_what_handles_a_name_may_go_and_come_back(memory, tree):
     (tree / "views.py").write_text(VIEWS.replace("def user", "def other"))
-    memory.index(paths=["views.py"])
+    memory.parts.runs.run(paths=["views.py"])
     assert keys(memory) == {one for one in ALL if one[2] != "views.py:user"}
     (tree / "views.py").write_text(VIEWS)
-    memory.index(paths=["views.py"])
+    memory.parts.runs.run(paths=["views.py"])
     assert keys(memory) == ALL
 
 
@@ -155,11 +155,11 @@ def test_a_new_process_goes_on_and_a_full_run_says_the_same(memory, tree, tmp_pa
 
 def test_an_edit_elsewhere_does_not_write_them_again(memory, tree, monkeypatch):
     calls = []
-    monkeypatch.setattr(memory._store, "put_handles", lambda *given: calls.append(given), raising=False)
+    monkeypatch.setattr(memory.parts.store, "put_handles", lambda *given: calls.append(given), raising=False)
     (tree / "views.py").write_text(VIEWS.replace("return id", "return id + 1"))
-    memory.index(paths=["views.py"])
+    memory.parts.runs.run(paths=["views.py"])
     (tree / "urls.py").write_text(URLS + "\n# a comment\n")
-    memory.index(paths=["urls.py"])
+    memory.parts.runs.run(paths=["urls.py"])
     assert calls == []
 
 

@@ -29,8 +29,8 @@ def moved(tmp_path, open_memory, monkeypatch):
             (root / path).unlink()
         write(root, after)
         deltas = []
-        apply = memory._store.apply
-        monkeypatch.setattr(memory._store, "apply", lambda delta, meta=None: deltas.append(delta) or apply(delta, meta))
+        apply = memory.parts.store.apply
+        monkeypatch.setattr(memory.parts.store, "apply", lambda delta, meta=None: deltas.append(delta) or apply(delta, meta))
         memory.index()
         new = names(memory)
         delta = deltas[0]
@@ -155,8 +155,8 @@ def test_git_agrees_which_files_were_renamed(starlette_tree, open_memory, monkey
             path.write_text(f"# {number}\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
             path.rename(path.with_name(f"new_{path.name}"))
     deltas = []
-    apply = memory._store.apply
-    monkeypatch.setattr(memory._store, "apply", lambda delta, meta=None: deltas.append(delta) or apply(delta, meta))
+    apply = memory.parts.store.apply
+    monkeypatch.setattr(memory.parts.store, "apply", lambda delta, meta=None: deltas.append(delta) or apply(delta, meta))
     memory.index()
     git("add", "-A")
     renamed = [line.split("\t")[1:] for line in git("diff", "--cached", "-M", "--name-status").splitlines() if line.startswith("R")]

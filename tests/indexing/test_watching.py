@@ -43,7 +43,7 @@ def has(memory, ref):
 
 def settle(memory):
     """Wait until watching has begun and everything before was looked at."""
-    watcher = memory._watcher
+    watcher = memory.parts.following.watcher
     for _ in range(3):
         until(lambda: watcher._folders and not watcher._is_whole and memory.state().state == "fresh", "watching did not begin")
         time.sleep(0.1)
@@ -122,8 +122,8 @@ def test_new_folders_are_watched_and_ignored_ones_are_not(watched):
     deep = root / "pkg" / "new" / "deeper"
     deep.mkdir(parents=True)
     (root / "ignored").mkdir()
-    until(lambda: str(deep) in memory._watcher._folders, "the new folder was not noticed")
-    assert str(root / "ignored") not in memory._watcher._folders
+    until(lambda: str(deep) in memory.parts.following.watcher._folders, "the new folder was not noticed")
+    assert str(root / "ignored") not in memory.parts.following.watcher._folders
     (deep / "leaf.py").write_text("def leaf():\n    return 1\n", encoding="utf-8")
     (root / "ignored" / "no.py").write_text("def no():\n    return 1\n", encoding="utf-8")
     (root / "pkg" / "also.tmp.py").write_text("def no():\n    return 1\n", encoding="utf-8")
@@ -194,8 +194,8 @@ def test_where_the_system_cannot_watch_files_are_looked_at_again_and_again_and_t
             raise OSError("OS file watch limit reached.")
         return _notifier(folders, poll)
 
-    memory._watcher = Watcher(root, DiscoveryOptions(), memory, limited)
-    memory._watcher.start()
+    memory.parts.following.watcher = Watcher(root, DiscoveryOptions(), memory.parts.runs, limited)
+    memory.parts.following.watcher.start()
     until(lambda: "max_user_watches" in memory.state().note, "nothing was said")
     time.sleep(1)
     (root / "a.py").write_text("def b():\n    return 1\n", encoding="utf-8")

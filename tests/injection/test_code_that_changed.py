@@ -46,7 +46,7 @@ def test_a_trap_whose_code_changed_is_still_told_between_steps_and_with_the_firs
     service, trap, _ = changed
     assert trap in [one.id for one in service.context("prompt", files=["pkg/a.py"], deadline_s=LONG).items]
     assert trap in [one.id for one in service.context("prompt", text="Engine.invoke retried tariff", deadline_s=LONG).items]
-    finder = service._injector._finder
+    finder = service.parts.injector._finder
     assert dict(finder.traps("pkg/a.py"))[trap] >= 0.8
 
 

@@ -43,11 +43,11 @@ def test_what_is_pinned_or_written_now_is_there_at_the_next_start(service):
         return [one.id for one in service.context("start", deadline_s=LONG).items]
 
     shown()
-    assert service._injector.settle(30)  # being shown was written down
-    kept = service._injector._finder._standing
+    assert service.parts.injector.settle(30)  # being shown was written down
+    kept = service.parts.injector._finder._standing
     shown()
-    assert service._injector.settle(30)
-    assert service._injector._finder._standing is kept  # and makes nothing be read anew
+    assert service.parts.injector.settle(30)
+    assert service.parts.injector._finder._standing is kept  # and makes nothing be read anew
     fresh = service.remember("Deploys are on Tuesdays only.", "decision").memory.id
     service.pin(fresh)
     assert fresh in shown()
@@ -74,7 +74,7 @@ def test_nothing_is_shown_twice_in_a_session(service, session):
 def test_being_shown_is_counted_and_is_no_use(service, session):
     found = service.context("tool", session, files=["starlette/templating.py"], deadline_s=LONG)
     before = service.memory(found.items[0].id)
-    assert service._injector.settle(30)
+    assert service.parts.injector.settle(30)
     after = service.memory(found.items[0].id)
     assert after.injected_count >= 1
     assert (after.used_count, after.confidence) == (before.used_count, before.confidence)

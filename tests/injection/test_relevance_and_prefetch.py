@@ -28,7 +28,7 @@ def server(playing):
 @pytest.fixture
 def check(service, server):
     """The check over the project's memories; and the candidates it is asked about."""
-    made = RelevanceCheck(LanguageModel(server.url, "small"), service._book, service._projections)
+    made = RelevanceCheck(LanguageModel(server.url, "small"), service.parts.book, service.parts.projections)
     found = [Candidate(one.id, 0.9) for one in service.memories(limit=50).memories if not one.contaminated][:3]
     return lambda words=WORDS, until=1e18: (found, made(Context(words), found, until))
 
@@ -71,7 +71,7 @@ def test_no_secret_and_no_word_of_a_stranger_goes_to_the_model(service, server):
     server.plays = [server.says('{"relevant": []}')]
     everything = [Candidate(one.id, 0.9) for one in service.memories(limit=50).memories]
     strangers = {one.id for one in service.memories(limit=50).memories if one.contaminated}
-    made = RelevanceCheck(LanguageModel(server.url, "small"), service._book, service._projections)
+    made = RelevanceCheck(LanguageModel(server.url, "small"), service.parts.book, service.parts.projections)
     kept = made(Context(f"the token is {KEY}"), everything, 1e18)
     assert {one.id for one in kept} == strangers  # nobody judged them, so nobody dropped them
     sent = json.dumps(server.asked[0])
@@ -96,7 +96,7 @@ def taken(service, word):
     named = (f"{word}-{n}" for n in range(1_000))
     session = next(one for one in named if group_of(one, service.project().name) == FULL)
     service.context_update(session, [WORDS])
-    assert service._injector.settle(30)
+    assert service.parts.injector.settle(30)
     return service.context_take(session, deadline_s=LONG)
 
 
@@ -151,7 +151,7 @@ def test_a_memory_of_sessions_says_more_than_the_history_where_it_says_more(serv
 
 def test_every_folder_is_looked_up_or_the_answer_says_which_was_not(service):
     files = ["starlette/requests.py", "starlette/middleware/base.py", *(f"new{n}/file.py" for n in range(6))]
-    planner = service._injector._planner
+    planner = service.parts.injector._planner
     items, notes = planner.to_read_first(files, until=1e18)
     assert "prefetch:starlette/middleware" in [one.id for one in items]
     assert notes == []

@@ -116,7 +116,7 @@ def session(service, name, used, memories, phase=PHASE):
     service.start_session(name, kind="build", agent=f"agent of {name}", phase=phase, title=name)
     service.observe([{"kind": "tool_call", "tool": "Read", "args": {"path": f"src/{name}.py"}}], session=name)
     shown = {one.id for one in service.context("start", name, phase=phase, deadline_s=30).items}
-    assert service._injector.settle(30)
+    assert service.parts.injector.settle(30)
     assert memories.keys() <= shown
     service.note_use([one for one, type_ in memories.items() if type_ in used], "used", session=name)
     service.end_session(name, "accepted")
@@ -185,7 +185,7 @@ def test_what_is_proposed_changes_nothing_until_it_is_accepted_and_then_search_g
         assert (own["gotcha"].built_in, own["gotcha"].proposed) == (1.4, 1.96)  # accepting again moves nothing further
         assert accepted.accepted_sessions == 30
         assert phase_factor(service) == 1.96
-        assert service._injector._finder.leaning(PHASE) == pytest.approx({"decision": 0.6, "gotcha": 1.4})
+        assert service.parts.injector._finder.leaning(PHASE) == pytest.approx({"decision": 0.6, "gotcha": 1.4})
     with opened(folder) as service:
         assert service.phase_weights() == accepted
         assert phase_factor(service) == 1.96
@@ -224,7 +224,7 @@ def test_a_use_that_names_no_session_counts_for_those_that_were_shown_the_memory
         for name in (shown, blind):
             service.start_session(name, kind="build", agent=name)
         service.context("start", shown, phase="refine", deadline_s=30)
-        assert service._injector.settle(30)
+        assert service.parts.injector.settle(30)
         service.note_use([memory])
         for name in (shown, blind):
             service.end_session(name, "accepted")

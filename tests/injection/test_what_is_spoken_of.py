@@ -53,7 +53,7 @@ def asked(request, project, tmp_path_factory):
         answer = opened.remember_many([{"content": text, "type": "gotcha", "source": "user_taught"} for text in KNOWN.values()])
         named = {result.id: name for result, name in zip(answer.results, KNOWN, strict=True)}
         opened.search("warm", kinds=["memory"])
-        index = opened._projections.memories()
+        index = opened.parts.projections.memories()
         until = time.monotonic() + 60
         while request.param != "none" and index.covered()[0] < len(KNOWN):
             assert time.monotonic() < until, "memories have no vectors"
@@ -64,7 +64,7 @@ def asked(request, project, tmp_path_factory):
             return [named[one.id] for one in found.items if one.kind == "memory"]
 
         def answers(text):
-            return [named[one] for one in opened._injector._finder.answers(text)]
+            return [named[one] for one in opened.parts.injector._finder.answers(text)]
 
         yield shown, answers
 

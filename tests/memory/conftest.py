@@ -25,7 +25,7 @@ def opened(tmp_path, clock):
 
     def open_(embedder="none"):
         memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder=embedder))
-        memory._book.clock = clock
+        memory.parts.book.clock = clock
         kept.append(memory)
         return memory
 

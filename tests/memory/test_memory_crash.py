@@ -28,11 +28,11 @@ folder, kills, budget, least = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 def write(number, tell):
     hold = (0.0, 0.002, 0.02, 0.2)[number % 4]
     with GraphMem.open(folder, settings=Settings(embedder="none")) as memory:
-        commit = memory._book.store.apply_knowledge
+        commit = memory.parts.book.store.apply_knowledge
         def slow(*args):  # the moment between journal and graph, made longer
             time.sleep(hold)
             return commit(*args)
-        memory._book.store.apply_knowledge = slow
+        memory.parts.book.store.apply_knowledge = slow
         for i in range(10_000):
             if i % 3 == 2:
                 ids = [f"{number}-{i}-{j}" for j in range(4)]
@@ -87,7 +87,7 @@ def test_a_hundred_kills_lose_nothing_acknowledged_and_leave_nothing_half_visibl
     assert told["kills"] >= LEAST
     assert len(acknowledged) > told["kills"]
     with GraphMem.open(folder, settings=Settings(embedder="none")) as memory:
-        index = memory._book.index()
+        index = memory.parts.book.index()
         rows = {row.id: row for row in index.all_rows()}
         assert acknowledged <= rows.keys()
         bulks: dict[str, int] = {}
@@ -101,5 +101,5 @@ def test_a_hundred_kills_lose_nothing_acknowledged_and_leave_nothing_half_visibl
                 assert row.tags == ("crash",)
         assert set(bulks.values()) <= {4}, "a bulk write is whole or not there"
         assert memory.audit().sound
-        assert {row.id for row in memory._book.store.knowledge().memories} == rows.keys()
+        assert {row.id for row in memory.parts.book.store.knowledge().memories} == rows.keys()
         assert memory.rebuild_memories().restored == 0

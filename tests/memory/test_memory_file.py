@@ -87,7 +87,7 @@ def told(answer):
 
 def synced(memory, path=None):
     """A sync that did what its dry run had said."""
-    file = sync.Path(memory._root_or_none()) / (path or "MEMORY.md")
+    file = sync.Path(memory.parts.graph.root_or_none()) / (path or "MEMORY.md")
     before = file.read_bytes() if file.exists() else None
     foreseen = memory.sync_file(path, dry_run=True)
     assert (file.read_bytes() if file.exists() else None) == before

@@ -88,7 +88,7 @@ def test_what_cannot_be_kept_is_refused_by_name(book, item, field):
     assert refused.value.limit
     assert len(str(refused.value)) < 600
     assert book.memories().total == 0
-    assert book._book.journal.head.number == 0
+    assert book.parts.book.journal.head.number == 0
 
 
 def test_a_content_is_never_repeated_in_a_refusal(book):

@@ -52,7 +52,7 @@ def test_one_word_or_the_order_of_words_makes_two_memories_that_are_both_found(g
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_no_cosine_is_high_enough_to_make_one_of_two_different_memories(gm, one, other):
-    gm._book.projections.use_model("test-model", 4)
+    gm.parts.book.projections.use_model("test-model", 4)
     vector = np.ones(4, np.float32)
     for text in (one, other):
         assert gm.remember(text, "requirement", vector=vector, embedding_model="test-model").result.outcome == "added"
@@ -61,7 +61,7 @@ def test_no_cosine_is_high_enough_to_make_one_of_two_different_memories(gm, one,
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_number_case_articles_and_short_forms_make_no_second_memory(gm, one, other):
-    gm._book.projections.use_model("test-model", 4)
+    gm.parts.book.projections.use_model("test-model", 4)
     vector = np.ones(4, np.float32)
     first = gm.remember(one, "requirement", vector=vector, embedding_model="test-model").memory
     answer = gm.remember(other, "requirement", vector=vector, embedding_model="test-model")

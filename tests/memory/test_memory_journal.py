@@ -207,22 +207,22 @@ def test_the_journal_alone_makes_every_memory_again(gm, opened, tmp_path):
         if path.is_file():
             path.unlink()
     again = opened()
-    assert "replayed" in again._book.notes[0]
+    assert "replayed" in again.parts.book.notes[0]
     assert everything(again) == before
     assert again.rebuild_memories().restored == 0
 
 
 def test_writes_the_graph_missed_are_replayed_when_it_is_opened(gm, opened, monkeypatch):
     gm.remember("The first of all notes.", id="first")
-    gm._book.flush()
-    monkeypatch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
+    gm.parts.book.flush()
+    monkeypatch.setattr(gm.parts.book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
     gm.remember("The second note, about something else.", id="second", files=["a.py"])
     assert gm.memory("second").files == ["a.py"], "it is kept, and visible"
     gm.close()
     monkeypatch.undo()
     again = opened()
     assert again.memory("second").files == ["a.py"]
-    assert any("replayed" in note for note in again._book.notes)
+    assert any("replayed" in note for note in again.parts.book.notes)
 
 
 def test_a_damaged_entry_is_said_again_from_the_graph(gm, opened, tmp_path):
@@ -234,7 +234,7 @@ def test_a_damaged_entry_is_said_again_from_the_graph(gm, opened, tmp_path):
     lines[0] = lines[0].replace(b"emptied", b"EMPTIED")
     path.write_bytes(b"".join(lines))
     again = opened()
-    assert any("did not match" in note for note in again._book.notes)
+    assert any("did not match" in note for note in again.parts.book.notes)
     assert everything(again) == before
     assert again.rebuild_memories().restored == 0
     assert everything(again) == before
@@ -257,16 +257,16 @@ def test_the_audit_says_who_did_what(gm):
     gm.pin(kept.id, actor="ben")
     page = gm.audit()
     assert [(one.actor, one.action, one.memory_id) for one in page.entries] == [("ben", "pin", kept.id), ("ann", "add", kept.id)]
-    assert page.entries[1].after == gm._book.index().row(kept.id).fingerprint
+    assert page.entries[1].after == gm.parts.book.index().row(kept.id).fingerprint
     assert page.sound
     assert page.total == 2
 
 
 def test_an_alias_survives_a_replay_of_later_entries(gm, opened, monkeypatch):
     gm.set_alias("auth", ["login"])
-    gm._book.flush()
+    gm.parts.book.flush()
     with monkeypatch.context() as patch:
-        patch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
+        patch.setattr(gm.parts.book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
         gm.remember("A note that the graph misses.", id="missed")
         gm.close()
     again = opened()
@@ -276,10 +276,10 @@ def test_an_alias_survives_a_replay_of_later_entries(gm, opened, monkeypatch):
 
 def test_what_the_graph_missed_is_there_with_the_next_write(gm, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(gm._book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
+        patch.setattr(gm.parts.book.store, "apply_knowledge", lambda *_: (_ for _ in ()).throw(DiskFullError("full", path="x")))
         gm.remember("A note that the graph misses.", id="missed")
-        gm._book.flush()
+        gm.parts.book.flush()
     gm.remember("Another note, later on.", id="later")
-    gm._book.flush()
-    assert {row.id for row in gm._book.store.knowledge().memories} == {"missed", "later"}
+    gm.parts.book.flush()
+    assert {row.id for row in gm.parts.book.store.knowledge().memories} == {"missed", "later"}
     assert {one.id for one in gm.memories().memories} == {"missed", "later"}

@@ -97,7 +97,7 @@ def test_an_old_record_fades_from_when_it_was_written_down_because_nobody_could_
 
 
 def test_an_import_is_no_use_and_makes_room_like_anything_else(gm, clock):
-    gm._book.policy = Policy(limit=10)
+    gm.parts.book.policy = Policy(limit=10)
     learnt = (clock.now() - days(300)).isoformat()
     items = [{"id": f"n{i:02d}", "content": f"Note {i} about subject {i}.", "importance": i / 100, "created_at": learnt} for i in range(12)]
     gm.remember_many(items)
@@ -106,7 +106,7 @@ def test_an_import_is_no_use_and_makes_room_like_anything_else(gm, clock):
 
 def test_importance_fades_by_five_percent_a_week(gm, clock):
     memory = gm.remember("Something.", "fact", importance=0.8, source="user_taught").memory
-    row = gm._book.row(memory.id)
+    row = gm.parts.book.row(memory.id)
     assert lifecycle.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5)
     clock.advance(days(70))
     assert lifecycle.importance_now(row, clock.now()) == pytest.approx(0.8 * 0.5 * 0.95**10)
@@ -143,7 +143,7 @@ def test_ten_years_retire_what_fades_and_keep_what_does_not(gm, clock):
 
 def test_only_a_policy_removes_for_good_and_only_after_thirty_days(gm, clock):
     memory = gm.remember("A gotcha of the mailer.", "gotcha").memory
-    gm._book.policy = Policy(remove=True)
+    gm.parts.book.policy = Policy(remove=True)
     gm.forget(memory.id)
     clock.advance(days(29))
     assert gm.prune().pruned == []
@@ -163,7 +163,7 @@ def test_three_uses_survive_the_time_to_live(gm, clock, uses, survives):
 
 
 def test_over_the_limit_the_least_important_go_and_protected_ones_stay(gm, clock):
-    gm._book.policy = Policy(limit=20)
+    gm.parts.book.policy = Policy(limit=20)
     items = [{"id": f"n{i:02d}", "content": f"Note {i} about subject {i}.", "type": "fact", "importance": i / 100} for i in range(24)]
     gm.remember_many([*items, {"id": "d", "content": "We decided so.", "type": "decision", "importance": 0}])
     gm.pin("n00")
@@ -283,8 +283,8 @@ def test_of_two_equals_the_newer_wins_when_the_code_changed_since(indexed, repos
 def test_loading_prunes_what_expired_meanwhile_at_most_once_a_day_and_never_for_want_of_room(tmp_path, clock):
     def opened():
         memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder="none"))
-        memory._book.clock = clock
-        memory._book.policy = Policy(limit=1)
+        memory.parts.book.clock = clock
+        memory.parts.book.policy = Policy(limit=1)
         return memory
 
     with opened() as memory:
@@ -308,7 +308,7 @@ def test_loading_prunes_what_expired_meanwhile_at_most_once_a_day_and_never_for_
 
 
 def test_fifty_uses_prune_what_expired_and_never_for_want_of_room(gm, clock):
-    gm._book.policy = Policy(limit=2)
+    gm.parts.book.policy = Policy(limit=2)
     old = gm.remember("Half-done refactoring of the parser.", "work_state").memory
     clock.advance(days(100))
     kept = gm.remember_many([{"id": f"n{i}", "content": f"Note {i} about subject {i}.", "type": "fact"} for i in range(10)])

@@ -15,20 +15,20 @@ NOTES = ("Deployments happen on Tuesday mornings.", "The cart keeps its items fo
 def switched(opened):
     """An index whose memories have vectors of one model, opened with another."""
     gm = opened()
-    gm._vectors._embedder = HashedEmbedder(96)
+    gm.parts.vectors._embedder = HashedEmbedder(96)
     for note in NOTES:
         gm.remember(note)
-    gm._book.embed_now()
-    assert gm._book.index().covered() == (len(NOTES), len(NOTES))
+    gm.parts.book.embed_now()
+    assert gm.parts.book.index().covered() == (len(NOTES), len(NOTES))
     gm.close()
     gm = opened()
-    gm._vectors._embedder = HashedEmbedder(64)
+    gm.parts.vectors._embedder = HashedEmbedder(64)
     return gm
 
 
 def models(gm):
     """The model of each memory's vector."""
-    return {row.embedding_model for row in gm._book.index().all_rows()}
+    return {row.embedding_model for row in gm.parts.book.index().all_rows()}
 
 
 def test_memories_are_embedded_again_as_soon_as_vectors_are_filled(switched):
@@ -38,10 +38,10 @@ def test_memories_are_embedded_again_as_soon_as_vectors_are_filled(switched):
     while models(switched) != {"hashed-words-64"}:
         assert time.monotonic() < end, "memories kept the vectors of the model before"
         time.sleep(0.01)
-    assert switched._book.index().covered() == (len(NOTES), len(NOTES))
+    assert switched.parts.book.index().covered() == (len(NOTES), len(NOTES))
 
 
 def test_filling_in_this_thread_fills_the_memories_too(switched):
     switched.fill_vectors(background=False)
-    assert switched._book.index().covered() == (len(NOTES), len(NOTES))
+    assert switched.parts.book.index().covered() == (len(NOTES), len(NOTES))
     assert models(switched) == {"hashed-words-64"}

@@ -128,7 +128,7 @@ def test_every_embedder_that_comes_along_has_measured_thresholds(tmp_path):
 
 def test_the_same_in_other_words_is_found_by_the_vector(gm):
     vector = np.ones(384, np.float32)
-    gm._book.projections.use_model("test-model", 384)
+    gm.parts.book.projections.use_model("test-model", 384)
     first = gm.remember("Deployments happen on Tuesday mornings.", vector=vector, embedding_model="test-model").memory
     near = vector.copy()
     near[0] = 1.5
@@ -274,7 +274,7 @@ def test_many_with_vectors_meet_by_meaning(gm):
     generator = np.random.default_rng(5)
     vectors = generator.normal(size=(60, 32)).astype(np.float32)
     vectors[59] = vectors[3] * 2
-    gm._book.projections.use_model("test-model", 32)
+    gm.parts.book.projections.use_model("test-model", 32)
     items = [{"id": f"n{i}", "content": f"Remark {i} on matter {i}.", "vector": vectors[i]} for i in range(59)]
     items.append({"id": "n59", "content": "Something in words of its own", "vector": vectors[59]})
     gm.remember_many(items, embedding_model="test-model")
@@ -391,11 +391,11 @@ def test_everything_can_be_deleted_and_only_by_the_project_s_name(gm, opened):
 def test_a_vector_that_comes_later_is_compared_then(opened):
     gm = opened(embedder="hashed")
     first = gm.remember("The health check does not touch the database.", "fact", session="a").memory
-    gm._book.embed_now()
+    gm.parts.book.embed_now()
     assert gm.memory(first.id).embedded
     second = gm.remember("The database is not queried by the health check.", "fact", session="b").result
     assert second.outcome == "added", "by words alone they are two"
-    gm._book.embed_now()
+    gm.parts.book.embed_now()
     assert [(one.id, one.kind, one.status) for one in gm.memory(second.id).relations] == [(first.id, "validates", "confirmed")]
     assert [gm.memory(one).strength for one in (first.id, second.id)] == [1, 1]
     assert gm.memories().total == 2
@@ -403,7 +403,7 @@ def test_a_vector_that_comes_later_is_compared_then(opened):
 
 
 def test_vectors_of_another_model_are_kept_apart(gm):
-    gm._book.projections.use_model("one", 4)
+    gm.parts.book.projections.use_model("one", 4)
     first = gm.remember("Deployments happen on Tuesdays.", vector=[1.0, 0, 0, 0], embedding_model="one").memory
     answer = gm.remember_many(
         [
@@ -413,12 +413,12 @@ def test_vectors_of_another_model_are_kept_apart(gm):
         embedding_model="other",
     )
     assert [one.outcome for one in answer.results] == ["duplicate", "added"]
-    gm._book.flush()
-    assert gm._book.store.vectors("one").num_rows == 1
-    assert gm._book.store.vectors("other").num_rows == 1
-    assert gm._book.index().vector(first.id) is not None
-    assert gm._book.index().vector(answer.results[1].id) is None
-    assert gm._book.notes == []
+    gm.parts.book.flush()
+    assert gm.parts.book.store.vectors("one").num_rows == 1
+    assert gm.parts.book.store.vectors("other").num_rows == 1
+    assert gm.parts.book.index().vector(first.id) is not None
+    assert gm.parts.book.index().vector(answer.results[1].id) is None
+    assert gm.parts.book.notes == []
 
 
 def test_many_threads_at_once_lose_nothing_and_keep_the_chain(gm):
@@ -430,8 +430,8 @@ def test_many_threads_at_once_lose_nothing_and_keep_the_chain(gm):
     with ThreadPoolExecutor(8) as pool:
         ids = {one for part in pool.map(write, range(8)) for one in part}
     assert len(ids) == 120
-    gm._book.flush()
-    assert {row.id for row in gm._book.store.knowledge().memories} == ids
+    gm.parts.book.flush()
+    assert {row.id for row in gm.parts.book.store.knowledge().memories} == ids
     assert gm.audit(limit=1).sound
     assert gm.rebuild_memories().restored == 0
 

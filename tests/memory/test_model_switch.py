@@ -33,20 +33,20 @@ class Held(HashedEmbedder):
 def filled(opened, repository):
     """Opens an index whose code and memories have all vectors of the old model; another one is configured."""
     gm = opened()
-    gm._vectors._embedder = HashedEmbedder(96)
+    gm.parts.vectors._embedder = HashedEmbedder(96)
     gm.index(repository)
     for note in NOTES:
         gm.remember(note)
     gm.fill_vectors(background=False)
-    gm._book.flush()
-    assert gm._store.vector_models() == {OLD: gm.state().chunks + len(NOTES)}
+    gm.parts.book.flush()
+    assert gm.parts.store.vector_models() == {OLD: gm.state().chunks + len(NOTES)}
     gm.close()
 
     used = []
 
     def open_(embedder):
         gm = opened()
-        gm._vectors._embedder = embedder
+        gm.parts.vectors._embedder = embedder
         used.append(embedder)
         return gm
 
@@ -64,7 +64,7 @@ def ways(gm, query="what is put into the cart"):
 
 
 def rows(gm):
-    return {row.embedding_model for row in gm._book.index().all_rows()}
+    return {row.embedding_model for row in gm.parts.book.index().all_rows()}
 
 
 def test_the_old_vectors_answer_until_the_new_ones_are_complete(filled):
@@ -83,12 +83,12 @@ def test_the_old_vectors_answer_until_the_new_ones_are_complete(filled):
     assert gm.doctor()["embedder"]["switch"] == {"done": len(NOTES), "of": total}
     assert rows(gm) == {OLD}
     new.go.set()
-    gm._vectors._thread.join(60)
+    gm.parts.vectors._thread.join(60)
     assert ways(gm) == [True, True]
-    assert gm._projections.snapshot().vectors.model_id == gm._book.index().model_id == NEW
-    gm._book.flush()
+    assert gm.parts.projections.snapshot().vectors.model_id == gm.parts.book.index().model_id == NEW
+    gm.parts.book.flush()
     assert rows(gm) == {NEW}
-    assert gm._store.vector_models() == {NEW: total}
+    assert gm.parts.store.vector_models() == {NEW: total}
     assert "search uses" not in gm.state().note
     assert "serving" not in gm.doctor()["embedder"]
 
@@ -99,17 +99,17 @@ def test_a_switch_goes_on_where_it_stopped(filled, monkeypatch):
     gm = filled(new)
     gm.fill_vectors()
     assert new.waits.wait(60)
-    gm._vectors._stopping.set()
+    gm.parts.vectors._stopping.set()
     new.go.set()
     gm.close()
     gm = filled(Held())
-    counts = gm._store.vector_models()
+    counts = gm.parts.store.vector_models()
     gm.close()
     assert len(NOTES) < counts[NEW] < counts[OLD]
     gm = filled(HashedEmbedder(64))
     assert ways(gm) == [True, True]
     gm.fill_vectors(background=False)
-    assert gm._store.vector_models() == {NEW: counts[OLD]}
+    assert gm.parts.store.vector_models() == {NEW: counts[OLD]}
     assert ways(gm) == [True, True]
 
 
@@ -119,16 +119,16 @@ def test_what_is_written_during_a_switch_is_found_by_meaning_before_and_after(fi
     gm.fill_vectors()
     assert new.waits.wait(60)
     gm.remember("Refunds take five working days.")
-    gm._book.embed_now()  # by the model that answers
-    assert gm._book.index().covered() == (len(NOTES) + 1, len(NOTES) + 1)
-    assert gm._book.index().model_id == OLD
+    gm.parts.book.embed_now()  # by the model that answers
+    assert gm.parts.book.index().covered() == (len(NOTES) + 1, len(NOTES) + 1)
+    assert gm.parts.book.index().model_id == OLD
     new.go.set()
-    gm._vectors._thread.join(60)
+    gm.parts.vectors._thread.join(60)
     gm.fill_vectors(background=False)
-    assert gm._book.index().covered() == (len(NOTES) + 1, len(NOTES) + 1)
-    assert gm._book.index().model_id == NEW
-    gm._book.flush()
-    assert gm._store.vector_models() == {NEW: gm.state().chunks + len(NOTES) + 1}
+    assert gm.parts.book.index().covered() == (len(NOTES) + 1, len(NOTES) + 1)
+    assert gm.parts.book.index().model_id == NEW
+    gm.parts.book.flush()
+    assert gm.parts.store.vector_models() == {NEW: gm.state().chunks + len(NOTES) + 1}
 
 
 def test_a_model_that_cannot_be_loaded_any_more_leaves_words_and_says_so(filled, monkeypatch):
@@ -140,15 +140,15 @@ def test_a_model_that_cannot_be_loaded_any_more_leaves_words_and_says_so(filled,
     new.go.set()
     gm.fill_vectors(background=False)
     assert ways(gm) == [True, True]
-    assert set(gm._store.vector_models()) == {NEW}
+    assert set(gm.parts.store.vector_models()) == {NEW}
 
 
 def test_vectors_that_somebody_handed_in_are_not_deleted(filled):
     gm = filled(HashedEmbedder(96))
     gm.remember("Invoices are numbered by year.", vector=[1.0, 0.0, 0.5], embedding_model="theirs")
-    gm._book.flush()
+    gm.parts.book.flush()
     gm.close()
     gm = filled(HashedEmbedder(64))
     gm.fill_vectors(background=False)
-    assert gm._store.vector_models()["theirs"] == 1
-    assert OLD not in gm._store.vector_models()
+    assert gm.parts.store.vector_models()["theirs"] == 1
+    assert OLD not in gm.parts.store.vector_models()

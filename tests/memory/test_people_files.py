@@ -25,7 +25,7 @@ def project(tmp_path, clock):
     (root / "shop").mkdir(parents=True)
     (root / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
     with GraphMem.open(db=root / ".graphmem", settings=Settings(embedder="none")) as memory:
-        memory._book.clock = clock
+        memory.parts.book.clock = clock
         memory.index(root)
         yield root, memory
 
@@ -256,7 +256,7 @@ def test_export_and_import_lose_nothing(tmp_path_factory, items, data):
     (root / "tree" / "shop").mkdir(parents=True)
     (root / "tree" / "shop" / "cart.py").write_text("def add_item(cart, item):\n    cart.append(item)\n")
     with GraphMem.open(db=root / "one", settings=Settings(embedder="none")) as first:
-        first._book.clock = clock = ManualClock(datetime(2026, 1, 1, 12, tzinfo=UTC))
+        first.parts.book.clock = clock = ManualClock(datetime(2026, 1, 1, 12, tzinfo=UTC))
         first.index(root / "tree")
         ids = []
         for item in items:
@@ -512,7 +512,7 @@ def test_at_the_start_of_a_session_what_a_person_taught_comes_before_fragments_o
     _, memory = project
     taught = memory.remember("Deploys need two approvals.", type="fact", source="user_taught", confidence=0.8).memory
     memory.import_memories("".join(f"- The service number {i} listens on port {8000 + i}\n" for i in range(60)), "facts.md")
-    assert memory._injector._finder.kept().standing[0] == taught.id
+    assert memory.parts.injector._finder.kept().standing[0] == taught.id
 
 
 # ---- rules

@@ -49,7 +49,7 @@ def test_text_without_marks_is_left_alone():
 
 def test_words_that_a_memory_says_are_known_and_names_are_not(gm):
     kept = gm.remember(SAID, "gotcha").memory
-    guard = Guard(gm._book.index(), [kept.short_id])
+    guard = Guard(gm.parts.book.index(), [kept.short_id])
     assert guard.was_shown(kept.id)
     assert guard.echoes(f"Wait, {SAID}") == kept.id
     assert guard.echoes("It looks good. The total of the cart is rounded by the tax table itself.") == kept.id
@@ -82,7 +82,7 @@ def test_a_session_full_of_its_own_injected_text_teaches_nothing(gm):
         assert ended.receipt.learnt == []
     assert gm.memories().total == len(KNOWN)
     assert {one.strength for one in gm.memories().memories} == {1}
-    assert gm._ledger().sizes()["seen"] == 0
+    assert gm.parts.ledger().sizes()["seen"] == 0
 
 
 def test_what_an_agent_does_because_a_memory_said_so_does_not_strengthen_it(gm):

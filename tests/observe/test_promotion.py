@@ -29,7 +29,7 @@ def open_(tmp_path, clock):
 
     def opened(**settings):
         gm = GraphMem.open(tmp_path / "index", settings=Settings(**{"embedder": "none"} | settings))
-        gm._book.clock = clock
+        gm.parts.book.clock = clock
         kept.append(gm)
         return gm
 
@@ -85,22 +85,22 @@ def test_a_correction_becomes_a_candidate_memory_with_its_provenance(gm):
     assert memory.content.startswith("The cart's total is rounded by the tax table")
     assert (memory.type, memory.source, memory.status) == ("gotcha", "observer_inferred", "candidate")
     assert memory.sessions == ["session-1"]
-    [lesson] = gm._book.index().learnt(memory.id)
+    [lesson] = gm.parts.book.index().learnt(memory.id)
     assert (lesson.message_from, lesson.message_to) == (3, 7)
     assert "shop/cart.py" in str(memory)
 
 
 def test_everything_is_one_write_and_the_session_s_node_carries_its_summary(gm):
-    gm._book.flush()
-    before = gm._store.knowledge_generation()
+    gm.parts.book.flush()
+    before = gm.parts.store.knowledge_generation()
     gm.learn_from(record(findings=[correction(), correction("Orders are never paid twice because the gateway refuses the second call")]))
-    gm._book.flush()
-    assert gm._store.knowledge_generation() == before + 1
+    gm.parts.book.flush()
+    assert gm.parts.store.knowledge_generation() == before + 1
     assert [entry.action for entry in gm.audit(limit=3).entries] == ["promote", "promote", "finalize"]
-    node = gm._book.index().session("session-1")
+    node = gm.parts.book.index().session("session-1")
     assert node.agent == "claude"
     assert json.loads(node.details)["files"] == [{"added": 4, "edits": 2, "path": "shop/cart.py", "removed": 0}]
-    [file] = (gm._data_dir / "sessions").glob("*.md")
+    [file] = (gm.parts.data_dir / "sessions").glob("*.md")
     assert "`shop/cart.py` (+4 −0)" in file.read_text(encoding="utf-8")
 
 
@@ -175,13 +175,13 @@ def test_a_fork_counts_with_the_session_it_comes_from(gm):
 
 
 def everything(gm):
-    gm._book.flush()
-    files = {path.name: path.stat().st_size for path in (gm._data_dir / "sessions").iterdir()}
+    gm.parts.book.flush()
+    files = {path.name: path.stat().st_size for path in (gm.parts.data_dir / "sessions").iterdir()}
     return (
         live(gm),
-        len(gm._book.index()),
-        gm._book.journal.head.number,
-        gm._ledger().sizes(),
+        len(gm.parts.book.index()),
+        gm.parts.book.journal.head.number,
+        gm.parts.ledger().sizes(),
         files,
         gm.co_access(["shop/cart.py"]).sessions,
     )
@@ -243,7 +243,7 @@ def test_a_secret_in_a_finding_is_refused_and_the_others_are_kept(gm):
     receipt = gm.learn_from(record(findings=[secret, correction()]))
     assert receipt.counts == {"learnt": 1, "refused": 1}
     assert "github_token" in receipt.verdicts[1].why
-    everything = "".join(path.read_text("utf-8", "replace") for path in gm._data_dir.rglob("*.jsonl"))
+    everything = "".join(path.read_text("utf-8", "replace") for path in gm.parts.data_dir.rglob("*.jsonl"))
     assert "ghp_" not in everything + str(gm.session_receipts("session-1")) + gm.session_summary("session-1").markdown
 
 
@@ -341,7 +341,7 @@ def test_the_preset_says_how_much_has_to_speak_for_a_finding(gm):
 def test_a_run_that_was_cut_off_before_its_receipt_finds_its_own_memories_again(gm):
     one = record(1, [correction()])
     first = gm.learn_from(one)
-    with gm._ledger()._writing() as db:
+    with gm.parts.ledger()._writing() as db:
         db.execute("DELETE FROM receipt")
         db.execute("DELETE FROM learnt")
     again = gm.learn_from(one)
@@ -354,7 +354,7 @@ def test_memories_and_sessions_survive_the_loss_of_the_graph(gm):
     receipt = gm.learn_from(record(1, [correction()]))
     gm.rebuild_memories()
     assert gm.memory(receipt.learnt[0]).content
-    assert gm._book.index().session("session-1").agent == "claude"
+    assert gm.parts.book.index().session("session-1").agent == "claude"
 
 
 def test_what_is_no_record_is_refused(gm):

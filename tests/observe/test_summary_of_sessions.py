@@ -123,7 +123,7 @@ def test_only_the_newest_files_stay(tmp_path):
 @pytest.fixture
 def gm(tmp_path):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
-        opened._book.clock = ManualClock(START)
+        opened.parts.book.clock = ManualClock(START)
         yield opened
 
 

@@ -30,7 +30,7 @@ def clock():
 @pytest.fixture
 def gm(tmp_path, clock):
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as opened:
-        opened._book.clock = clock
+        opened.parts.book.clock = clock
         yield opened
 
 
@@ -62,7 +62,7 @@ def test_nothing_is_said_before_the_fifth_session_and_five_sentences_at_most_the
         "It has been fixed by editing `src/shop/tax.py`.",
     ]
     [calibration] = [one for one in gm.memories().memories if one.type == "task_calibration"]
-    assert json.loads(gm._book.row(calibration.id).details)["ratio"] == 3.0
+    assert json.loads(gm.parts.book.row(calibration.id).details)["ratio"] == 3.0
 
 
 def test_a_later_milestone_updates_what_an_earlier_one_said(gm):
@@ -91,7 +91,7 @@ def test_modules_that_go_together_are_told_once_a_week(gm, clock):
 def test_what_somebody_took_back_is_not_synthesised_again(gm):
     for number in range(5):
         gm.learn_from(record(number))
-    ledger = gm._ledger()
+    ledger = gm.parts.ledger()
     ids = [one.id for one in gm.memories().memories if "synthesised" in one.tags]
     for one in ids:
         gm.forget(one)

@@ -54,7 +54,7 @@ def test_dependents_and_dependencies_are_each_others_mirror(memory):
 def test_impact_by_the_projection_is_the_engines_own_answer(memory):
     ids = sorted(row["id"] for row in memory.export() if row["kind"] == "Symbol" and row["symbol_kind"] in ("function", "method"))
     for one in random.Random(3).sample(ids, 30):
-        rows = memory._store.read("impact_reference", symbol_id=one, min_confidence=0.0, depth=3)
+        rows = memory.parts.store.read("impact_reference", symbol_id=one, min_confidence=0.0, depth=3)
         engine = {row["id"]: row["depth"] for row in rows}
         report = memory.impact(one, max_depth=3, min_confidence=1e-6, limit=100_000)
         ours = {hit.symbol.id: hit.depth for hit in report.hits + report.tests if hit.symbol.kind != "file"}
@@ -109,7 +109,7 @@ def test_a_name_that_is_there_often_answers_with_candidates(memory):
 def test_a_diff_of_a_body_reaches_callers_and_one_of_a_signature_more(memory):
     path = "algorithms/shortest_paths/weighted.py"
     root = memory.project().root
-    lines = (memory._root() / path).read_text(encoding="utf-8").splitlines()
+    lines = (memory.parts.graph.root() / path).read_text(encoding="utf-8").splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("def dijkstra_path("))
     body = next(i for i in range(at, len(lines)) if lines[i].strip().startswith("(length, path)"))
     diff = f"--- a/{path}\n+++ b/{path}\n@@ -{body + 1} +{body + 1} @@\n-{lines[body]}\n+{lines[body]} or None\n"

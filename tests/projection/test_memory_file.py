@@ -61,7 +61,7 @@ def test_what_is_read_back_answers_like_what_was_saved_and_follows_writes_like_i
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)
-        index = memory._projections.memories()
+        index = memory.parts.projections.memories()
         save_memories(index, tmp_path / "saved", "a key")
         again = load_memories(tmp_path / "saved", index.generation, "a key")
         assert again is not None
@@ -79,7 +79,7 @@ def test_a_file_of_another_state_or_a_damaged_one_is_not_taken(root, tmp_path):
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)
-        index = memory._projections.memories()
+        index = memory.parts.projections.memories()
         path = tmp_path / "saved"
         assert load_memories(path, index.generation, "a key") is None
         save_memories(index, path, "a key")
@@ -100,11 +100,11 @@ def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path,
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)
-        before = told(memory._projections.memories())
+        before = told(memory.parts.projections.memories())
         assert memory.cool()
         assert (tmp_path / "index" / FILE).exists()
-        monkeypatch.setattr(memory._store, "knowledge", lambda *_: pytest.fail("they are read from the file"))
-        assert told(memory._projections.memories()) == before
+        monkeypatch.setattr(memory.parts.store, "knowledge", lambda *_: pytest.fail("they are read from the file"))
+        assert told(memory.parts.projections.memories()) == before
         memory.cool()
         assert memory.search("router session cache", limit=3).hits
         memory.cool()
@@ -113,18 +113,18 @@ def test_memories_that_were_put_away_come_back_with_whoever_asks(root, tmp_path,
         assert memory.search("lock of the worker before the queue", limit=1).hits[0].id
         memory.cool()
         memory.forget("m8")
-        assert "m8" not in memory._projections.memories().ids()
+        assert "m8" not in memory.parts.projections.memories().ids()
 
 
 def test_an_index_that_is_opened_again_reads_them_from_the_file_and_a_write_makes_the_file_old(root, tmp_path, monkeypatch):
     with opened(tmp_path) as memory:
         memory.index(root)
         fill(memory)
-        before = told(memory._projections.memories())
+        before = told(memory.parts.projections.memories())
     with opened(tmp_path) as memory:
-        assert memory._projections._memories_saved == "" or memory._projections.wait()
-        assert told(memory._projections.memories()) == before
-        assert memory._projections._memories_saved
+        assert memory.parts.projections._memories_saved == "" or memory.parts.projections.wait()
+        assert told(memory.parts.projections.memories()) == before
+        assert memory.parts.projections._memories_saved
         first = (tmp_path / "index" / FILE).read_bytes()
         memory.remember("one more about the cookie of the header", id="more")
     assert (tmp_path / "index" / FILE).read_bytes() != first

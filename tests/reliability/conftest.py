@@ -59,7 +59,7 @@ def index(open_index: Callable[..., GraphMem], repo: Path) -> GraphMem:
     memory.index(repo)
     for number in range(3):
         memory.remember(f"the ring begins at number {number}", id=f"memory-{number}", files=[f"m{number}.py"])
-    memory._book.flush()
+    memory.parts.book.flush()
     return memory
 
 

@@ -54,7 +54,7 @@ def test_a_text_that_does_not_inflate_is_built_again_while_it_is_asked_for(index
 
     index.wait_until_ready()
     before = [hit.id for hit in index.search("f3 value", kinds=["code"]).hits]
-    damaged = index._projections.snapshot().words
+    damaged = index.parts.projections.snapshot().words
     intact = words.WordIndex.entries
 
     def entries(self, ids, *, texts=True):
@@ -65,7 +65,7 @@ def test_a_text_that_does_not_inflate_is_built_again_while_it_is_asked_for(index
     answer = index.search("f3 value", kinds=["code"])
     assert [hit.id for hit in answer.hits] == before
     assert "words" not in answer.missing
-    assert index._projections.snapshot().words is not damaged
+    assert index.parts.projections.snapshot().words is not damaged
 
 
 @pytest.mark.parametrize(

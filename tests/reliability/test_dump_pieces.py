@@ -45,12 +45,12 @@ def much(open_index, repo):
     memory.index(repo)
     for number in range(0, 300, 7):
         memory.forget(f"m{number}", hard=True)
-    memory._book.flush()
+    memory.parts.book.flush()
     return memory
 
 
 def test_pieces_are_small_and_together_they_are_everything(much, tmp_path, monkeypatch):
-    store, catalog = much._store, load_catalog()
+    store, catalog = much.parts.store, load_catalog()
     sizes: list[tuple[int, int]] = []
     arrow = Connection.arrow
 
@@ -83,10 +83,10 @@ def test_vectors_are_dumped_in_pieces_too(open_index, repo, tmp_path, monkeypatc
     memory = open_index(embedder="hashed")
     memory.index(repo)
     memory.remember_many({"id": f"m{n}", "content": f"number {n} of many"} for n in range(50))
-    memory._book.flush()
+    memory.parts.book.flush()
     monkeypatch.setattr(pieces, "FIRST_PIECE", 3)
     monkeypatch.setattr(pieces, "PIECE_BYTES", 10_000)
-    memory._store.dump(tmp_path)
+    memory.parts.store.dump(tmp_path)
     vectors = [table for name, table in written(tmp_path).items() if name.startswith("Embedding")]
     assert sum(map(len, vectors)) >= 50
     assert max(chunk.nbytes for table in vectors for chunk in table.to_batches()) < 20_000
@@ -100,13 +100,13 @@ def test_a_backup_is_read_back_elsewhere_and_restored(index, open_index, monkeyp
     made = index.backup(portable=True)
     other = open_index("other")
     assert other.restore(made.path).memories == 3
-    assert other._store.read("file_hashes") == index._store.read("file_hashes")
+    assert other.parts.store.read("file_hashes") == index.parts.store.read("file_hashes")
 
 
 def test_what_is_wrong_with_a_dump_is_said_as_if_it_was_read_here(index, tmp_path):
     folder = tmp_path / "dumped"
     folder.mkdir()
-    index._store.dump(folder)
+    index.parts.store.dump(folder)
     with pytest.raises(SettingsError):
         read_dump_in_process(folder, tmp_path / "new.db", "nonsense", *SIZES)
     text = (folder / dump.META_FILE).read_text()
@@ -124,7 +124,7 @@ def test_what_is_wrong_with_a_dump_is_said_as_if_it_was_read_here(index, tmp_pat
 def test_an_engine_that_dies_on_a_dump_costs_the_dump_only(index, tmp_path, monkeypatch):
     folder = tmp_path / "dumped"
     folder.mkdir()
-    index._store.dump(folder)
+    index.parts.store.dump(folder)
     dies = tmp_path / "dies"
     dies.write_text("#!/bin/sh\nkill -9 $$\n")
     dies.chmod(0o700)

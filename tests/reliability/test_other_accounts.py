@@ -134,7 +134,7 @@ def test_a_database_in_an_older_storage_format_is_kept_and_made_again(index, ope
     file.write_bytes(data)
     again = open_index()
     assert {one.id for one in again.memories().memories} == {"memory-0", "memory-1", "memory-2"}
-    assert any(f"storage format {form - 1}" in note for note in again._store.notes)
+    assert any(f"storage format {form - 1}" in note for note in again.parts.store.notes)
     kept = list((tmp_path / "index").glob("graph.db.*.quarantine"))
     assert [one.read_bytes() == data for one in kept] == [True]
     again.index(repo)
@@ -166,8 +166,8 @@ def test_after_a_change_of_the_storage_format_the_newest_dump_and_the_journal_br
     assert again.state().generation == generation, "the code is there before the next index run"
     assert list(again.export()) == known
     assert again.impact("f1").hits
-    assert any(f"storage format {form}" in note for note in again._store.notes)
-    assert any("made again from" in note for note in again._store.notes)
+    assert any(f"storage format {form}" in note for note in again.parts.store.notes)
+    assert any("made again from" in note for note in again.parts.store.notes)
     assert len(list((tmp_path / "index").glob("graph.db.*.quarantine"))) == 1
     assert again.index(repo).mode in ("unchanged", "incremental")
     again.remember("and on it goes", id="new")

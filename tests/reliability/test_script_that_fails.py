@@ -32,4 +32,4 @@ def test_an_ending_outside_of_with_is_the_scripts_own_and_keeps_everything(tmp_p
     assert (done.returncode, done.stderr.strip().splitlines()[-1:]) == (code, [last] if last else []), done.stderr
     with open_index() as memory:
         assert len(memory.memories(limit=500).memories) == 300
-        assert memory._store.notes == []
+        assert memory.parts.store.notes == []

@@ -59,7 +59,7 @@ def refused(open_index, repo):
     def make(error):
         memory = open_index("refused", embedder="none")
         memory.index(repo)
-        memory._vectors._embedder = model = Refused(error)
+        memory.parts.vectors._embedder = model = Refused(error)
         return memory, model
 
     return make
@@ -70,7 +70,7 @@ def test_vectors_that_stop_say_why(refused, error, said):
     memory, _ = refused(error)
     memory.fill_vectors()
     until(lambda: said in memory.state().note, "nobody heard that vectors stopped")
-    assert memory._hub.latest.stage == "failed"
+    assert memory.parts.progress.latest.stage == "failed"
 
 
 @of_the_system
@@ -80,8 +80,8 @@ def test_vectors_that_stopped_for_want_of_something_are_taken_up_again(refused, 
     until(lambda: said in memory.state().note, "nobody heard that vectors stopped")
     model.error = None
     assert memory.resume_vectors()
-    until(lambda: memory._vectors.filled() == memory._vectors.chunks() > 0, "vectors were not taken up again")
-    until(lambda: not memory._vectors.note(), "the note stays though all is well")
+    until(lambda: memory.parts.vectors.filled() == memory.parts.vectors.chunks() > 0, "vectors were not taken up again")
+    until(lambda: not memory.parts.vectors.note(), "the note stays though all is well")
     assert not memory.resume_vectors()
 
 
@@ -90,11 +90,11 @@ def test_vectors_of_memories_that_stopped_come_with_the_next_memory(refused, err
     memory, model = refused(error)
     memory.fill_vectors(background=True)
     memory.remember("deployments happen on Tuesday mornings")
-    until(lambda: any(said in note for note in memory._book.status()["notes"]), "nobody heard that vectors stopped")
+    until(lambda: any(said in note for note in memory.parts.book.status()["notes"]), "nobody heard that vectors stopped")
     model.error = None
     memory.remember("prices are in cents everywhere")
-    until(lambda: memory._book.index().covered() == (2, 2), "memories got no vectors any more")
-    until(lambda: not memory._book.status()["notes"], "the note stays though all is well")
+    until(lambda: memory.parts.book.index().covered() == (2, 2), "memories got no vectors any more")
+    until(lambda: not memory.parts.book.status()["notes"], "the note stays though all is well")
 
 
 @by_name
@@ -102,12 +102,12 @@ def test_a_run_in_the_background_that_fails_after_the_commit_says_so(index, repo
     def refuse(*_):
         raise error
 
-    monkeypatch.setattr(index, "_learn_from_commits", refuse)
+    monkeypatch.setattr(index.parts.history, "learn_from_commits", refuse)
     (repo / "m0.py").write_text("def f0(value):\n    return 2\n")
     index.start_index()
-    index._run.join(60)
-    assert index._hub.latest.stage == "failed"
-    assert said in index._hub.latest.message
+    index.parts.runs.close()
+    assert index.parts.progress.latest.stage == "failed"
+    assert said in index.parts.progress.latest.message
 
 
 @by_name
@@ -130,7 +130,7 @@ def test_a_task_that_fails_costs_the_owner_no_other(index, error, said, caplog):
 @by_name
 def test_watching_outlives_a_run_and_a_look_at_the_folders_that_fail(index, repo, monkeypatch, error, said):
     monkeypatch.setattr(watching, "RETRY_S", 0.05)
-    follow, folders, left = index.follow, index.indexed_folders, {"run": 1, "look": 1}
+    runs, left = index.parts.runs, {"run": 1, "look": 1}
 
     def once(name, call):
         def refusing(*arguments):
@@ -141,13 +141,13 @@ def test_watching_outlives_a_run_and_a_look_at_the_folders_that_fail(index, repo
 
         return refusing
 
-    monkeypatch.setattr(index, "follow", once("run", follow))
-    monkeypatch.setattr(index, "indexed_folders", once("look", folders))
+    monkeypatch.setattr(runs, "follow", once("run", runs.follow))
+    monkeypatch.setattr(runs, "indexed_folders", once("look", runs.indexed_folders))
     index.watch()
     (repo / "m6.py").write_text("def fresh():\n    return 1\n")
     until(lambda: not any(left.values()) and index.symbols("fresh")[0], "changes are not followed any more")
-    assert all(thread.is_alive() for thread in index._watcher._threads)
-    until(lambda: not index._watcher.note, "the note stays though all is well")
+    assert all(thread.is_alive() for thread in index.parts.following.watcher._threads)
+    until(lambda: not index.parts.following.watcher.note, "the note stays though all is well")
 
 
 @of_the_system
@@ -162,7 +162,7 @@ def test_a_graph_that_could_not_be_read_is_read_at_the_next_question(index, open
 
     monkeypatch.setattr(GraphView, "load", refusing)
     again = open_index()
-    again._projections.wait()
+    again.parts.projections.wait()
     with pytest.raises(ResourceError, match=said):
         again.impact("f1")
     until(lambda: _answers(again), "the failure is kept for good")

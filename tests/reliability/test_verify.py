@@ -26,7 +26,7 @@ def test_a_sound_index_is_said_to_be_sound(index):
 
 
 def test_a_memory_that_the_graph_lost_is_found_and_made_again(index):
-    index._store.apply_knowledge(KnowledgeDelta(removed_memories=["memory-1"]))
+    index.parts.store.apply_knowledge(KnowledgeDelta(removed_memories=["memory-1"]))
     answer = index.verify_index()
     assert not answer.sound
     assert levels(answer)["memories"] == "bad"
@@ -37,7 +37,7 @@ def test_a_memory_that_the_graph_lost_is_found_and_made_again(index):
 
 
 def test_a_memory_the_journal_does_not_know_is_found(index, memory):
-    index._store.apply_knowledge(KnowledgeDelta(memories=[memory("stranger", "nobody wrote this")]))
+    index.parts.store.apply_knowledge(KnowledgeDelta(memories=[memory("stranger", "nobody wrote this")]))
     assert levels(index.verify_index())["memories"] == "bad"
     assert index.rebuild().removed == 1
 
@@ -59,11 +59,11 @@ def test_files_that_changed_are_no_damage(index, repo):
 
 
 def test_a_graph_that_is_not_the_trees_is_found_by_a_deep_look(index):
-    index._store.set_meta({"made_by": index._store.meta()["made_by"]})
-    row = index._store.rows_of(["m0.py"], []).symbols[0]
+    index.parts.store.set_meta({"made_by": index.parts.store.meta()["made_by"]})
+    row = index.parts.store.rows_of(["m0.py"], []).symbols[0]
     from graphmem.model import GraphDelta
 
-    index._projections.refresh(index._store.apply(GraphDelta.empty()._replace(symbols=[row._replace(complexity=99)])), None)
+    index.parts.projections.refresh(index.parts.store.apply(GraphDelta.empty()._replace(symbols=[row._replace(complexity=99)])), None)
     assert index.verify_index().sound
     assert levels(index.verify_index(deep=True))["fresh index"] == "bad"
 
@@ -72,9 +72,9 @@ def test_a_compaction_gives_room_back_and_changes_nothing(index, repo):
     graph, memories = list(index.export()), index.memories().total
     for round_ in range(12):
         index.remember(f"one more thing, number {round_}")
-        index._book.flush()
-        index._store.checkpoint()
-    grown = index._store.waste()
+        index.parts.book.flush()
+        index.parts.store.checkpoint()
+    grown = index.parts.store.waste()
     answer = index.compact()
     assert grown > 0
     assert answer.after < answer.before
@@ -99,7 +99,7 @@ def test_a_flipped_byte_in_any_file_is_mended_at_the_next_open(index, open_index
     again = open_index()
     again.wait_until_ready()
     if what == "graph.db":
-        assert any("put aside" in note for note in again._store.notes)
+        assert any("put aside" in note for note in again.parts.store.notes)
         assert list((tmp_path / "index").glob("graph.db.*.quarantine"))
     again.search("ring begins", kinds=["memory"])
     again.index(repo)
@@ -145,7 +145,7 @@ os.kill(os.getpid(), {int(signal.SIGKILL)})
         again = open_index()
         assert again.memories().total == 4
         assert not list(path.parent.glob("graph.db.*.quarantine"))
-        assert again._store.generation()
+        assert again.parts.store.generation()
     finally:
         holder.communicate(b"")
 
@@ -188,14 +188,14 @@ def test_the_file_is_kept_before_the_schema_changes(index, open_index, tmp_path,
 
 def test_deleting_everything_takes_the_sessions_along(index, open_index):
     index.remember("learnt in a session", session="a session of an agent")
-    index._book.flush()
-    assert index._store.knowledge().sessions
+    index.parts.book.flush()
+    assert index.parts.store.knowledge().sessions
     index.delete_all(index.project().name)
-    assert not index._store.knowledge().sessions
-    assert not index._store.knowledge().memories
+    assert not index.parts.store.knowledge().sessions
+    assert not index.parts.store.knowledge().memories
     index.close()
     again = open_index()
-    assert not again._store.knowledge().sessions
+    assert not again.parts.store.knowledge().sessions
     assert again.verify_index().sound
 
 

@@ -38,8 +38,8 @@ def older(index: GraphMem, open_index, tmp_path: Path, monkeypatch: pytest.Monke
     folder, place = tmp_path / "dumped", tmp_path / "older"
     folder.mkdir()
     place.mkdir()
-    index._book.flush()
-    rows = index._store.dump(folder)
+    index.parts.book.flush()
+    rows = index.parts.store.dump(folder)
     everything = json.loads((folder / META_FILE).read_text())["meta"]
     meta = {name: value for name, value in everything.items() if not name.startswith(("memory", "store.knowledge"))}
     index.close()
@@ -116,8 +116,8 @@ def test_without_room_for_the_dump_nothing_is_changed(older, open_index, monkeyp
     assert not list(older.glob("graph.db.before-*"))
     again = open_index("older")
     assert again.memories().total == 3
-    assert len(again._store.read("file_hashes")) == 6
-    assert not again._store.notes
+    assert len(again.parts.store.read("file_hashes")) == 6
+    assert not again.parts.store.notes
 
 
 def test_an_opening_that_was_ended_on_the_way_makes_no_second_dump(older, open_index, monkeypatch):
@@ -180,7 +180,7 @@ def with_meta(**changes: object) -> Callable[[Path], None]:
 def test_a_dump_that_is_not_what_it_says_is_refused_and_leaves_nothing(index, tmp_path, change):
     folder = tmp_path / "dumped"
     folder.mkdir()
-    index._store.dump(folder)
+    index.parts.store.dump(folder)
     change(folder)
     with pytest.raises(DatabaseDamagedError, match="not whole"):
         read_dump(folder, tmp_path / "new.db", "kuzu", *SIZES)

@@ -118,16 +118,16 @@ def embedder():
 def bare(indexed):
     """Snapshot without vectors."""
     indexed.wait_until_ready()
-    return indexed._projections.snapshot()
+    return indexed.parts.projections.snapshot()
 
 
 @pytest.fixture(scope="session")
 def filled(indexed, bare, embedder):
     """Snapshot in which every chunk has a vector."""
-    projections = indexed._projections
+    projections = indexed.parts.projections
     projections.use_model(embedder.model_id, embedder.dim)
     fill(
-        indexed._store,
+        indexed.parts.store,
         embedder,
         projections.fill_order(),
         projections.vector_hashes(),

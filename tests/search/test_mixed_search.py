@@ -55,7 +55,7 @@ def served(tmp_path_factory):
     with GraphMem.open(tmp_path_factory.mktemp("index"), settings=Settings(embedder="none")) as indexed:
         indexed.index(Path(starlette.__file__).parent)
         indexed.wait_until_ready()
-        yield indexed._projections.snapshot(), indexed.state()
+        yield indexed.parts.projections.snapshot(), indexed.state()
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,8 @@ def searched(tmp_path_factory):
     (folder / "reports.py").write_text(SOURCE.format(lines=LINES), encoding="utf-8")
     with GraphMem.open(folder / "index", settings=Settings(embedder="none")) as memory:
         memory.index(folder)
-        memory._projections.wait()
-        yield memory._projections.snapshot(), memory.state()
+        memory.parts.projections.wait()
+        yield memory.parts.projections.snapshot(), memory.state()
 
 
 LINES = "\n".join(f"        total += parcel.side_{number} * parcel.height_{number}" for number in range(120))

@@ -56,8 +56,8 @@ def searched(tmp_path_factory):
         (root / path).write_text(text, encoding="utf-8")
     with GraphMem.open(tmp_path_factory.mktemp("index"), settings=Settings(embedder="none")) as memory:
         memory.index(root)
-        memory._projections.wait()
-        yield memory._projections.snapshot(), memory.state()
+        memory.parts.projections.wait()
+        yield memory.parts.projections.snapshot(), memory.state()
 
 
 @pytest.fixture

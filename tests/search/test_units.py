@@ -68,7 +68,7 @@ def memory(tmp_path_factory):
 @pytest.fixture
 def found(memory, state):
     def ask(query, **options):
-        return search(memory._projections.snapshot(), None, Request(query, kinds=frozenset({"code"}), **options), state).hits
+        return search(memory.parts.projections.snapshot(), None, Request(query, kinds=frozenset({"code"}), **options), state).hits
 
     return ask
 

@@ -128,7 +128,7 @@ def refusal_of(work: Callable[[], object], *kinds: type[GraphMemError]) -> Graph
 def whole(memory: GraphMem) -> set[str]:
     """That it answers, and what there is, retired or not."""
     assert memory.memories(limit=1_000).total
-    return {one.id for one in memory._book.index().all_rows()}
+    return {one.id for one in memory.parts.book.index().all_rows()}
 
 
 # ---- importers
@@ -205,7 +205,7 @@ def test_a_memory_file_with_anything_in_it_is_carried_over_or_refused_whole(own:
     own.sync_file(dry_run=True)
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     before = whole(own)
-    refused = refusal_of(lambda: sync.sync(own._book, file, file.parent, "fuzz", False), BadInputError)
+    refused = refusal_of(lambda: sync.sync(own.parts.book, file, file.parent, "fuzz", False), BadInputError)
     assert refused is None or whole(own) == before
     assert whole(own) >= before
 
@@ -380,7 +380,7 @@ def test_an_archive_that_was_cut_or_changed_is_refused_and_nothing_is_changed(
     before = whole(own)
     refusal_of(lambda: own.restore(str(broken)))  # or it is done: a flip may hit a byte that means nothing, such as a time
     assert whole(own) == before
-    assert not list(own._data_dir.glob(".restore-*"))
+    assert not list(own.parts.data_dir.glob(".restore-*"))
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_an_archive_brings_no_tokens_and_no_owner(own: GraphMem, archive: Path, 
             out.writestr(name, body)
     with pytest.raises((BadInputError, DatabaseDamagedError)):
         own.restore(str(evil))
-    assert not (own._data_dir / "tokens.json").exists()
+    assert not (own.parts.data_dir / "tokens.json").exists()
 
 
 @pytest.mark.parametrize("kind", ["bomb", "many", "deep", "manifest"])
@@ -420,8 +420,8 @@ def test_archives_made_to_burst_are_refused_small(own: GraphMem, archive: Path, 
         if kind in ("bomb", "many"):
             out.writestr(backups.MANIFEST, json.dumps(manifest))
     begun = time.process_time()
-    before = sum(one.stat().st_size for one in own._data_dir.rglob("*") if one.is_file())
+    before = sum(one.stat().st_size for one in own.parts.data_dir.rglob("*") if one.is_file())
     with pytest.raises((BadInputError, DatabaseDamagedError)):
         own.restore(str(bomb))
     assert time.process_time() - begun < 10
-    assert sum(one.stat().st_size for one in own._data_dir.rglob("*") if one.is_file()) < before + (1 << 20)
+    assert sum(one.stat().st_size for one in own.parts.data_dir.rglob("*") if one.is_file()) < before + (1 << 20)

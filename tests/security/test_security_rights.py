@@ -42,7 +42,7 @@ def used(memory: GraphMem, repo: Path) -> None:
     memory.compact()
     memory.end_session("one")
     memory.remember("and the cellar is behind the house")
-    memory._book.flush()
+    memory.parts.book.flush()
 
 
 def open_to_others(folder: Path) -> list[str]:

@@ -114,7 +114,7 @@ def test_names_and_ids_outlive_a_restart_and_a_change(small_tree, tmp_path):
         service.index(tree)
         after = {module.name: module.id for module in service.modules().modules}
         assert after == before
-        moved = [path for path, name in of_file.items() if service._semantics().modules.name_of(path) not in (name, "")]
+        moved = [path for path, name in of_file.items() if service.parts.semantics.newest().modules.name_of(path) not in (name, "")]
         assert len(moved) <= 1
         assert service.module("networkx/drawing/places.py").module.id == service.module("networkx/drawing/nx_pylab.py").module.id
         service.index(tree, full=True)
@@ -124,7 +124,7 @@ def test_names_and_ids_outlive_a_restart_and_a_change(small_tree, tmp_path):
 def test_modules_and_flows_are_in_the_graph_database(indexed):
     found = indexed.modules()
     indexed.flows()
-    generation, stored = indexed._store.modules()
+    generation, stored = indexed.parts.store.modules()
     assert generation == indexed.state().generation
     assert {(one.id, one.name, len(one.paths)) for one in stored} == {(one.id, one.name, one.files) for one in found.modules}
 

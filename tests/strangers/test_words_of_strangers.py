@@ -400,7 +400,7 @@ LOCAL_COMMANDS = [
 def brought(gm, events):
     started(gm)
     gm.observe(events)
-    return gm._observer().strangers("s")
+    return gm.parts.observer().strangers("s")
 
 
 @pytest.mark.parametrize(("name", "args"), STRANGERS)

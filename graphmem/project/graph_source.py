@@ -1,0 +1,166 @@
+"""The graph that questions are asked of, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import graphmem
+from graphmem.answers import IndexState, Project
+from graphmem.errors import NotIndexedError
+from graphmem.runtime.naming import in_project
+
+if TYPE_CHECKING:
+    from graphmem.model import IndexProgress
+    from graphmem.project.progress import Hub
+    from graphmem.project.stale import StaleFiles
+    from graphmem.project.watching import Following
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import GraphStore
+    from graphmem.vectors.filler import VectorFiller
+
+MAX_STALE: Final = 20  # changed files an answer names; it counts them all
+
+
+class IndexStatus:
+    """Which project an index is of, and how far its answers equal the files.
+
+    Args:
+        store: of the index.
+        projections: of its graph.
+        vectors: counts the chunks that have one.
+        data_dir: of the index.
+        progress: of index runs.
+        stale: files that have changed since they were indexed.
+        following: says what keeps changes from being noticed.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        projections: Projections,
+        vectors: VectorFiller,
+        data_dir: Path,
+        progress: Hub[IndexProgress],
+        stale: StaleFiles,
+        following: Following,
+    ) -> None:
+        self._store = store
+        self._projections = projections
+        self._vectors = vectors
+        self._data_dir = data_dir
+        self._progress = progress
+        self._stale = stale
+        self._following = following
+
+    def project(self) -> Project:
+        meta = self._store.meta()
+        engine = self._store.engine
+        return Project(
+            name=meta.get("project", ""),
+            root=meta.get("root", ""),
+            data_dir=str(self._data_dir),
+            version=graphmem.__version__,
+            engine=f"{engine.name} {engine.version}",
+            state=self.state(),
+        )
+
+    def state(self) -> IndexState:
+        """How far the answers equal the files as they are now. Cheap: no file is looked at."""
+        meta = self._store.meta()
+        generation = self._store.generation()
+        latest = self._progress.latest
+        running = latest is not None and latest.stage not in ("done", "failed", "embed")
+        view = self._projections.graph() if generation and not running else self._projections.graph_if_ready()
+        counts = view.counts if view is not None else {}
+        stage = latest if latest is not None and (running or latest.stage == "embed") else None
+        stale = self._stale.paths() if generation else []
+        notes = (self._projections.note(), self._following.note, self._vectors.note(), self._vectors.switching())
+        return IndexState(
+            state="indexing" if running else "empty" if not generation else "stale" if stale else "fresh",
+            generation=generation,
+            indexed_at=meta.get("indexed_at", ""),
+            files=counts.get("files", 0),
+            symbols=counts.get("symbols", 0),
+            edges=counts.get("edges", 0),
+            chunks=self._vectors.chunks(),
+            vectors=self._vectors.filled(),
+            stage=stage.stage if stage else "",
+            done=stage.done if stage else 0,
+            total=stage.total if stage else 0,
+            stale_files=len(stale),
+            note="; ".join(filter(None, notes)),
+            stale=stale[:MAX_STALE],
+        )
+
+
+class GraphSource:
+    """The graph of the newest finished run, and the project it was read from.
+
+    Args:
+        store: of the index.
+        projections: of its graph.
+        data_dir: of the index.
+        status: of the index.
+    """
+
+    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, status: IndexStatus) -> None:
+        self._store = store
+        self._projections = projections
+        self._data_dir = data_dir
+        self.state = status.state
+
+    def view(self) -> GraphView:
+        """The graph of the newest finished run.
+
+        Raises:
+            NotIndexedError: there has been none.
+        """
+        view = self._projections.graph() if self._store.generation() else None
+        if view is None or not view.generation:  # between the first commit and its projection there is nothing to answer from
+            state = self.state()
+            if state.state == "indexing":
+                raise NotIndexedError(
+                    f"the first index is being made ({state.stage} {state.done:,} of {state.total:,}); ask again in a moment",
+                    path=str(self._data_dir),
+                )
+            raise self._empty()
+        return view
+
+    @property
+    def project(self) -> str:
+        """The project's name; "" before the first run."""
+        return self._store.meta().get("project", "")
+
+    @property
+    def root_path(self) -> str:
+        """The project's root; "" before the first run."""
+        return self._store.meta().get("root", "")
+
+    def root(self) -> Path:
+        """The project's root.
+
+        Raises:
+            NotIndexedError: nothing was indexed yet.
+        """
+        root = self.root_path
+        if not root:
+            raise self._empty()
+        return Path(root)
+
+    def root_or_none(self) -> Path | None:
+        """The project's root; None before the first run."""
+        root = self.root_path
+        return Path(root) if root else None
+
+    def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
+        """Paths from the root for file URIs and absolute paths; a value that is not a text is refused later."""
+        root = self.root_path
+        return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
+
+    def _empty(self) -> NotIndexedError:
+        """Nothing was indexed, or what was had to be put aside: then it says why."""
+        why = f" ({'; '.join(self._store.notes)})" if self._store.notes else ""
+        return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self._data_dir))

@@ -1,0 +1,165 @@
+"""The history an index keeps: reading commits into its log, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import GitError, HistoryError
+from graphmem.history import coaccess, git_history, git_lessons, git_log, git_mark
+from graphmem.history.change_log import AGENT, HistoryLog
+from graphmem.history.co_edits import History
+from graphmem.history.coaccess_pairs import pairs
+from graphmem.project.lazy import Lazy
+from graphmem.runtime.limits import kept_if_possible
+from graphmem.store.base import CoAccessRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.model import IndexProgress
+    from graphmem.projection.projections import Projections
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore
+
+LOG: Final = "history.sqlite"
+OFF: Final = "the setting git_history is off: there is no history but that of sessions"
+EDGES_EVERY: Final = 200  # changes, after which the edges of the graph are made again: they are for queries, answers come from the log
+CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
+
+
+class HistorySource:
+    """The log of changes of one index, and the history made of it. Thread-safe.
+
+    Args:
+        store: takes the edges between files that change together.
+        projections: say which files there are.
+        data_dir: holds the log.
+        settings: say whether commits are read.
+        book: takes what commits teach.
+    """
+
+    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, settings: Settings, book: MemoryRepository) -> None:
+        self._store = store
+        self._projections = projections
+        self._settings = settings
+        self._book = book
+        self.log = Lazy(lambda: HistoryLog(data_dir / LOG))
+        self._known = Lazy(History)
+        self._notes: Sequence[str] | None = None  # of this process's own reading; None: it has not read
+        self._mark: tuple[git_mark.Mark, Path, str] | None = None  # where git and the log stood when commits were last read
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the history is in memory."""
+        return self._known.is_made
+
+    def known(self) -> History:
+        """The history, up to date with the log.
+
+        Raises:
+            HistoryError: the log is damaged.
+        """
+        log = self.log()
+        return self._known().follow(log)
+
+    def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
+        """Take in the commits that are new; None when there are none.
+
+        What keeps it from that is a note of the answers, no reason not to index.
+
+        Raises:
+            IndexCancelledError: `cancelled` said yes.
+        """
+        if not self._settings.git_history:
+            self._notes = [OFF]
+            return None
+        most = git_lessons.MOST_ASKED if self._settings.git_lessons else 0
+        mark = git_mark.mark(root)
+        try:
+            if mark is not None and self._mark == (mark, root, self.log().meta().get("git_head", "")):
+                return None
+            reading = git_history.read(
+                root, self.log(), is_lesson=git_lessons.may_teach, most_lessons=most, on_progress=tell, cancelled=cancelled
+            )
+        except (GitError, HistoryError) as error:
+            self._notes = [f"the history was not read: {error.message}"]
+            return None
+        self._notes = reading.notes
+        self._mark = None if mark is None else (mark, root, self.log().meta().get("git_head", ""))
+        return reading
+
+    def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
+        """Keep what new commits teach, as candidates. Comes after the index run, so that the files they name are there to be linked."""
+        if reading is None or not reading.lessons:
+            return
+        history = self.known()
+        try:
+            messages, unread = git_log.bodies(root, [one.sha for one in reading.lessons])
+        except GitError as error:
+            self._notes = [*self.gaps(), f"the messages of commits were not read: {error.message}"]
+            return
+        faults = [f"the message of commit {sha[:12]} was not read: git refuses it; `git fsck` says what is wrong" for sha in unread]
+        with history.lock:
+            living = {path for path, node in history.by_path.items() if history.nodes[node].alive}
+        items = git_lessons.lessons(reading.lessons, messages, living, faults)
+        if faults:
+            self._notes = [*self.gaps(), *faults]
+        if items:
+            self._book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
+
+    def derive_edges(self) -> None:
+        """Bring the CO_ACCESSED edges of the graph up to the history, when it has grown by `EDGES_EVERY` changes or lost some.
+
+        A log that cannot be read is a note and leaves them as they are.
+        """
+        log = self.log()
+        if not log.exists:
+            return
+        try:
+            epoch, seq = log.mark()
+            mark = f"{epoch}:{seq // EDGES_EVERY}"
+            if self._store.meta().get("co_accessed") == mark:
+                return
+            history = self.known()
+        except HistoryError as error:
+            self._notes = [f"the history was not read: {error.message}"]
+            return
+        view = self._projections.graph()
+        ids = {path: view.ids[node] for path in view.paths if (node := view.file_node(path)) is not None}
+        with history.lock:
+            found = pairs(history, ids)
+        rows = [
+            CoAccessRow(ids[one.path], ids[one.other], one.support, one.confidence, datetime.fromtimestamp(one.last_at, UTC))
+            for one in found
+        ]
+        with kept_if_possible("edges between files that change together"):
+            self._store.put_co_accessed(mark, rows)
+
+    def forget_sessions(self) -> None:
+        """Take what agents did out of the history, for good; commits stay."""
+        if self.log().exists:
+            self.log().erase(AGENT)
+
+    def status(self) -> dict[str, Any]:
+        """For `doctor`: what the history is made of."""
+        log = self.log()
+        return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
+
+    def gaps(self) -> list[str]:
+        """What the history lacks, one sentence each."""
+        if self._notes is not None:
+            return list(self._notes)
+        return git_history.notes_of(self.log()) if self._settings.git_history else [OFF]
+
+    def renew(self) -> None:
+        """Close the log, because another file is in its place; the next question opens that one."""
+        self.log.renew(HistoryLog.close)
+        self._known.renew(lambda history: None)
+
+    def close(self) -> None:
+        """Close the log."""
+        self.log.end(HistoryLog.close)

@@ -1,0 +1,92 @@
+"""The indexer of a tree, and what it keeps between two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import BadInputError, NotIndexedError, RepositoryError
+from graphmem.parsing.ignore import DiscoveryOptions
+
+if TYPE_CHECKING:
+    from graphmem.indexing.inputs import Inputs
+    from graphmem.indexing.pipeline import Indexer
+    from graphmem.parsing.facts_cache import FactsCache
+    from graphmem.projection.projections import Projections
+    from graphmem.settings import Settings
+    from graphmem.store.base import GraphStore
+
+FACTS: Final = "facts.sqlite"
+INPUTS: Final = "inputs.sqlite"
+
+
+class IndexerSource:
+    """Makes the indexer of a tree when it is needed. Index runs take turns, so it is used by one thread at a time.
+
+    Args:
+        store: takes the graph.
+        projections: are brought up to date with it.
+        data_dir: of the index.
+        settings: say what is read.
+        keep_warm: whether what a later run needs is kept in memory.
+    """
+
+    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, settings: Settings, keep_warm: bool) -> None:
+        self._store = store
+        self._projections = projections
+        self._data_dir = data_dir
+        self._settings = settings
+        self._keep_warm = keep_warm
+        self._cache: FactsCache | None = None
+        self._inputs: Inputs | None = None
+        self.newest: Indexer | None = None
+        self.options = DiscoveryOptions(
+            max_file_bytes=settings.max_file_kb << 10,
+            include_vendored=settings.include_vendored,
+            include_generated=settings.include_vendored,
+        )
+
+    def of(self, repo: str | Path | None) -> Indexer:
+        """The indexer of a tree.
+
+        Args:
+            repo: the tree; None for the one indexed before.
+
+        Raises:
+            NotIndexedError: none was indexed before.
+            RepositoryError: the tree is not there.
+            BadInputError: this index is of another one.
+        """
+        meta = self._store.meta()
+        root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
+        if root is None:
+            raise NotIndexedError("this index is empty; say which repository to read", path=str(self._data_dir))
+        if not root.is_dir():
+            kind = "is not a directory" if root.exists() else "does not exist"
+            raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
+        before = meta.get("root")
+        if before and Path(before) != root and Path(before).is_dir():
+            raise BadInputError(
+                f"this index is of {before}, not of {root}; choose another directory with --db",
+                argument="repo",
+                root=before,
+                path=str(root),
+            )
+        if self.newest is None or before != str(root):
+            # A process that only asks has no need of what parses and resolves: a tenth of a second.
+            from graphmem.indexing.inputs import Inputs
+            from graphmem.indexing.pipeline import Indexer, IndexOptions
+            from graphmem.parsing.facts_cache import FactsCache
+
+            options = IndexOptions(self.options, workers=self._settings.workers or None, keep_warm=self._keep_warm)
+            project = meta.get("project") or root.name
+            self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
+            self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
+            self.newest = Indexer(self._store, self._projections, self._cache, self._inputs, self._data_dir, root, project, options)
+        return self.newest
+
+    def close(self) -> None:
+        """Close what is kept."""
+        for kept in (self._cache, self._inputs, self.newest):
+            if kept is not None:
+                kept.close()

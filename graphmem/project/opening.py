@@ -1,0 +1,336 @@
+"""Opening a project: the one place that knows every part, makes each with what it needs, and closes them in order."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers import MemoryChange
+from graphmem.errors import BadInputError, GraphMemError
+from graphmem.history import git_mark
+from graphmem.injection.hook_events import Hooks
+from graphmem.injection.injector import Injector
+from graphmem.language_model import configured
+from graphmem.maintenance.place import close_to_others, prepare_data_dir, refuse_a_strangers, root_of_copy
+from graphmem.maintenance.proving import put_aside_damaged
+from graphmem.maintenance.recovery import open_or_mend
+from graphmem.memory.repository import MemoryRepository
+from graphmem.model import IndexProgress
+from graphmem.observe.ledger import LEDGER, Ledger
+from graphmem.observe.observer import Observer
+from graphmem.project.backing_up import Backups
+from graphmem.project.changes import ChangeQuestions
+from graphmem.project.context import AgentContext
+from graphmem.project.cypher import CypherQueries
+from graphmem.project.derived import SemanticSource
+from graphmem.project.documents import Documents
+from graphmem.project.exploring import Pictures
+from graphmem.project.graph_source import GraphSource, IndexStatus
+from graphmem.project.health import Doctor, IndexHealth
+from graphmem.project.history import CoAccess
+from graphmem.project.history_source import HistorySource
+from graphmem.project.indexer_source import IndexerSource
+from graphmem.project.language import Described, LanguageQuestions
+from graphmem.project.lazy import Lazy
+from graphmem.project.learning import SessionLearning
+from graphmem.project.lookups import Lookups
+from graphmem.project.memories import Memories
+from graphmem.project.outside_evidence import OutsideEvidence
+from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
+from graphmem.project.people import PeopleFiles
+from graphmem.project.phases import PhaseWeighing
+from graphmem.project.progress import Hub
+from graphmem.project.questions import ImpactQuestions
+from graphmem.project.runs import IndexRuns
+from graphmem.project.searching import SearchQuestions
+from graphmem.project.semantic import SystemQuestions
+from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, observer_of
+from graphmem.project.session_memories import SessionMemories
+from graphmem.project.sessions import Sessions
+from graphmem.project.stale import StaleFiles
+from graphmem.project.upkeep import Upkeep
+from graphmem.project.watching import Following
+from graphmem.projection.projections import Projections
+from graphmem.search.phases import PhaseBook
+from graphmem.search.searcher import Searcher
+from graphmem.settings import DATABASE, Settings, load_settings, models_dir
+from graphmem.vectors.filler import VectorFiller
+
+if TYPE_CHECKING:
+    from graphmem.answers.injection import ContextReady
+    from graphmem.injection.agent import Check
+    from graphmem.knowledge import KnowledgeDelta
+    from graphmem.language_model import LanguageModel
+    from graphmem.projection.graph import GraphView
+    from graphmem.store.base import GraphStore, GraphTables
+
+PATIENCE_S: Final = 60.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Parts:
+    """The parts of an open project.
+
+    Attributes:
+        operations: those that implement the operations.
+        endings: close the parts, in this order.
+    """
+
+    data_dir: Path
+    store: GraphStore
+    projections: Projections
+    graph: GraphSource
+    book: MemoryRepository
+    vectors: VectorFiller
+    history: HistorySource
+    injector: Injector
+    semantics: SemanticSource
+    observer: Lazy[Observer]
+    ledger: Lazy[Ledger]
+    progress: Hub[IndexProgress]
+    following: Following
+    runs: IndexRuns
+    memories: Memories
+    sessions: Sessions
+    learner: SessionLearner
+    upkeep: Upkeep
+    backups: Backups
+    operations: tuple[object, ...]
+    endings: tuple[Callable[[], object], ...]
+
+    def close(self) -> None:
+        """Close every part. Idempotent."""
+        _open.discard(self)
+        for end in self.endings:
+            end()
+
+
+def open_project(
+    db: str | Path | None = None,
+    repo: str | Path | None = None,
+    settings: Settings | None = None,
+    keep_warm: bool = True,
+    patience_s: float = PATIENCE_S,
+) -> Parts:
+    """Open the index in a directory; see `GraphMem.open`."""
+    if db is None and repo is None:
+        raise BadInputError("say which index to open: a directory for it, or the repository", argument="db")
+    settings = settings or load_settings(Path(repo) if repo is not None else None)
+    data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
+    if data_dir.exists() and not data_dir.is_dir():
+        raise BadInputError(f"{data_dir} is a file; an index is a directory, name another", argument="db", path=str(data_dir))
+    refuse_a_strangers(data_dir)
+    prepare_data_dir(data_dir)
+    store = open_or_mend(data_dir / DATABASE, settings)
+    if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
+        store.set_meta({"root": root})  # or the copy would read, compare and write the files of the original
+    return _wired(store, data_dir, settings, keep_warm, patience_s)
+
+
+def _wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool, patience_s: float) -> Parts:
+    """Every part of a project, each made after those it needs."""
+    put_aside = put_aside_damaged(data_dir)
+    model = configured(settings)
+
+    # What is known, and where it is kept.
+    projections = Projections(store, data_dir)
+    progress: Hub[IndexProgress] = Hub(replay=True)
+    stale, following = StaleFiles(), Following()
+    vectors = VectorFiller(store, projections, settings, progress.publish, models_dir(os.environ))
+    status = IndexStatus(store, projections, vectors, data_dir, progress, stale, following)
+    graph = GraphSource(store, projections, data_dir, status)
+    memory_news: Hub[MemoryChange] = Hub()
+
+    def memories_changed(delta: KnowledgeDelta) -> None:
+        injector.memories_changed(delta)  # made below: it searches the memories
+        changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
+        if changed or delta.removed_memories:
+            memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))
+
+    book = MemoryRepository(
+        store,
+        projections,
+        data_dir,
+        embedder=vectors.query_embedder,
+        on_change=memories_changed,
+        commit_at=partial(_commit_at, data_dir),
+    )
+    vectors.follow(book)
+    history = HistorySource(store, projections, data_dir, settings, book)
+    evidence = OutsideEvidence(data_dir)
+    ledger = Lazy(lambda: Ledger(data_dir / LEDGER))
+    trails = data_dir / TRAILS
+    observer = observer_of(trails, graph, book)
+    phases = PhaseBook(data_dir)
+
+    # The code.
+    indexers = IndexerSource(store, projections, data_dir, settings, keep_warm)
+    runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, stale, following, progress)
+    co_access = CoAccess(graph, projections, history)
+    impact = ImpactQuestions(graph, evidence, co_access)
+    semantics = SemanticSource(graph, store, history.known)
+    paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
+    described = Described(paragraphs, settings.paragraphs)
+    system = SystemQuestions(graph, store, semantics, described)
+    changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
+
+    # Memories, and what is put in front of an agent.
+    people = PeopleFiles(book, graph, data_dir, settings)
+    learning = SessionLearning(book, ledger, data_dir, settings, model, co_access.record_co_access)
+    searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
+    context_news: Hub[ContextReady] = Hub()
+    injector = Injector(
+        book,
+        searcher,
+        projections,
+        vectors,
+        data_dir,
+        state=status.state,
+        rules=people.rules,
+        root=graph.root_or_none,
+        on_ready=context_news.publish,
+        summaries=learning.recent_summaries,
+        moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
+        relevance=_relevance(model, settings, book, projections),
+    )
+    learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
+    sessions = Sessions(book, observer, learner, learning.learn_from)
+    session_memories = SessionMemories(trails, observer, sessions.observe, injector)
+    memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions)
+    hooks = Hooks(injector, sessions.observe, graph.root_or_none)
+    search = SearchQuestions(graph, projections, searcher, injector.packed)
+
+    # The index itself.
+    health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir)
+    upkeep = Upkeep(store, book, projections, vectors, data_dir, settings, runs, put_aside, partial(_tables_of, settings))
+    backups = Backups(store, book, projections, vectors, data_dir, settings, runs, history)
+
+    parts = Parts(
+        data_dir=data_dir,
+        store=store,
+        projections=projections,
+        graph=graph,
+        book=book,
+        vectors=vectors,
+        history=history,
+        injector=injector,
+        semantics=semantics,
+        observer=observer,
+        ledger=ledger,
+        progress=progress,
+        following=following,
+        runs=runs,
+        memories=memories,
+        sessions=sessions,
+        learner=learner,
+        upkeep=upkeep,
+        backups=backups,
+        operations=(
+            status,
+            Lookups(graph),
+            impact,
+            search,
+            runs,
+            Pictures(graph, semantics),
+            system,
+            changes,
+            LanguageQuestions(search.search, semantics, paragraphs, described, model, settings),
+            Documents(store, graph, status.project, system, impact.impact),
+            co_access,
+            memories,
+            people,
+            AgentContext(graph, injector, hooks, context_news, session_memories.tell_shown),
+            sessions,
+            learning,
+            PhaseWeighing(book, phases, ledger),
+            health,
+            Doctor(status, health, store, book, projections, vectors, evidence, history, learning, data_dir),
+            CypherQueries(store, book, settings),
+            upkeep,
+            backups,
+        ),
+        endings=(
+            runs.begin_closing,
+            following.stop,
+            vectors.pause,
+            progress.close,
+            memory_news.close,
+            context_news.close,
+            injector.close,
+            paragraphs.close,
+            learner.close,
+            partial(observer.end, Observer.close),
+            runs.close,
+            book.close,
+            history.close,
+            partial(ledger.end, Ledger.close),
+            projections.close,
+            indexers.close,
+            store.close,
+            partial(close_to_others, data_dir),
+        ),
+    )
+    learner.finish_left_soon()
+    _open.add(parts)
+    return parts
+
+
+def _commit_at(data_dir: Path, root: str) -> str:
+    """The commit that is checked out in a root, or, without one, beside the index."""
+    beside = data_dir.parent if data_dir.name == ".graphmem" else None
+    place = Path(root) if root else beside
+    return git_mark.head(place) if place is not None else ""
+
+
+def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
+    """The check of what is made ready behind the answers, when there is a model for it."""
+    if model is None or not settings.relevance:
+        return None
+    from graphmem.injection.relevance import RelevanceCheck
+
+    return RelevanceCheck(model, book, projections)
+
+
+@contextlib.contextmanager
+def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
+    """The graph of another tree, in an index of its own."""
+    with contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other:
+        other.runs.index(tree)
+        yield other.graph.view()
+
+
+def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
+    """The tables of a tree, read as a project of that name into an index of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
+        contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other,
+    ):
+        other.store.set_meta({"project": project})  # ids are made with it
+        other.runs.index(tree)
+        return other.store.tables()
+
+
+_open: Final[weakref.WeakSet[Parts]] = weakref.WeakSet()
+
+
+def _close_at_exit() -> None:
+    """Close what a script left open: a thread inside the engine aborts a process that ends under it."""
+    for parts in list(_open):
+        try:
+            parts.close()
+        except GraphMemError as error:
+            _log.warning("%s", error)
+
+
+atexit.register(_close_at_exit)
+os.register_at_fork(after_in_child=_open.clear)

@@ -1,0 +1,59 @@
+"""A part of a project is made with what it needs: it declares nothing that another class has to bring."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphmem
+from graphmem.answers import IndexState
+from graphmem.errors import NotIndexedError
+from graphmem.project.graph_source import GraphSource
+from graphmem.project.lookups import Lookups
+from graphmem.project.phases import PhaseWeighing
+
+ROOM = Path(graphmem.__file__).parent / "project"
+FILES = sorted(ROOM.glob("*.py"))
+DATA = {"dataclass", "NamedTuple", "Protocol", "TypedDict"}
+
+
+def borrowed(source: str) -> list[str]:
+    """Attributes that classes declare without a value, which only another class can give them; those of plain data do not count."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ClassDef) or DATA & {word.id for part in (*node.bases, *node.decorator_list) for word in _names(part)}:
+            continue
+        blocks = [node.body, *(one.body for one in node.body if isinstance(one, ast.If))]
+        found += [
+            f"{node.name}.{ast.unparse(one.target)}"
+            for body in blocks
+            for one in body
+            if isinstance(one, ast.AnnAssign) and one.value is None
+        ]
+    return found
+
+
+def _names(node: ast.AST) -> list[ast.Name]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_class_declares_what_another_has(path):
+    assert borrowed(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_parts_are_not_put_together_by_inheritance(path):
+    classes = {node.name for file in FILES for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            assert not classes & {word.id for base in node.bases for word in _names(base)}, node.name
+
+
+def test_a_borrowed_attribute_is_found():
+    assert borrowed("class A:\n    _store: Store\n    x: int = 0\n") == ["A._store"]
+    assert borrowed("class A:\n    if TYPE_CHECKING:\n        _store: Store\n") == ["A._store"]
+    assert borrowed("@dataclass(eq=False)\nclass A:\n    store: Store\n\nclass B(Protocol):\n    y: int\n") == []
