@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -103,14 +103,14 @@ class GraphSource:
         store: of the index.
         projections: of its graph.
         data_dir: of the index.
-        status: of the index.
+        state: how far the answers equal the files.
     """
 
-    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, status: IndexStatus) -> None:
+    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, state: Callable[[], IndexState]) -> None:
         self._store = store
         self._projections = projections
         self._data_dir = data_dir
-        self.state = status.state
+        self.state = state
 
     def view(self) -> GraphView:
         """The graph of the newest finished run.

@@ -148,7 +148,7 @@ def _wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: boo
     stale, following = StaleFiles(), Following()
     vectors = VectorFiller(store, projections, settings, progress.publish, models_dir(os.environ))
     status = IndexStatus(store, projections, vectors, data_dir, progress, stale, following)
-    graph = GraphSource(store, projections, data_dir, status)
+    graph = GraphSource(store, projections, data_dir, status.state)
     memory_news: Hub[MemoryChange] = Hub()
 
     def memories_changed(delta: KnowledgeDelta) -> None:

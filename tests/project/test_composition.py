@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import graphmem
-from graphmem.answers import IndexState
 from graphmem.errors import NotIndexedError
+from graphmem.history.co_edits import History
+from graphmem.maintenance.recovery import open_or_mend
+from graphmem.project.derived import SemanticSource
+from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource
+from graphmem.project.graphmem import GraphMem
 from graphmem.project.lookups import Lookups
-from graphmem.project.phases import PhaseWeighing
+from graphmem.projection.projections import Projections
+from graphmem.settings import DATABASE, Settings
 
 ROOM = Path(graphmem.__file__).parent / "project"
 FILES = sorted(ROOM.glob("*.py"))
@@ -57,3 +61,28 @@ def test_a_borrowed_attribute_is_found():
     assert borrowed("class A:\n    _store: Store\n    x: int = 0\n") == ["A._store"]
     assert borrowed("class A:\n    if TYPE_CHECKING:\n        _store: Store\n") == ["A._store"]
     assert borrowed("@dataclass(eq=False)\nclass A:\n    store: Store\n\nclass B(Protocol):\n    y: int\n") == []
+
+
+def test_a_part_answers_without_the_others(tmp_path):
+    """A store and its projections are all that looking up and drawing need."""
+    settings, index, root = Settings(embedder="none", workers=1), tmp_path / "index", tmp_path / "shop"
+    root.mkdir()
+    (root / "price.py").write_text("def rounded(value):\n    return round(value, 2)\n\n\ndef total(value):\n    return rounded(value)\n")
+    with GraphMem.open(index, settings=settings) as memory:
+        memory.index(root)
+        state = memory.state()
+        symbol, picture = memory.symbol("rounded"), memory.neighbourhood(["rounded"])
+    store = open_or_mend(index / DATABASE, settings)
+    projections = Projections(store, index)
+    try:
+        graph = GraphSource(store, projections, index, lambda: state)
+        assert Lookups(graph).symbol("rounded") == symbol
+        assert Pictures(graph, SemanticSource(graph, store, History)).neighbourhood(["rounded"]) == picture
+    finally:
+        projections.close()
+        store.close()
+
+
+def test_a_graph_without_a_run_is_refused(tmp_path):
+    with GraphMem.open(tmp_path, settings=Settings(embedder="none")) as memory, pytest.raises(NotIndexedError):
+        memory.parts.graph.view()
