@@ -134,10 +134,10 @@ def open_project(
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
         store.set_meta({"root": root})  # or the copy would read, compare and write the files of the original
-    return _wired(store, data_dir, settings, keep_warm, patience_s)
+    return wired(store, data_dir, settings, keep_warm, patience_s)
 
 
-def _wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool, patience_s: float) -> Parts:
+def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S) -> Parts:
     """Every part of a project, each made after those it needs."""
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)

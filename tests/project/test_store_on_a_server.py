@@ -6,6 +6,7 @@ import pytest
 
 from graphmem.errors import UnsupportedError
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.opening import wired
 from graphmem.settings import Settings
 from graphmem.store import open_store
 
@@ -25,7 +26,7 @@ def project(as_server, root, tmp_path):
     folder = tmp_path / "index"
     folder.mkdir()
     settings = Settings(embedder="none", workers=1, git_history=False, cypher=True)
-    with GraphMem(as_server(open_store(folder / "graph.db", max_db_bytes=1 << 30)), folder, settings) as memory:
+    with GraphMem(wired(as_server(open_store(folder / "graph.db", max_db_bytes=1 << 30)), folder, settings)) as memory:
         memory.index(root)
         yield memory
 
