@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Final
@@ -20,18 +21,34 @@ DECLARED_IN: Final = (
 )
 
 
+# Module -> derived commands that it declares, so that only this one is loaded. A command that is not named here is found too, later.
+COMMANDS_IN: Final = {
+    "code": "path search",
+    "memory": "rules sync-file",
+    "context": "plan",
+    "history": "coaccess reviewers",
+    "upkeep": "verify compact",
+    "semantic": "ask cycles entry-points flows hotspots central dead-code duplicates commits",
+}
+FAMILIES_IN: Final = {"memory": "memory", "session": "sessions"}
+
+
 def find(name: str) -> Operation | None:
     """The operation of that name; None when none is declared."""
-    return next((found for module, cls in DECLARED_IN if (found := _declared(module, cls).get(name)) is not None), None)
+    return next((found for module, cls in _in_order() if (found := _declared(module, cls).get(name)) is not None), None)
 
 
 def find_command(name: str) -> Operation | None:
     """The operation that is the command of that name; None when none is."""
-    for module, cls in DECLARED_IN:
-        for one in _declared(module, cls).values():
-            if one.hints.command == name:
-                return one
-    return None
+    family, _, rest = name.partition(" ")
+    likely = FAMILIES_IN.get(family, "") if rest else next((one for one, names in COMMANDS_IN.items() if name in names.split()), "")
+    every = (one for module, cls in _in_order(likely) for one in _declared(module, cls).values())
+    return next((one for one in every if one.hints.command == name), None)
+
+
+def _in_order(likely: str = "") -> list[tuple[str, str]]:
+    """Where to look: in the likely module, then in those that are loaded, then in the others."""
+    return sorted(DECLARED_IN, key=lambda one: (one[0] != likely, f"graphmem.operations.{one[0]}" not in sys.modules))
 
 
 @cache

@@ -6,7 +6,6 @@ from graphmem.answers import PathAnswer, SearchAnswer, SearchHit, Site, SymbolDe
 from graphmem.answers.injection import PackedText
 from graphmem.answers.memory import code_since
 from graphmem.answers.search import unanswered
-from graphmem.answers.semantic import Reply
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.rendering import renders
@@ -169,19 +168,6 @@ def packed(output: Output, answer: SearchAnswer, whole: PackedText) -> None:
     output.line((f"{whole.tokens:,} of {whole.budget:,} tokens, {plural(len(answer.hits), 'hit')}{left_out}", common.DIM))
     for sentence in unanswered(answer.missing):
         output.line((sentence, common.UNSURE))
-
-
-@renders(Reply, bare=lambda answer: [one.text for one in answer.sentences])
-def reply(output: Output, answer: Reply) -> None:
-    """Sentences with the numbers of their evidence, then the evidence those numbers mean."""
-    for sentence in answer.sentences:
-        output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", common.DIM))
-    if answer.model:
-        output.line((f"written by {answer.model} from the evidence below", common.DIM))
-    for note in answer.notes:
-        output.line((note, common.UNSURE))
-    output.line()
-    search(output, answer.evidence)
 
 
 def _hit(output: Output, rank: int, hit: SearchHit, titles: dict[str, str]) -> None:

@@ -19,9 +19,10 @@ from graphmem.answers.semantic import (
     ModuleDetail,
     ModuleMap,
     ParagraphState,
+    Reply,
 )
 from graphmem.cli.output import Output, plural
-from graphmem.cli.render import common
+from graphmem.cli.render import code, common
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS
@@ -98,6 +99,19 @@ def paragraphs(output: Output, found: ParagraphState) -> None:
         if found.running:
             output.line(("it is still writing", DIM))
     _end(output, found.notes)
+
+
+@renders(Reply, bare=lambda answer: [one.text for one in answer.sentences])
+def reply(output: Output, answer: Reply) -> None:
+    """Sentences with the numbers of their evidence, then the evidence those numbers mean."""
+    for sentence in answer.sentences:
+        output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", DIM))
+    if answer.model:
+        output.line((f"written by {answer.model} from the evidence below", DIM))
+    for note in answer.notes:
+        output.line((note, UNSURE))
+    output.line()
+    code.search(output, answer.evidence)
 
 
 @renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])
