@@ -17,8 +17,8 @@ def answer(*, name: str = "", node: bool = False, page: str = "") -> Callable[[_
 def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str = "") -> Any:
     """A frozen dataclass with slots, like `dataclass(frozen=True, slots=True)`.
 
-    All share one way to be compared and shown, where `dataclass` writes and compiles some for each: there are a hundred of them, and every
-    command loads them all.
+    All share one way to be compared and shown, and `__init__` is compiled when the first object is made. `dataclass` compiles four
+    functions for each class at once; there are a hundred classes, and a command needs few of them.
 
     Args:
         cls: the class.
@@ -33,9 +33,56 @@ def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str 
 
 def _answer(cls: Any, name: str, node: bool, page: str) -> Any:
     cls.__eq__, cls.__hash__, cls.__repr__ = _equal, _hash, _shown
-    made = dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
+    cls.__setattr__, cls.__delattr__ = _refused, _refused
+    cls.__getstate__, cls.__setstate__ = _values, _filled
+    made = dataclasses.dataclass(init=False, slots=True, eq=False, repr=False)(cls)
+    made.__init__ = _made_when_needed(made)
     made.__shape__ = Shape(name or cls.__name__, node, page)
     return made
+
+
+def _made_when_needed(cls: type) -> Callable[..., None]:
+    """An `__init__` that puts the compiled one in its place."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        compiled = _compiled_init(cls)
+        cls.__init__ = compiled  # type: ignore[misc]
+        compiled(self, *args, **kwargs)
+
+    return __init__
+
+
+def _compiled_init(cls: type) -> Callable[..., None]:
+    """The `__init__` that `dataclass` would write for a frozen class."""
+    names: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
+    taken, lines = [], []
+    for one in dataclasses.fields(cls):
+        value = one.name
+        if one.default is not dataclasses.MISSING:
+            names[f"_default_{one.name}"] = one.default
+            taken.append(f"{one.name}=_default_{one.name}")
+        elif one.default_factory is not dataclasses.MISSING:
+            names[f"_make_{one.name}"] = one.default_factory
+            taken.append(f"{one.name}=_missing")
+            value = f"_make_{one.name}() if {one.name} is _missing else {one.name}"
+        else:
+            taken.append(one.name)
+        lines.append(f"    _set(self, {one.name!r}, {value})")
+    exec(f"def __init__(self, {', '.join(taken)}):\n" + "\n".join(lines or ["    pass"]), names)  # noqa: S102 - names of fields alone
+    compiled: Callable[..., None] = names["__init__"]
+    compiled.__qualname__ = f"{cls.__qualname__}.__init__"
+    return compiled
+
+
+def _refused(self: object, name: str, *value: object) -> None:
+    """Answers do not change."""
+    raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
+
+
+def _filled(self: object, state: tuple[Any, ...]) -> None:
+    """Give a copied or unpickled object its values."""
+    for field, value in zip(dataclasses.fields(self), state, strict=True):  # type: ignore[arg-type]
+        object.__setattr__(self, field.name, value)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
