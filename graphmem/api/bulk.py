@@ -20,14 +20,14 @@ ACTOR: Final = "graphql"
 
 
 async def import_memories(request: Request) -> Response:
-    """`{"text", "path", "format"}` as JSON; answers `{"importMemories": …}` or a refusal in the form of GraphQL."""
+    """`{"content", "path", "format"}` as JSON; answers `{"importMemories": …}` or a refusal in the form of GraphQL."""
     door: Door = request.app.state.door
     try:
         verb = guarded(door.service, request.scope[ACCESS]).import_memories  # whoever may not is told before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise BadInputError("an import is JSON; send it as application/json", argument="content-type")
         given = _given(await request.body())
-        answer = await door.runner.run_long(verb, given["text"], given["path"], given["format"], actor=ACTOR)
+        answer = await door.runner.run_long(verb, given["content"], given["path"], given["format"], actor=ACTOR)
     except GraphMemError as error:
         return refusal(error)
     except ClientDisconnect:
@@ -39,10 +39,11 @@ def _given(body: bytes) -> dict[str, str]:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadInputError(f"the body is no JSON ({error}); send text, path and format", argument="body") from error
-    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
-        raise BadInputError("the body has no text; send text, path and format", argument="text")
-    given = {name: found.get(name, "") for name in ("text", "path", "format")}
+        raise BadInputError(f"the body is no JSON ({error}); send content, path and format", argument="body") from error
+    content = found.get("content", found.get("text")) if isinstance(found, dict) else None  # `text` was its name before
+    if not isinstance(content, str):
+        raise BadInputError("the body has no content; send content, path and format", argument="content")
+    given = {"content": content, "path": found.get("path", ""), "format": found.get("format", "")}
     if not all(isinstance(value, str) for value in given.values()):
         raise BadInputError("path and format are texts", argument="path")
     return given

@@ -29,6 +29,17 @@ _PAIRS: Final[Mapping[type, str]] = types.MappingProxyType({int: "Count", float:
 _SCALARS: Final = (str, int, float, bool)
 
 
+def _given_time(value: object) -> str:
+    """A time as a client gave it; the operation reads it.
+
+    Raises:
+        ValueError: it is no text.
+    """
+    if not isinstance(value, str):
+        raise ValueError(f"a DateTime is a text, ISO 8601 with its zone, not {type(value).__name__}")
+    return value
+
+
 DateTime = NewType("DateTime", str)
 """A time in GraphQL: the text that answers have, not an object made of it."""
 SCALARS: Final[dict[object, Any]] = {
@@ -37,7 +48,7 @@ SCALARS: Final[dict[object, Any]] = {
         description="A point in time, ISO 8601 with its zone.",
         specified_by_url="https://scalars.graphql.org/andimarek/date-time.html",
         serialize=str,
-        parse_value=str,
+        parse_value=_given_time,
     )
 }
 

@@ -287,7 +287,7 @@ class RemoteGraphMem(Operations):
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
         """See `MemoryOperations.import_memories`. A text larger than a GraphQL request may be goes to a resource of its own."""
         if len(content) > LARGE_TEXT:
-            found = self._wire.post("/import", {"text": content, "path": path, "format": format}, LONG_S)["importMemories"]
+            found = self._wire.post("/import", {"content": content, "path": path, "format": format}, LONG_S)["importMemories"]
             from graphmem.answers import ImportAnswer
 
             return ImportAnswer(found["source"], dict(found["counts"]), list(found["ids"]), list(found["notes"]))

@@ -135,6 +135,7 @@ _LEAVES: dict[str, Any] = {
     "Float": st.one_of(st.floats(-2, 2), st.sampled_from([1e308, -1e308, 0.0, -0.0])),
     "Boolean": st.booleans(),
     "JSON": st.one_of(_JSON, _EVENT),
+    "DateTime": st.one_of(_TEXT, _JSON, st.datetimes().map(lambda at: at.isoformat() + "Z")),
 }
 
 
