@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphmem.parsing.facts import LITERAL
-from graphmem.resolution.functions import Call
-from graphmem.resolution.names import Place, whole
-from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.call import Call
+from graphmem.resolution.file_entry import FileEntry, Place
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.names import whole
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -68,13 +70,13 @@ class Classes:
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: list[Any] = []
-        named = [entry.rules.base(self.inference, entry, symbol, term) for keyword, term in definition.bases if not keyword]
-        for atoms in (*named, entry.rules.given_bases(self.inference, entry, symbol)):
+        named = [rules_of(entry).base(self.inference, entry, symbol, term) for keyword, term in definition.bases if not keyword]
+        for atoms in (*named, rules_of(entry).given_bases(self.inference, entry, symbol)):
             for atom in sorted(atoms, key=repr):
                 base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
                 if base is not None and base not in found:
                     found.append(base)
-        found += (base for base in entry.rules.more_bases(self.inference, symbol) if base not in found)
+        found += (base for base in rules_of(entry).more_bases(self.inference, symbol) if base not in found)
         return tuple(found)
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
@@ -121,7 +123,7 @@ class Classes:
             return True
         if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
             return True
-        return bool(entry.rules.members_elsewhere(self.inference, symbol, name))
+        return bool(rules_of(entry).members_elsewhere(self.inference, symbol, name))
 
     def attribute(self, value: Type, name: str) -> Type:
         """An attribute of any of these."""
@@ -152,15 +154,15 @@ class Classes:
             fields: dict[str, Type] = dict(atom[1])
             return fields.get(name, EMPTY)
         if tag == FUNC:
-            return self.project.entry(atom[1]).rules.function_attribute(self.inference, atom, name)
+            return rules_of(self.project.entry(atom[1])).function_attribute(self.inference, atom, name)
         return EMPTY
 
     def _member(self, receiver: Atom, symbol: Symbol, name: str, after: Symbol | None) -> Type:
         owner = self.owner(symbol, name, after)
         if not isinstance(owner, Symbol):
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
-                return self.method_result(receiver, self.project.entry(symbol).rules.fallback_method)
-            rules = self.project.entry(symbol).rules
+                return self.method_result(receiver, rules_of(self.project.entry(symbol)).fallback_method)
+            rules = rules_of(self.project.entry(symbol))
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
@@ -168,7 +170,7 @@ class Classes:
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
         """True when a class has a method of its own for attributes that do not exist."""
-        method = self.project.entry(symbol).rules.fallback_method
+        method = rules_of(self.project.entry(symbol)).fallback_method
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
@@ -181,13 +183,13 @@ class Classes:
         for slot in whole(entry, entry.names(owner.index).get(name, ())):
             if slot.kind != "binding":
                 found = join(found, self.inference.slot(Place(entry, owner.index, slot)))
-        for place in entry.rules.members_elsewhere(self.inference, owner, name):
+        for place in rules_of(entry).members_elsewhere(self.inference, owner, name):
             found = join(found, self.inference.slot(place))
         declared = [i for i in positions if bindings[i].annotation >= 0]
         for position in declared or positions:
             value = self.inference.binding(entry, position)
             if bindings[position].scope == owner.index:
-                value = entry.rules.class_value(self.inference, owner, bindings[position], value)
+                value = rules_of(entry).class_value(self.inference, owner, bindings[position], value)
             found = join(found, value)
         return found
 
@@ -212,7 +214,7 @@ class Classes:
         symbol: Symbol = function[1]
         modifiers = self.project.definition(symbol).modifiers
         entry = self.project.files[symbol.path]
-        if not entry.rules.is_member_of(entry, symbol.index, receiver):
+        if not rules_of(entry).is_member_of(entry, symbol.index, receiver):
             return EMPTY
         if "static" in modifiers and "property" not in modifiers:
             return frozenset((function,))
@@ -264,7 +266,7 @@ class Classes:
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
         found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
         found = [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
-        for place in entry.rules.members_elsewhere(self.inference, owner, name):
+        for place in rules_of(entry).members_elsewhere(self.inference, owner, name):
             found.append(place.entry.symbols[place.slot.index])
         return found
 
@@ -274,7 +276,7 @@ class Classes:
         if method < 0:
             return EMPTY
         owner = entry.symbols[entry.definitions[method].parent]
-        receivers = entry.rules.receiver(self.inference, entry.symbols[method])
+        receivers = rules_of(entry).receiver(self.inference, entry.symbols[method])
         return join_all(one(SUPEROBJ, owner, atom) for atom in receivers if atom[0] in (INST, CLASS))  # an object literal has no class
 
 

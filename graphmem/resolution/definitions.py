@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.resolution.names import Place
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.file_entry import FileEntry, Place
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import CLASS, MODULE, NAMESPACE, Atom
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
     """Types a name in an annotation means. What is no type hides none further out: `date: date` in a class has the type `date`."""
     while scope >= 0:
         found, around = _NONE, -1
-        for key in entry.rules.type_names(name):
+        for key in rules_of(entry).type_names(name):
             for place in inference.lookup(entry, scope, key, LAST_LINE) or ():
                 found |= placed(inference, place, key, anything=False)
                 if place.entry is entry and place.slot.kind == "binding" and place.scope > 0:
@@ -53,7 +54,7 @@ def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> 
     others = (entry.symbols[other.index] for other in entry.names(scope).get(name, ()) if other.kind == "definition")
     found = frozenset(symbol for symbol in others if symbol.kind == "type")
     variable = entry.variables.get((scope, name))
-    if variable is not None and (anything or entry.rules.is_type_variable(entry, slot.index)):
+    if variable is not None and (anything or rules_of(entry).is_type_variable(entry, slot.index)):
         found |= {variable}
     return found
 
@@ -65,7 +66,7 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
     if found.kind == "reexport" and not found.module:  # `export { local as name }`
         return _bound(inference, entry, found.name, anything)
     symbols = _NONE
-    for atom in entry.rules.import_targets(inference, entry, found):
+    for atom in rules_of(entry).import_targets(inference, entry, found):
         symbols |= member(inference, entry, atom, found.name, anything=anything)
     return symbols
 
@@ -76,7 +77,7 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
         return _of_class(inference, owner[1], name, anything)
     modules = [owner] if owner[0] == MODULE else []
     if owner[0] == NAMESPACE:
-        modules += entry.rules.package_files(inference, owner, name)
+        modules += rules_of(entry).package_files(inference, owner, name)
     symbols = _NONE
     for module in modules:
         target = inference.project.file(module[1])
@@ -89,7 +90,7 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
     """What a class has under a name, or the first of its bases that has it."""
     symbols = _NONE
-    for key in inference.project.entry(symbol).rules.type_names(name):
+    for key in rules_of(inference.project.entry(symbol)).type_names(name):
         owner = inference.owner(symbol, key)
         if isinstance(owner, Symbol):
             entry = inference.project.entry(owner)
@@ -100,7 +101,7 @@ def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -
 
 def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
     """What a file gives to others under a name."""
-    names, imports = target.rules.given(inference, target, name)
+    names, imports = rules_of(target).given(inference, target, name)
     symbols = _NONE
     for one in names:
         symbols |= _bound(inference, target, one, anything)
@@ -114,7 +115,7 @@ def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -
 def _bound(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
     """What a file has under a name of its own."""
     symbols = _NONE
-    for key in target.rules.type_names(name):
+    for key in rules_of(target).type_names(name):
         for place in inference.module_places(target.path, key) or ():
             symbols |= placed(inference, place, key, anything=anything)
     return symbols

@@ -39,7 +39,7 @@ from graphmem.parsing.facts import (
 from graphmem.resolution.terms import children
 
 if TYPE_CHECKING:
-    from graphmem.resolution.project import CallSite, FileEntry
+    from graphmem.resolution.file_entry import CallSite, FileEntry
 
 Key = tuple[str, ...]
 Row = tuple[object, ...]

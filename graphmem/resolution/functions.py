@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import SPREAD, STRING
-from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
+from graphmem.resolution.call import Call
+from graphmem.resolution.file_entry import CallSite, FileEntry
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
     BOX,
@@ -45,72 +47,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 
-class Call:
-    """One call with its arguments, evaluated when somebody looks at them."""
-
-    __slots__ = ("_inference", "args", "callee", "entry", "keywords", "line", "passed", "scope")
-
-    def __init__(
-        self,
-        inference: Inference,
-        entry: FileEntry,
-        scope: int,
-        line: int,
-        callee: int = -1,
-        args: Sequence[int] = (),
-        keywords: Sequence[tuple[str, int]] = (),
-        passed: Sequence[Type] = (),
-    ) -> None:
-        self._inference = inference
-        self.entry = entry
-        self.scope = scope
-        self.line = line
-        self.callee = callee  # the term that is called; -1 when there is none in the source
-        self.args = args
-        self.keywords = keywords
-        self.passed = passed  # types given in front of `args` without a term of their own
-
-    def term(self, term: int) -> Type:
-        """The type of any term, seen from where the call is."""
-        return self._inference.term(self.entry, self.scope, term, self.line)
-
-    def argument(self, position: int) -> Type | None:
-        """Type of a positional argument; None when it is not given, or hidden behind a spread one."""
-        if position < len(self.passed):
-            return self.passed[position]
-        position -= len(self.passed)
-        terms = self.entry.terms
-        for index, term in enumerate(self.args):
-            if terms[term][0] == SPREAD:
-                return None
-            if index == position:
-                return self.term(term)
-        return None
-
-    def keyword(self, name: str) -> Type | None:
-        """Type of a keyword argument; None when it is not given."""
-        for key, term in self.keywords:
-            if key == name:
-                return self.term(term)
-        return None
-
-    def rest(self, position: int) -> Type:
-        """Any of the positional arguments from a position on."""
-        found = join_all(self.passed[position:])
-        for term in self.args[max(0, position - len(self.passed)) :]:
-            if self.entry.terms[term][0] != SPREAD:
-                found = join(found, self.term(term))
-        return found
-
-    def literal(self, position: int) -> str | None:
-        """Text of a positional argument that is a string literal."""
-        if position < len(self.args):
-            term = self.entry.terms[self.args[position]]
-            if term[0] == STRING:
-                return str(term[1])
-        return None
-
-
 class Functions:
     """The part of inference that follows calls."""
 
@@ -131,15 +67,15 @@ class Functions:
         if index >= len(definition.parameters):
             return EMPTY
         parameter = definition.parameters[index]
-        if index == 0 and symbol.kind == "method" and entry.rules.first_parameter_is_receiver and "static" not in definition.modifiers:
-            return entry.rules.receiver(self.inference, symbol)
+        if index == 0 and symbol.kind == "method" and rules_of(entry).first_parameter_is_receiver and "static" not in definition.modifiers:
+            return rules_of(entry).receiver(self.inference, symbol)
         declared = self.inference.declared(entry, definition.parent, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
             value = declared
         else:
             value = closed(declared)
-            value = join(value, entry.rules.implicit_argument(self.inference, symbol, index))
+            value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
             if parameter.default >= 0:
                 value = join(value, self.inference.term(entry, definition.parent, parameter.default, definition.start_line))
             value = join(value, self._passed(symbol, index))
@@ -147,14 +83,14 @@ class Functions:
                 return value
         if parameter.kind == "rest":
             return box("tuple", value)
-        return box("dict", one(EXTI, entry.rules.builtin_package, "str"), value) if parameter.kind == "keyword_rest" else value
+        return box("dict", one(EXTI, rules_of(entry).builtin_package, "str"), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """What the call sites of a function pass for a parameter."""
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
-        if symbol.kind == "method" and name in entry.rules.constructors:
+        if symbol.kind == "method" and name in rules_of(entry).constructors:
             owner = entry.symbols[entry.definitions[symbol.index].parent]
             name = owner.name
         names = [name]
@@ -200,7 +136,7 @@ class Functions:
         """How many parameters of a function its receiver takes up: one where methods name it."""
         if receiver is None or symbol.kind != "method":
             return 0
-        return 1 if self.project.files[symbol.path].rules.first_parameter_is_receiver else 0
+        return 1 if rules_of(self.project.files[symbol.path]).first_parameter_is_receiver else 0
 
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
         """What a call passes for a parameter; None when it does not say. `offset` counts bound parameters."""
@@ -223,11 +159,11 @@ class Functions:
         if definition.returns >= 0:
             declared = self.inference.declared(entry, definition.parent, definition.returns)
             if not any(atom[0] == UNTYPED for atom in declared):
-                return entry.rules.result(self.inference, symbol, declared)
+                return rules_of(entry).result(self.inference, symbol, declared)
             value = join(closed(declared), self.body_result(symbol))
         else:
             value = self.body_result(symbol)
-        return entry.rules.result(self.inference, symbol, value)
+        return rules_of(entry).result(self.inference, symbol, value)
 
     def body_result(self, symbol: Symbol) -> Type:
         """What the body of a function returns, or yields as an iterator, whatever it declares."""
@@ -261,20 +197,20 @@ class Functions:
         if tag == CLASS:
             return one(INST, atom[1], len(atom) == 2)
         if tag == INST:
-            method = call.entry.rules.call_method
+            method = rules_of(call.entry).call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY
         if tag in (EXT, EXTI):
-            known = call.entry.rules.call_external(self.inference, atom, call)
+            known = rules_of(call.entry).call_external(self.inference, atom, call)
             if known is not None:
                 return known
             last, result = atom[2].rpartition(".")[2], result_name(atom[2], "()")
             if len(atom) > 3:
                 return one(EXTI, atom[1], result, atom[3])
             plain = one(EXTI, atom[1], atom[2] if last[:1].isupper() else result)
-            given = call.entry.rules.given_outside(self.inference, atom, call)
+            given = rules_of(call.entry).given_outside(self.inference, atom, call)
             return join(plain, frozenset((EXTI, atom[1], result, symbol) for symbol in given)) if given else plain
         if tag == BUILTIN:
-            return call.entry.rules.container_method(self.inference, atom[1], atom[2], call)
+            return rules_of(call.entry).container_method(self.inference, atom[1], atom[2], call)
         if tag == BOX and atom[1] == "callable":
             return atom[2][0]  # type: ignore[no-any-return]
         if tag == LAM:

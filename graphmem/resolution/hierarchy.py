@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.project import CLASS_KINDS, Project, Symbol
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.project import Project
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.runtime.faults import fault
 
 MAX_OVERRIDES: Final = 40
@@ -44,7 +46,7 @@ class Hierarchy:
                     for symbol in entry.symbols:
                         if symbol.kind in CLASS_KINDS:
                             bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
-                            after[symbol] = (*bases, *entry.rules.satisfied(self.inference, symbol))
+                            after[symbol] = (*bases, *rules_of(entry).satisfied(self.inference, symbol))
                 except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
                     fault(error, "finding the bases of its classes", path)
                     after = {}
@@ -107,7 +109,7 @@ class Hierarchy:
         return any(self._is_made(one) for one in (symbol, *self.below(symbol)) if one.index >= 0)
 
     def _is_made(self, symbol: Symbol) -> bool:
-        return self.project.entry(symbol).rules.is_made(self.inference, symbol)
+        return rules_of(self.project.entry(symbol)).is_made(self.inference, symbol)
 
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
         """The overrides in classes somebody may make objects of; all of them when nobody makes any object of their kind."""

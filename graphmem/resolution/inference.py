@@ -1,403 +1,159 @@
-"""What expressions are: terms in, types out, on demand, across files, with every answer remembered once.
+"""The questions of inference, as its parts and the rules of languages ask them.
 
-Language neutral; what differs between languages is asked of `entry.rules`. Nothing here guesses: a name that
-leads nowhere gives the empty type, and the fallbacks by bare name belong to `edges`.
+`evaluation.Evaluation` answers them. Whoever asks imports this page alone, so that `names`, `classes`, `functions` and the
+rules of a language know nothing of one another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
-from graphmem.parsing import facts
-from graphmem.parsing.facts import ATTR, CALL, LIST, LITERAL, NAME, NEW, SPREAD, STRING, TUPLE, Attr, Binding, Name, OptionalTerm, TermIndex
-from graphmem.resolution.classes import Classes
-from graphmem.resolution.functions import Call, Functions, result_name
-from graphmem.resolution.names import Names
-from graphmem.resolution.operators import ASSIGNING
-from graphmem.resolution.project import FileEntry, Project, Symbol
-from graphmem.resolution.types import (
-    BOX,
-    CLASS,
-    EMPTY,
-    EXT,
-    EXTI,
-    FUNC,
-    INST,
-    MADE,
-    OBJ,
-    PARAM,
-    SUPEROBJ,
-    TUP,
-    Type,
-    anonymous,
-    bottom_for,
-    box,
-    join,
-    join_all,
-    made,
-    object_of,
-    one,
-    tuple_of,
-)
+from graphmem.resolution.call import Call
+from graphmem.resolution.file_entry import FileEntry, Place
+from graphmem.resolution.project import Project
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import Atom, Type
 
 
-class Inference:
-    """Types of everything in a project: terms here, names, functions and classes in the parts it is made of."""
+class AsksNames(Protocol):
+    """What a name means."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once there is a hierarchy
-        self._ask = project.solver.ask
+    def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
+        """The places that can have given a name its value at a line of a scope; None if none does."""
+        ...
 
-        names = Names(self)
-        self.lookup = names.lookup
-        self.is_steady_name = names.is_steady
-        self._named = names.value
-        self.module_places = names.module_places
-        self.module_member = names.module_member
-        self.taken = names.taken
-        self.slot = names.slot
-        self.defined = names.defined
-        self.binding = names.binding
-        self.declared = names.declared
+    def slot(self, place: Place) -> Type:
+        """The value a slot gives its name."""
+        ...
 
-        functions = Functions(self)
-        self.parameter = functions.parameter
-        self.parameter_default = functions.parameter_default
-        self.returned = functions.returned
-        self.body_result = functions.body_result
-        self.called = functions.called
-        self.called_blindly = functions.called_blindly
-        self.call_atom = functions.call_atom
-        self.substituted = functions.substituted
+    def defined(self, symbol: Symbol) -> Type:
+        """The value of a definition's name."""
+        ...
 
-        classes = Classes(self)
-        self.mro = classes.mro
-        self.bases = classes.bases
-        self.project_classes = classes.project_classes
-        self.is_enum = classes.is_enum
-        self.owner = classes.owner
-        self.has = classes.has
-        self.attribute = classes.attribute
-        self.attribute_of = classes.attribute_of
-        self.answers_for_missing = classes.answers_for_missing
-        self.methods_beginning = classes.methods_beginning
-        self.method_result = classes.method_result
-        self.functions = classes.functions
-        self.super_object = classes.super_object
+    def binding(self, entry: FileEntry, position: int) -> Type:
+        """The value an assignment (or for, with, …) gives its target."""
+        ...
+
+    def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
+        """The type an annotation names; the empty one for -1."""
+        ...
+
+    def module_places(self, path: str, name: str) -> list[Place] | None:
+        """What a name means as a member of a module."""
+        ...
+
+    def module_member(self, module: Atom, name: str) -> Type:
+        """A name taken from a module: what it defines or imports, or a module below it."""
+        ...
+
+    def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
+        """A name a file takes from a module."""
+        ...
+
+
+class AsksClasses(Protocol):
+    """What classes inherit, and what an attribute is."""
+
+    def mro(self, symbol: Symbol) -> tuple[Any, ...]:
+        """The class and what it inherits from, in look-up order."""
+        ...
+
+    def bases(self, symbol: Symbol) -> tuple[Any, ...]:
+        """Direct bases in the order written."""
+        ...
+
+    def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
+        """The classes of the project in the class's look-up order, itself included."""
+        ...
+
+    def is_enum(self, symbol: Symbol) -> bool:
+        """True for a class that enumerates its attributes."""
+        ...
+
+    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Symbol | Atom | None:
+        """The class in the look-up order that has an attribute; the first outside base when none has; or None."""
+        ...
+
+    def attribute(self, value: Type, name: str) -> Type:
+        """An attribute of any of these."""
+        ...
+
+    def attribute_of(self, atom: Atom, name: str) -> Type:
+        """An attribute of one thing."""
+        ...
+
+    def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
+        """True when a class has a method of its own for attributes that do not exist."""
+        ...
+
+    def methods_beginning(self, value: Type, prefix: str) -> Type:
+        """Methods of these objects whose names begin with some text."""
+        ...
+
+    def method_result(self, receiver: Atom, name: str) -> Type:
+        """What calling a method without arguments gives."""
+        ...
+
+    def functions(self, owner: Symbol, name: str) -> list[Symbol]:
+        """The functions a class itself defines under a name, in source order."""
+        ...
+
+
+class AsksCalls(Protocol):
+    """What functions take and give."""
+
+    def returned(self, symbol: Symbol) -> Type:
+        """What calling a function gives, before arguments are put in."""
+        ...
+
+    def body_result(self, symbol: Symbol) -> Type:
+        """What the body of a function returns, whatever it declares."""
+        ...
+
+    def called(self, callee: Type, call: Call) -> Type:
+        """What calling any of these gives."""
+        ...
+
+    def called_blindly(self, callee: Type, call: Call) -> Type:
+        """What calling any of these gives when the arguments are not those of the call at hand."""
+        ...
+
+    def call_atom(self, atom: Atom, call: Call) -> Type:
+        """What calling one thing gives."""
+        ...
+
+    def substituted(self, value: Type, function: Atom, call: Call) -> Type:
+        """A result with the call's arguments in the place of the function's parameters."""
+        ...
+
+
+class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
+    """What expressions are, and everything it takes to find out."""
+
+    project: Project
+    below: Callable[[Symbol], Sequence[Symbol]]
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
         """The type of a term as code at this line of this scope sees it."""
-        if index < 0:
-            return EMPTY
-        term = entry.terms[index]
-        if term[0] == NAME:  # the most frequent first
-            return self._name(entry, scope, index, term, line)
-        if term[0] == ATTR:
-            return self._attr(entry, scope, index, term, line)
-        if term[0] in (CALL, NEW):
-            return self._call(entry, scope, index, term, line)
-        match term:
-            case (facts.STRING, _):
-                return one(EXTI, entry.rules.builtin_package, "str")
-            case (facts.LITERAL, kind):
-                return self._literal(entry, kind)
-            case (facts.SELF,):
-                return entry.rules.this(self, entry, scope)
-            case (facts.INDEX, base, key):
-                return self._subscript(entry, scope, base, key, line)
-            case (facts.LIST | facts.SET as container, items):
-                return box("list" if container == LIST else "set", join_all(self.term(entry, scope, item, line) for item in items))
-            case (facts.TUPLE, items):
-                return self._tuple(entry, scope, items, line)
-            case (facts.DICT, keys, values):
-                return self._dict(entry, scope, keys, values, line)
-            case (facts.OBJECT, keys, values):
-                return self._object(entry, scope, keys, values, line)
-            case (facts.EITHER, items):
-                return join_all(self.term(entry, scope, item, line) for item in items)
-            case (facts.AWAIT, inner):
-                return self.awaited(self.expanded(self.term(entry, scope, inner, line)))
-            case (facts.ITER | facts.SPREAD, inner):
-                return self.element(self.expanded(self.term(entry, scope, inner, line)))
-            case (facts.ENTER, inner):
-                return self._entered(self.expanded(self.term(entry, scope, inner, line)))
-            case (facts.UNPACK, value, position):
-                return self._unpacked(self.expanded(self.term(entry, scope, value, line)), position)
-            case (facts.LAMBDA, body):
-                return anonymous(self.term(entry, scope, body, line))
-            case (facts.COMPREHENSION, kind, element):
-                return self._comprehension(entry, scope, kind, element, line)
-            case (facts.OPERATOR, sign, left, right):
-                return self._operator(entry, scope, sign, left, right, line)
-            case (facts.SUPER,):
-                return self.super_object(entry, scope)
-            case (facts.TYPED, declared):
-                return self.declared(entry, scope, declared)
-        return EMPTY
+        ...
 
     def expanded(self, value: Type) -> Type:
         """The type with parameters replaced by what is known of them."""
-        if len(value) == 1:
-            for atom in value:
-                tag = atom[0]
-            if tag == PARAM:
-                return self.parameter(atom[1], atom[2])
-            return made(self.parameter(atom[1], atom[2])) if tag == MADE else value
-        for atom in value:
-            if atom[0] in (PARAM, MADE):
-                break
-        else:
-            return value
-        found = EMPTY
-        for atom in value:
-            if atom[0] == PARAM:
-                found = join(found, self.parameter(atom[1], atom[2]))
-            elif atom[0] == MADE:
-                found = join(found, made(self.parameter(atom[1], atom[2])))
-            else:
-                found = join(found, frozenset((atom,)))
-        return found
+        ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when a term is the same on every line of a scope; False also where finding out takes longer."""
-        while True:
-            term = entry.terms[index]
-            if term[0] == NAME:
-                _, name = term
-                return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, name)
-            if term[0] != ATTR or (scope, index) in entry.narrows:
-                return term[0] == STRING
-            _, index, _ = term
-
-    def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
-        _, name = term
-        value = self._named(entry, scope, name, line)
-        if (scope, index) in entry.narrows:
-            narrowed = self._narrowed(entry, scope, index, line)
-            if narrowed is not None:
-                return self._narrow(value, narrowed)
-        return value
-
-    def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
-        """What a test says the term is on this line; None where no test holds."""
-        positions = entry.narrows.get((scope, index))
-        if not positions:
-            return None
-        found: Type | None = None
-        for position in positions:
-            binding = entry.facts.bindings[position]
-            if binding.line <= line <= binding.end_line:
-                tested = self._ask(entry.memo, ("n", position), self._tested, entry, scope, binding)
-                found = tested if found is None else join(found, tested)
-        return found
-
-    def _tested(self, entry: FileEntry, scope: int, binding: Binding) -> Type:
-        return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
+        """True when a term is the same on every line of a scope."""
+        ...
 
     def instances(self, value: Type) -> Iterator[Type]:
-        """Instances of the classes a type stands for; of those in a tuple too."""
-        for atom in value:
-            if atom[0] == CLASS:
-                yield one(INST, atom[1], False)
-            elif atom[0] == EXT:
-                yield one(EXTI, atom[1], atom[2])
-            elif atom[0] == TUP:
-                for part in atom[1]:
-                    yield from self.instances(part)
-            elif atom[0] == BOX:
-                for part in atom[2]:
-                    yield from self.instances(part)
-
-    def _narrow(self, value: Type, tested: Type) -> Type:
-        """The tested type, with those of the value's classes that are special cases of it."""
-        classes = {atom[1] for atom in tested if atom[0] == INST}
-        special = frozenset(
-            atom
-            for atom in self.expanded(value)
-            if atom[0] == INST and atom[1] not in classes and not classes.isdisjoint(self.project_classes(atom[1]))
-        )
-        return join(special, tested)
-
-    def _attr(self, entry: FileEntry, scope: int, index: int, term: Attr, line: int) -> Type:
-        if (scope, index) in entry.narrows:
-            narrowed = self._narrowed(entry, scope, index, line)
-            if narrowed is not None:
-                return narrowed
-        _, base, name = term
-        return self.attribute(self.expanded(self.term(entry, scope, base, line)), name)
-
-    def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
-        return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)  # type: ignore[no-any-return]
-
-    def _call_now(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
-        operator, called, positional, keywords = term
-        if entry.rules.is_super_call(entry, index):
-            if operator == CALL and positional:
-                return self._explicit_super(entry, scope, positional, line)
-            return self.super_object(entry, scope)
-        written = self.term(entry, scope, called, line)
-        callee = self.expanded(written)
-        call = Call(self, entry, scope, line, called, positional, keywords)
-        if callee is written:
-            value = self.called(callee, call)
-        else:  # a class that is a parameter makes whatever class is passed, not only those known here
-            value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
-        if operator == NEW:
-            value = join(value, join_all(entry.rules.constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
-        return value
-
-    def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
-        """`super(Class, receiver)`: the receiver seen as what comes after the class that is named."""
-        classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
-        if not classes or len(given) < 2:
-            return self.super_object(entry, scope)
-        receivers = [atom for atom in self.expanded(self.term(entry, scope, given[1], line)) if atom[0] in (INST, CLASS)]
-        return join_all(one(SUPEROBJ, symbol, atom) for symbol in classes for atom in receivers)
-
-    def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """What calling parameters gives; new objects of the classes among them stay open to substitution."""
-        found = EMPTY
-        for atom in callee:
-            if atom[0] == PARAM:
-                known = self.parameter(atom[1], atom[2])
-                functions = frozenset(inner for inner in known if inner[0] != CLASS)
-                found = join(found, self.called(functions, call))
-                if functions != known:
-                    found = join(found, one(MADE, atom[1], atom[2]))
-        return found
-
-    def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, base, line))
-        found = bottom_for(value)
-        for atom in value:
-            tag = atom[0]
-            if tag == BOX:
-                sliced = entry.terms[key] == (LITERAL, "slice")
-                found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
-            elif tag == TUP:
-                found = join(found, join_all(atom[1]))
-            elif tag == OBJ:
-                member = entry.terms[key]
-                fields = dict(atom[1])
-                found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
-            elif tag == INST:
-                method = entry.rules.item_method
-                found = join(found, self.method_result(atom, method) if method else EMPTY)
-            elif tag in (CLASS, EXT) or (tag == FUNC and entry.rules.functions_take_types):  # Generic[int]: the class itself
-                found = join(found, frozenset((atom,)))
-            elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
-        return found
-
-    def _literal(self, entry: FileEntry, kind: str) -> Type:
-        if kind in ("none", "ellipsis"):
-            return EMPTY
-        return one(EXTI, entry.rules.builtin_package, "str" if kind == "template" else kind)
-
-    def _tuple(self, entry: FileEntry, scope: int, items: Sequence[TermIndex], line: int) -> Type:
-        parts = [self.term(entry, scope, item, line) for item in items]
-        if any(entry.terms[item][0] == SPREAD for item in items):
-            return box("tuple", join_all(parts))
-        return tuple_of(parts)
-
-    def _dict(self, entry: FileEntry, scope: int, keys: Sequence[TermIndex], values: Sequence[TermIndex], line: int) -> Type:
-        key_type = value_type = EMPTY
-        for key, value in zip(keys, values, strict=True):
-            written = entry.terms[key]
-            if written[0] == SPREAD:
-                _, spread = written
-                for atom in self.expanded(self.term(entry, scope, spread, line)):
-                    if atom[0] == BOX and atom[1] == "dict":
-                        key_type, value_type = join(key_type, atom[2][0]), join(value_type, atom[2][1])
-                continue
-            key_type = join(key_type, self.term(entry, scope, key, line))
-            value_type = join(value_type, self.term(entry, scope, value, line))
-        return box("dict", key_type, value_type)
-
-    def _object(self, entry: FileEntry, scope: int, keys: Sequence[str], values: Sequence[TermIndex], line: int) -> Type:
-        fields: dict[str, Type] = {}
-        for key, value in zip(keys, values, strict=True):
-            found = self.term(entry, scope, value, line)
-            if key == "...":
-                for atom in self.expanded(found):
-                    if atom[0] == OBJ:
-                        fields.update(dict(atom[1]))
-            else:
-                fields[key] = found
-        return object_of(fields)
-
-    def awaited(self, value: Type) -> Type:
-        """What awaiting a value gives."""
-        found = bottom_for(value)
-        for atom in value:
-            if atom[0] == BOX and atom[1] == "await":
-                found = join(found, atom[2][0])
-            elif atom[0] == INST and isinstance(self.owner(atom[1], "__await__"), Symbol):
-                found = join(found, self.method_result(atom, "__await__"))
-            else:
-                found = join(found, frozenset((atom,)))
-        return self.expanded(found)
+        """Instances of the classes a type stands for."""
+        ...
 
     def element(self, value: Type) -> Type:
         """One element of an iterable."""
-        found = bottom_for(value)
-        for atom in value:
-            tag = atom[0]
-            if tag == BOX and atom[2]:
-                found = join(found, atom[2][0])
-            elif tag == TUP:
-                found = join(found, join_all(atom[1]))
-            elif tag == INST:
-                found = join(found, self.project.entry(atom[1]).rules.iterated(self, atom))
-            elif tag == CLASS:  # iterating over an enumeration
-                found = join(found, one(INST, atom[1], False) if self.is_enum(atom[1]) else EMPTY)
-            elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
-        return found
+        ...
 
-    def _entered(self, value: Type) -> Type:
-        found = bottom_for(value)
-        for atom in value:
-            if atom[0] == BOX and atom[1] == "enter":
-                found = join(found, atom[2][0])
-            elif atom[0] == INST:
-                given = join(self.method_result(atom, "__enter__"), self.awaited(self.method_result(atom, "__aenter__")))
-                found = join(found, given)
-            else:
-                found = join(found, frozenset((atom,)))
-        return found
-
-    def _unpacked(self, value: Type, position: int) -> Type:
-        found = bottom_for(value)
-        for atom in value:
-            if atom[0] == TUP:
-                if position < 0:
-                    found = join(found, box("list", join_all(atom[1])))
-                elif position < len(atom[1]):
-                    found = join(found, atom[1][position])
-            else:
-                inner = self.element(frozenset((atom,)))
-                found = join(found, inner if position >= 0 else box("list", inner))
-        return found
-
-    def _comprehension(self, entry: FileEntry, scope: int, kind: str, element: TermIndex, line: int) -> Type:
-        if kind == "dict":
-            pair = entry.terms[element]
-            parts = [self.term(entry, scope, part, line) for part in pair[1]] if pair[0] == TUPLE else []
-            return box("dict", *parts) if len(parts) == 2 else box("dict", EMPTY, EMPTY)
-        return box("iter" if kind == "generator" else kind, self.term(entry, scope, element, line))
-
-    def _operator(self, entry: FileEntry, scope: int, sign: str, left: TermIndex, right: OptionalTerm, line: int) -> Type:
-        value = self.expanded(self.term(entry, scope, left, line))
-        found = bottom_for(value)
-        for atom in value if sign not in ASSIGNING else ():
-            if atom[0] == INST:
-                found = join(found, entry.rules.operated(self, atom, sign, is_unary=right < 0))
-            elif atom[0] in (EXTI, BOX, TUP):
-                found = join(found, frozenset((atom,)))
-        return found
-
-
-def _without_parameters(value: Type) -> Type:
-    return frozenset(atom for atom in value if atom[0] not in (PARAM, MADE))
+    def awaited(self, value: Type) -> Type:
+        """What awaiting a value gives."""
+        ...

@@ -14,18 +14,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, NAME, SELF, SUPER
-from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import children
 from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Reference, Term
     from graphmem.parsing.language import LanguageSpec
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry, FileRules, Place
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.names import Place
-    from graphmem.resolution.project import FileEntry, Symbol
+    from graphmem.resolution.symbol import Symbol
 
 
 class Rules:
@@ -417,6 +417,16 @@ def rules_class(name: str) -> type[Rules] | None:
         return None
     found: type[Rules] = import_module(_MODULES[name]).RULES
     return found
+
+
+def rules_of(entry: FileEntry) -> Rules:
+    """The rules of the language of a file."""
+    return as_rules(entry.rules)
+
+
+def as_rules(rules: FileRules) -> Rules:
+    """The same rules, seen whole: `Resolver` gives a project no others, and `FileEntry` must not know what stands above it."""
+    return rules  # type: ignore[return-value]
 
 
 def external(package: str, dotted: str = "") -> Type:

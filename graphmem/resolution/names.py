@@ -6,19 +6,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Slot, Symbol
+from graphmem.resolution.file_entry import FileEntry, Place, Slot
+from graphmem.resolution.language import as_rules, rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import CLASS, EMPTY, EXT, FUNC, MODULE, NAMESPACE, PARAM, Atom, Type, closed, is_open, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
-
-
-class Place(NamedTuple):
-    """A slot and the file and scope it stands in."""
-
-    entry: FileEntry
-    scope: int
-    slot: Slot
 
 
 class Meaning(NamedTuple):
@@ -67,7 +61,7 @@ class Names:
             return meaning.value
         places = self.lookup(entry, scope, name, line)
         if places is None:
-            return entry.rules.unbound(self.inference, entry, scope, name)
+            return rules_of(entry).unbound(self.inference, entry, scope, name)
         return join_all(map(self.slot, places))
 
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
@@ -82,10 +76,10 @@ class Names:
         slots = entry.names(here).get(name)
         classes: list[int] = []
         while not slots and here:
-            if entry.rules.this_is_implied and _sees_members(entry, here):
+            if rules_of(entry).this_is_implied and _sees_members(entry, here):
                 classes.append(here)
             here = entry.around[here]
-            if entry.rules.is_visible(entry, here):
+            if rules_of(entry).is_visible(entry, here):
                 slots = entry.names(here).get(name)
         if here == scope and slots and len(slots) > 1:
             key = self.project.top_key(entry, entry.top_name(here) if here else name)
@@ -120,18 +114,18 @@ class Names:
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
         """Members of that name in what the class derives from that a scope is, or in the class a scope stands apart from."""
-        symbol = entry.rules.implied_class(self.inference, entry, scope)
+        symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         owner = self.inference.owner(symbol, name) if symbol is not None else None
         if not isinstance(owner, Symbol):
             return []
         other = self.project.entry(owner)
         slots = () if owner is entry.symbols[scope] else whole(other, other.names(owner.index).get(name, ()))  # its own were seen
         places = [Place(other, owner.index, slot) for slot in slots]
-        return [*places, *other.rules.members_elsewhere(self.inference, owner, name)]
+        return [*places, *rules_of(other).members_elsewhere(self.inference, owner, name)]
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name the file itself does not bind: one its package shares, or one that comes with an import of everything."""
-        return entry.rules.shared(self.inference, entry, name) or self._through_stars(entry, name)
+        return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
         """A name that comes from an import of everything."""
@@ -146,12 +140,12 @@ class Names:
         """Path of the file that binds a name which a file imports with everything else; the last import wins."""
         for position in reversed(entry.stars):
             found = entry.facts.imports[position]
-            for atom in sorted(entry.rules.import_targets(self.inference, entry, found), key=repr):
+            for atom in sorted(rules_of(entry).import_targets(self.inference, entry, found), key=repr):
                 target = self.project.file(atom[1]) if atom[0] == MODULE else None
                 if target is None or target is entry:
                     continue
                 self.project.touch_top(target, "*")
-                if not target.rules.exported(target, name):
+                if not rules_of(target).exported(target, name):
                     continue
                 self.project.touch_top(target, name)
                 if target.names(0).get(name):
@@ -201,21 +195,21 @@ class Names:
         entry = self.project.entry(symbol)
         current = one(FUNC, symbol, None)
         for decorator in reversed(entry.definitions[symbol.index].decorators):
-            current = join(current, entry.rules.decorate(self.inference, entry, symbol, decorator, current))
+            current = join(current, rules_of(entry).decorate(self.inference, entry, symbol, decorator, current))
         return current
 
     def _imported(self, entry: FileEntry, position: int) -> Type:
         found = entry.facts.imports[position]
-        modules = entry.rules.import_targets(self.inference, entry, found)
+        modules = rules_of(entry).import_targets(self.inference, entry, found)
         if not found.name:
-            return join_all(entry.rules.whole_module(self.inference, atom) for atom in modules)
+            return join_all(rules_of(entry).whole_module(self.inference, atom) for atom in modules)
         return join_all(self.taken(entry, atom, found.name) for atom in modules)
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
         """A name a file takes from a module; what a package takes from itself is a module below it."""
-        if module[0] == MODULE and module[1] == entry.path and entry.rules.own_names_are_below:
-            return entry.rules.submodule(self.inference, module, name)
-        return entry.rules.taken(self.inference, module, name)
+        if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
+            return rules_of(entry).submodule(self.inference, module, name)
+        return rules_of(entry).taken(self.inference, module, name)
 
     def module_member(self, module: Atom, name: str) -> Type:
         """A name taken from a module: what it defines or imports, or a module below it."""
@@ -223,15 +217,15 @@ class Names:
             return one(EXT, module[1], f"{module[2]}.{name}" if module[2] else name)
         if module[0] == MODULE:
             target = self.project.file(module[1])
-            given = target.rules.module_value(self.inference, target, name) if target is not None else None
+            given = rules_of(target).module_value(self.inference, target, name) if target is not None else None
             if given is not None:
                 return given
             places = self.module_places(module[1], name)
             if places:
                 return join_all(self.slot(place) for place in places)
-            return target.rules.submodule(self.inference, module, name) if target is not None else EMPTY
+            return rules_of(target).submodule(self.inference, module, name) if target is not None else EMPTY
         rules = self.project.rules_of(module[2]) if module[0] == NAMESPACE else None
-        return rules.submodule(self.inference, module, name) if rules is not None else EMPTY
+        return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def binding(self, entry: FileEntry, position: int) -> Type:
         """The value an assignment (or for, with, …) gives its target."""
@@ -252,13 +246,13 @@ class Names:
         value = self.inference.term(entry, binding.scope, binding.value, binding.line)
         if binding.op == "except":
             value = join_all(self.inference.instances(self.inference.expanded(value)))
-        return entry.rules.bound(self.inference, entry, binding, join(declared, value))
+        return rules_of(entry).bound(self.inference, entry, binding, join(declared, value))
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
         """The type an annotation names; the empty one for -1."""
         if term < 0:
             return EMPTY
-        return self.ask(entry.memo, ("a", scope, term), entry.rules.declared, self.inference, entry, scope, term)  # type: ignore[no-any-return]
+        return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)  # type: ignore[no-any-return]
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from graphmem.parsing.facts import ATTR, EITHER, INDEX, LAMBDA, NAME, SELF, TUPLE, UNKNOWN
+from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
-from graphmem.resolution.names import Place, whole
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.names import whole
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -40,8 +41,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 
 class PackageRules(Rules):

@@ -23,13 +23,13 @@ from graphmem.parsing.packing import collector_paused
 from graphmem.resolution.dependents import AnswersOf
 from graphmem.resolution.edges.file import definitions_alone, resolve_file
 from graphmem.resolution.edges.rows import FileResolution
+from graphmem.resolution.evaluation import Evaluation
 from graphmem.resolution.fingerprint import Key
 from graphmem.resolution.hierarchy import Hierarchy
-from graphmem.resolution.inference import Inference
-from graphmem.resolution.language import Rules, rules_class
+from graphmem.resolution.language import Rules, rules_class, rules_of
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
-from graphmem.resolution.symbols import plain_rows, symbol_rows
+from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
 
 RECURSION_LIMIT: Final = 12_000
@@ -52,7 +52,7 @@ class Resolver:
         self.faults: dict[str, str] = {}
         self._rules: dict[str, Rules | None] = {}
         self._project = Project(project, self._rules_of)
-        self._inference = Inference(self._project)
+        self._inference = Evaluation(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
         self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from: inputs and groups
         self._answers = AnswersOf()
@@ -189,7 +189,7 @@ class Resolver:
     def module_name(self, path: str) -> str:
         """The name under which other files import a file; "" when they cannot."""
         entry = self._project.files.get(path)
-        names = entry.rules.module_names(path) if entry is not None else ()
+        names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
     def dependencies(self, paths: Iterable[str] | None = None) -> tuple[list[Key], Mapping[str, frozenset[int]]]:

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import GrammarError
 from graphmem.parsing.facts import NAME
 from graphmem.resolution.ecmascript.modules import joined
-from graphmem.resolution.names import Place, whole
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, FileFacts, Import
     from graphmem.parsing.language import LanguageSpec
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.project import FileEntry, Symbol
+    from graphmem.resolution.symbol import Symbol
 
 _KEYS: Final = frozenset(
     {

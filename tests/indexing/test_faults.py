@@ -13,8 +13,9 @@ from graphmem.parsing.discovery import discover
 from graphmem.parsing.ignore import DiscoveryOptions
 from graphmem.resolution import resolver as resolving
 from graphmem.resolution.ecmascript.modules import MAX_EXTENDED, ModulePaths
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.layout import MAX_DEPTH, Layout, read_layout
-from graphmem.resolution.project import FileEntry, Project
+from graphmem.resolution.project import Project
 
 DEEP = 500
 NESTED = {

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
 from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER
+from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
 from graphmem.resolution.ecmascript.third_party import GENERICS
-from graphmem.resolution.functions import Call, rewrite
-from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.functions import rewrite
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself
 from graphmem.resolution.types import (
     BOX,
@@ -39,9 +41,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Term
+    from graphmem.resolution.file_entry import FileEntry, Place
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.names import Place
-    from graphmem.resolution.project import FileEntry
 
 _NEVER: Final = 1 << 30
 """A line behind every other: an annotation is seen by the whole scope."""
@@ -147,7 +148,7 @@ class EcmascriptTypes(EcmascriptNames):
             for symbol in inference.project.named(name):
                 if symbol.kind in CLASS_KINDS:
                     other = inference.project.entry(symbol)
-                    if other.rules.builtin_package == PACKAGE and other.rules.sees_globals(other):
+                    if rules_of(other).builtin_package == PACKAGE and rules_of(other).sees_globals(other):
                         return one(CLASS, symbol)  # a declaration file without imports and exports
         return one(EXT, PACKAGE, name)
 

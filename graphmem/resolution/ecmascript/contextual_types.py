@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
 from graphmem.parsing.languages.ecmascript_words import ANCHOR
+from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
-from graphmem.resolution.functions import Call
 from graphmem.resolution.terms import arguments_of, call_at, last_name
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, OPEN_TAGS, PARAM, Type, closed, join
 
 if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry, Symbol
+    from graphmem.resolution.symbol import Symbol
 
 _DEPTH: Final = 4
 """How deep object literals in object literals are followed to what they are given to."""

@@ -9,7 +9,7 @@ from graphmem.parsing.facts import ATTR, NAME
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
-    from graphmem.resolution.project import FileEntry
+    from graphmem.resolution.file_entry import FileEntry
 
 
 class Exports(NamedTuple):

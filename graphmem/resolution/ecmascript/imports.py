@@ -9,16 +9,16 @@ from graphmem.parsing.facts import NAME
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, candidates, package_of
+from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
-from graphmem.resolution.names import Place
-from graphmem.resolution.project import CLASS_KINDS
+from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.project import FileEntry
 
 _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", ".jsx", ".mjs", ".cjs", ".js")
 

@@ -16,7 +16,7 @@ from graphmem.resolution.ecmascript.third_party import first, type_arguments
 from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, partial, tuple_of
 
 if TYPE_CHECKING:
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
 PACKAGE: Final = "ecmascript"

@@ -12,7 +12,8 @@ from graphmem.resolution.ecmascript.contextual_types import callback, handler, i
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.imports import type_slot
 from graphmem.resolution.ecmascript.library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
-from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import arguments_of, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -34,9 +35,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, OptionalTerm, Term, TermIndex
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 
 MAX_WINDOWS: Final = 8
@@ -79,7 +80,7 @@ class EcmascriptRules(EcmascriptTypes):
         found = super().unbound(inference, entry, scope, name)
         if name in ("window", "globalThis", "self"):
             for symbol in inference.project.named("Window")[:MAX_WINDOWS]:
-                if symbol.kind == "interface" and inference.project.entry(symbol).rules.builtin_package == PACKAGE:
+                if symbol.kind == "interface" and rules_of(inference.project.entry(symbol)).builtin_package == PACKAGE:
                     found = join(found, one(INST, symbol, False))
         return found
 

@@ -13,7 +13,7 @@ from graphmem.parsing.languages.ecmascript_words import TYPE_ARGUMENTS
 from graphmem.resolution.types import EMPTY, EXT, FUNC, LAM, MODULE, OBJ, Type, box, closed, join, join_all, object_of, one, tuple_of
 
 if TYPE_CHECKING:
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
 Known = Callable[["Inference", "Call"], Type]

@@ -13,7 +13,8 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Import, Reference
 from graphmem.resolution import definitions
 from graphmem.resolution.edges.reads import ReadSites
-from graphmem.resolution.project import Symbol
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Type, ordered
 
 
@@ -35,7 +36,7 @@ class NamedSites(ReadSites):
         for atom in _flat(self.inference.declared(self.entry, scope, term)):
             if atom[0] in (INST, CLASS) and atom[1] is not src:
                 edge(EdgeKind.USES_TYPE, src.id, atom[1].id, "annotation", line)
-            elif atom[0] in (EXTI, EXT) and atom[1] != self.entry.rules.builtin_package:
+            elif atom[0] in (EXTI, EXT) and atom[1] != rules_of(self.entry).builtin_package:
                 edge(EdgeKind.USES_TYPE, src.id, self.evidence.outside(atom[1], atom[2]), "annotation", line)
         for symbol in self._named_in(scope, term, line):
             if symbol is not src:
@@ -43,7 +44,7 @@ class NamedSites(ReadSites):
 
     def named_type(self, reference: Reference) -> None:
         """A type that a header or an expression names (a cast, a test, an argument of a generic type); a value whose type is asked for."""
-        value = self.entry.rules.value_in_type(self.entry, self.terms[reference.term])
+        value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
             self.read(reference._replace(kind="read", term=value))
             return
@@ -76,10 +77,10 @@ class NamedSites(ReadSites):
                     yield from self._type_named(scope, found[1])
             elif found[0] == ATTR:
                 value = self.inference.expanded(self.inference.term(self.entry, scope, found[1], definitions.LAST_LINE))
-                for atom in self.entry.rules.owner_in_type(self.inference, self.terms[found[1]], value):
+                for atom in rules_of(self.entry).owner_in_type(self.inference, self.terms[found[1]], value):
                     yield from definitions.member(self.inference, self.entry, atom, found[2], anything=False)
             else:
-                pending += self.entry.rules.parts_of_type(self.inference, self.entry, scope, found)
+                pending += rules_of(self.entry).parts_of_type(self.inference, self.entry, scope, found)
 
     def _type_named(self, scope: int, name: str) -> definitions.Symbols:
         symbols = self.named_types.get((scope, name))

@@ -10,10 +10,12 @@ from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
 from graphmem.resolution.edges.frameworks import Handing
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.targets import Target, Targets
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.project import CLASS_KINDS, FileEntry, Symbol
+from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import RULES
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -72,7 +74,7 @@ class CallSites:
     def call(self, reference: Reference) -> None:
         """`callee(…)`, `new callee(…)`."""
         self.evidence.call_sites += 1
-        rules = self.entry.rules
+        rules = rules_of(self.entry)
         _, written, arguments, _ = call_at(self.terms, reference.term)
         called = self.without_types(reference, written)
         callee = self.terms[called]
@@ -102,7 +104,7 @@ class CallSites:
     def without_types(self, reference: Reference, callee: int) -> int:
         """What is called, without the types it is given in brackets; `handlers[i](…)` calls an element, and stays what it is."""
         found = self.terms[callee]
-        if found[0] != INDEX or not self.entry.rules.functions_take_types:
+        if found[0] != INDEX or not rules_of(self.entry).functions_take_types:
             return callee
         _, base, _ = found
         takes_types = any(atom[0] in (FUNC, CLASS, EXT) for atom in self.value(reference, base))
@@ -113,13 +115,13 @@ class CallSites:
         entry = self.entry
         value = self.value(reference, index)
         places = self.inference.lookup(entry, reference.scope, name, reference.line)
-        if entry.rules.this_is_implied and self.terms[reference.term][0] == CALL:
+        if rules_of(entry).this_is_implied and self.terms[reference.term][0] == CALL:
             found = self.called_on_this(reference, name)
             if found:
                 return found
         rule = "builtin" if places is None else self.targets.rule_of(places)
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
-        if not found and places is None and entry.rules.sees_globals(entry):
+        if not found and places is None and rules_of(entry).sees_globals(entry):
             found = self.targets.of_name(reference, name, bound=False)
         if not found:
             self.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
@@ -129,7 +131,7 @@ class CallSites:
         """A member of a class around the site, or of what such a class derives from, called without a prefix."""
         here = reference.scope
         while here > 0:
-            symbol = self.entry.rules.implied_class(self.inference, self.entry, here)
+            symbol = rules_of(self.entry).implied_class(self.inference, self.entry, here)
             owner = self.inference.owner(symbol, name) if symbol is not None else None
             if symbol is not None and isinstance(owner, Symbol) and self.inference.functions(owner, name):
                 return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
@@ -154,7 +156,7 @@ class CallSites:
 
     def is_anything(self, base: Type) -> bool:
         """True for what an unknown function of a library gave."""
-        rules = self.entry.rules
+        rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
             atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
         )
@@ -186,7 +188,7 @@ class CallSites:
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
         """True for a name nobody in the project binds, where names are declared: a class some import of everything brings."""
         term = self.terms[receiver]
-        if not self.entry.rules.types_are_declared or term[0] != NAME:
+        if not rules_of(self.entry).types_are_declared or term[0] != NAME:
             return False
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
@@ -216,7 +218,7 @@ class CallSites:
                 evidence.edge(kind, src, symbol.id, rule, line, confidence)
                 if symbol.kind in CLASS_KINDS:
                     found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
-                    if self.entry.rules.has_overloads and reference.kind == "call":
+                    if rules_of(self.entry).has_overloads and reference.kind == "call":
                         found = self.targets.chosen(reference, list(found))
                     for constructor in found:
                         if constructor.symbol is not None:
@@ -248,13 +250,13 @@ class CallSites:
 
     def operation(self, reference: Reference) -> None:
         """An operator, a subscript, a loop or a block: the classes of the operands may say what it does."""
-        for operand, name in self.entry.rules.operations(self.entry, reference.term):
+        for operand, name in rules_of(self.entry).operations(self.entry, reference.term):
             self.run_special(reference, operand, name)
         self.add_implied(reference)
 
     def add_implied(self, reference: Reference) -> None:
         """What the language runs besides, where its rules say who; of several that one was meant of, they share the belief."""
-        for symbol, count in self.entry.rules.implied(self.inference, self.entry, reference):
+        for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_special(self, reference: Reference, operand: int, name: str) -> None:
@@ -263,7 +265,7 @@ class CallSites:
             if atom[0] != INST:
                 continue
             self.special(reference, atom, name)
-            following = self.entry.rules.next_step(name)
+            following = rules_of(self.entry).next_step(name)
             if following:
                 for iterator in ordered(self.inference.method_result(atom, name)):
                     if iterator[0] == INST:
@@ -293,7 +295,7 @@ class CallSites:
         for atom in ordered(self.inference.expanded(value)):
             if atom[0] in (FUNC, CLASS) and atom[1].id != src:
                 evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
-            elif atom[0] == EXT and atom[2] and atom[1] != self.entry.rules.builtin_package:
+            elif atom[0] == EXT and atom[2] and atom[1] != rules_of(self.entry).builtin_package:
                 evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
 
 

@@ -10,9 +10,11 @@ from graphmem.parsing.facts import CALL, Reference
 from graphmem.resolution.edges.annotations import NamedSites
 from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.edges.variables import ASSIGNED
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, ordered
 
 
@@ -42,7 +44,7 @@ class _Resolving(NamedSites):
                 self.function(symbol)
             elif symbol.kind == "type":
                 self.alias(symbol)
-            if self.entry.rules.decorators_are_types:
+            if rules_of(self.entry).decorators_are_types:
                 self.annotated(symbol)
         for binding in self.entry.facts.bindings:
             if binding.annotation >= 0:
@@ -68,19 +70,19 @@ class _Resolving(NamedSites):
         entry, edge = self.entry, self.evidence.edge
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
-            if entry.rules.passes_on(entry, found):
+            if rules_of(entry).passes_on(entry, found):
                 self.pass_on(found)
-            for atom in ordered(entry.rules.import_targets(self.inference, entry, found)):
+            for atom in ordered(rules_of(entry).import_targets(self.inference, entry, found)):
                 if atom[0] == EXT:
                     edge(EdgeKind.IMPORTS, src, self.evidence.outside(atom[1], ""), "external", found.line)
                     continue
                 modules = [atom]
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
-                    modules += ordered(entry.rules.submodule(self.inference, atom, found.name))
+                    modules += ordered(rules_of(entry).submodule(self.inference, atom, found.name))
                 if atom[0] == CLASS:
                     modules.append((MODULE, atom[1].path))
                 if atom[0] == NAMESPACE:
-                    modules += entry.rules.package_files(self.inference, atom, found.name)
+                    modules += rules_of(entry).package_files(self.inference, atom, found.name)
                 for module in modules:
                     # Rules may name a file that a manifest promises and the project lacks.
                     if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
@@ -92,10 +94,10 @@ class _Resolving(NamedSites):
             dst = base.id if isinstance(base, Symbol) else self.evidence.outside(base[1], base[2])
             if dst != symbol.id:
                 self.evidence.edge(EdgeKind.INHERITS, symbol.id, dst, "base", line)
-        for interface in self.entry.rules.satisfied(self.inference, symbol):
+        for interface in rules_of(self.entry).satisfied(self.inference, symbol):
             self.evidence.edge(EdgeKind.INHERITS, symbol.id, interface.id, "satisfies", line)
         src = self.entry.symbols[self.entry.definitions[symbol.index].parent].id
-        for method in self.entry.rules.runs_on_definition(self.inference, symbol):
+        for method in rules_of(self.entry).runs_on_definition(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
@@ -115,11 +117,11 @@ class _Resolving(NamedSites):
             if isinstance(owner, Symbol):
                 for method in self.inference.functions(owner, symbol.name):
                     self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "same_method", definition.name_line)
-        for method in entry.rules.satisfied_methods(self.inference, symbol):
+        for method in rules_of(entry).satisfied_methods(self.inference, symbol):
             self.evidence.edge(EdgeKind.OVERRIDES, symbol.id, method.id, "satisfies", definition.name_line)
         for term in (*(parameter.annotation for parameter in definition.parameters), definition.returns):
             self.type_use(symbol, definition.parent, term, definition.name_line)
-        for used in entry.rules.implicit_calls(self.inference, symbol):
+        for used in rules_of(entry).implicit_calls(self.inference, symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "fixture", definition.name_line)
         for used in self.handing.injected(symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)

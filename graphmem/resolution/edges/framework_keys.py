@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, STRING, Call, Term
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import EVENT, HandsOver
-from graphmem.resolution.symbols import PATH_ARGUMENTS, entry_rule, written
+from graphmem.resolution.symbol_rows import PATH_ARGUMENTS, entry_rule, written
 from graphmem.resolution.terms import last_name
 
 if TYPE_CHECKING:
-    from graphmem.resolution.project import FileEntry, Symbol
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.symbol import Symbol
 
 NAMED_BY: Final = {
     "route": PATH_ARGUMENTS,

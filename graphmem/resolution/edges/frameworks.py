@@ -15,10 +15,11 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.targets import Target
+from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
-from graphmem.resolution.names import Place
-from graphmem.resolution.project import FUNCTION_KINDS, CallSite, FileEntry, Symbol
-from graphmem.resolution.symbols import dotted
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol_rows import dotted
 from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
 from graphmem.resolution.types import BOX, CLASS, EXT, FUNC, INST, MODULE, OBJ, PARTIAL, TUP, Type, ordered
 
@@ -151,7 +152,7 @@ class Handing:
     def scripts(self) -> None:
         """Functions that configuration files name as commands or plug-ins by a module which only passes them on."""
         path = self.entry.path
-        for name, rule in self.entry.rules.scripts(self.entry.facts).items():
+        for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
             if not name:
                 continue
             first, *rest = name.split(".")
@@ -226,9 +227,9 @@ class Handing:
         for atom in ordered(value):
             if atom[0] == FUNC:
                 yield atom[1]
-            elif atom[0] == INST and entry.rules.call_method:
-                owner = self.inference.owner(atom[1], entry.rules.call_method)
-                yield from self.inference.functions(owner, entry.rules.call_method) if isinstance(owner, Symbol) else ()
+            elif atom[0] == INST and rules_of(entry).call_method:
+                owner = self.inference.owner(atom[1], rules_of(entry).call_method)
+                yield from self.inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
         """True when both are the same variable, or what has the events is of one class, or one of the other's."""
@@ -275,7 +276,7 @@ class Handing:
                 yield ("variable", entry.path, entry.definitions[scope].qualname, target[1])
         elif slot.kind == "import" and entry.path not in seen:
             found = entry.facts.imports[slot.index]
-            for atom in ordered(entry.rules.import_targets(self.inference, entry, found)):
+            for atom in ordered(rules_of(entry).import_targets(self.inference, entry, found)):
                 if atom[0] == MODULE and found.name:
                     for other in self.inference.module_places(atom[1], found.name) or ():
                         yield from self._origin(other, seen | {entry.path})
@@ -318,12 +319,12 @@ class Handing:
                     if target[0] == FUNC and target[1] is not symbol:
                         yield target[1]
                     elif target[0] == CLASS:
-                        for name in entry.rules.constructors:
+                        for name in rules_of(entry).constructors:
                             owner = inference.owner(target[1], name)
                             yield from inference.functions(owner, name) if isinstance(owner, Symbol) else ()
-                    elif target[0] == INST and entry.rules.call_method:
-                        owner = inference.owner(target[1], entry.rules.call_method)
-                        yield from inference.functions(owner, entry.rules.call_method) if isinstance(owner, Symbol) else ()
+                    elif target[0] == INST and rules_of(entry).call_method:
+                        owner = inference.owner(target[1], rules_of(entry).call_method)
+                        yield from inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
 
 def _given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:

@@ -6,8 +6,9 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
 from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.edges.variables import VariableSites
-from graphmem.resolution.names import Place
-from graphmem.resolution.project import Symbol
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
     CLASS,
     EXT,
@@ -54,7 +55,7 @@ class ReadSites(VariableSites):
         """A variable an import names, through files that pass it on."""
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
-            for atom in ordered(place.entry.rules.import_targets(self.inference, place.entry, found)):
+            for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
@@ -76,7 +77,7 @@ class ReadSites(VariableSites):
                 if atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], name, frozenset())
                 elif atom[0] == NAMESPACE:
-                    for module in self.entry.rules.package_files(self.inference, atom, name):
+                    for module in rules_of(self.entry).package_files(self.inference, atom, name):
                         self.read_module_variable(reference, module[1], name, frozenset())
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name)
@@ -85,7 +86,7 @@ class ReadSites(VariableSites):
         """`receiver.name = …`, `receiver[key] = …`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
-            for name in self.entry.rules.item_setters:
+            for name in rules_of(self.entry).item_setters:
                 self.run_special(reference, term[1], name)
         elif term[0] == ATTR:
             self.receive(reference, term[1])
@@ -94,8 +95,8 @@ class ReadSites(VariableSites):
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:
                     self.use_member_variable(reference, atom, term[2])
-                if atom[0] == INST and self.entry.rules.attribute_setter:
-                    self.special(reference, atom, self.entry.rules.attribute_setter)
+                if atom[0] == INST and rules_of(self.entry).attribute_setter:
+                    self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Atom, name: str) -> None:
         """A member of a class is read or written through an object."""
@@ -105,7 +106,7 @@ class ReadSites(VariableSites):
         caller = self.caller(reference)
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
-                self.special(reference, atom, self.entry.rules.fallback_method)
+                self.special(reference, atom, rules_of(self.entry).fallback_method)
             return
         if atom[0] == INST:
             self.use_descriptor(reference, owner, name)
@@ -115,7 +116,7 @@ class ReadSites(VariableSites):
                 continue
             symbol = entry.symbols[slot.index]
             modifiers = entry.definitions[slot.index].modifiers
-            if not entry.rules.is_member_of(entry, slot.index, atom):
+            if not rules_of(entry).is_member_of(entry, slot.index, atom):
                 continue
             if "setter" in modifiers:
                 if reference.kind == "write":
@@ -131,7 +132,7 @@ class ReadSites(VariableSites):
 
     def use_descriptor(self, reference: Reference, owner: Symbol, name: str) -> None:
         """A class attribute whose own class says what reading and writing it through an object does."""
-        method = self.entry.rules.descriptor_methods.get(reference.kind)
+        method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         if not method:
             return
         entry = self.project.entry(owner)

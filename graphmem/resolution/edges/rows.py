@@ -9,7 +9,7 @@ from graphmem.model import EdgeRow, EdgeSource, ExternalRow, HandlesRow, Unresol
 from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
-    from graphmem.resolution.project import Symbol
+    from graphmem.resolution.symbol import Symbol
 
 _new_tuple: Final = tuple.__new__  # twice as quick as calling the class, for what every project has hundreds of thousands of
 

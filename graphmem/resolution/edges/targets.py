@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
+from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.names import Place
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import arguments_of, call_at, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -71,7 +72,7 @@ class Targets:
 
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
         """Where calling a value leads; a function under another name than the one written came as a value."""
-        rules = self.entry.rules
+        rules = rules_of(self.entry)
         for atom in ordered(value):
             tag = atom[0]
             if tag == FUNC:
@@ -100,7 +101,7 @@ class Targets:
                 yield from self._next_constructor(atom)
 
     def _next_constructor(self, receiver: Atom) -> Iterator[Target]:
-        for constructor in self.entry.rules.constructors:
+        for constructor in rules_of(self.entry).constructors:
             owner = self.inference.owner(receiver[2][1], constructor, after=receiver[1])
             if isinstance(owner, Symbol):
                 for symbol in self.inference.functions(owner, constructor):
@@ -138,8 +139,8 @@ class Targets:
         A method that only says that subclasses must have it is referred to and not called where they do, and so is
         one that all classes override of which there are objects.
         """
-        is_exact = (receiver[0] == INST and receiver[2]) or not self.project.entry(receiver[1]).rules.is_virtual(receiver[1])
-        is_exact = is_exact or (receiver[0] == CLASS and len(receiver) == 2 and not self.entry.rules.class_calls_are_virtual)
+        is_exact = (receiver[0] == INST and receiver[2]) or not rules_of(self.project.entry(receiver[1])).is_virtual(receiver[1])
+        is_exact = is_exact or (receiver[0] == CLASS and len(receiver) == 2 and not rules_of(self.entry).class_calls_are_virtual)
         owner = self.inference.owner(receiver[1], name)
         if is_exact or not isinstance(owner, Symbol):
             yield from plain
@@ -163,7 +164,7 @@ class Targets:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """True when nobody makes objects of a class, or of one below, that run the method of its owner."""
         may_be = is_overridden and self.hierarchy.is_made(symbol)
-        may_be = may_be or self.project.entry(owner).rules.is_protocol(self.inference, owner)
+        may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
         return may_be and not self.hierarchy.runs(symbol, owner, name)
 
     def _is_abstract(self, symbol: Symbol) -> bool:
@@ -183,7 +184,7 @@ class Targets:
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
         """Methods that run when a class is called."""
-        for name in self.entry.rules.constructors:
+        for name in rules_of(self.entry).constructors:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
@@ -215,7 +216,7 @@ class Targets:
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
-        return entry.rules.takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
+        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
 
     def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
         """Those that take the arguments most exactly; where several are left, they share the belief."""
@@ -249,7 +250,7 @@ class Targets:
                     exact += 1
                 elif atom[0] in (INST, EXTI):
                     derives = atom[0] == INST and not classes.isdisjoint(inference.project_classes(atom[1]))
-                    if not derives and not entry.rules.may_be(atom, classes, outside):
+                    if not derives and not rules_of(entry).may_be(atom, classes, outside):
                         return -1
         has_rest = any(parameter.kind == "rest" for parameter in definition.parameters)
         return 2 * exact + 1 - has_rest
@@ -274,7 +275,7 @@ class Targets:
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
         """Definitions of a bare name that a call with these arguments can mean, when they are few."""
-        if (bound and self.entry.rules.is_common_name(name)) or name.startswith("__"):
+        if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
         _, _, arguments, named = call_at(self.terms, reference.term)
         keywords = tuple(keyword for keyword, _ in named)
@@ -294,7 +295,7 @@ class Targets:
             other = self.project.files[symbol.path]
             if other.in_tests and other is not self.entry:  # what a test file defines is for itself, unless it is imported
                 continue
-            if positional < 0 or other.rules.takes(other.definitions[symbol.index], positional, keywords, bound=bound):
+            if positional < 0 or rules_of(other).takes(other.definitions[symbol.index], positional, keywords, bound=bound):
                 found.append(symbol)
         if len(found) == 1:
             return [Target(found[0], None, "unique_name")]
@@ -320,7 +321,7 @@ class Targets:
             if places and {place.slot.kind for place in places} <= {"definition", "import"}:
                 return self.rule_of(places)
             return "receiver_type" if places and all(self._is_declared(place) for place in places) else "inferred_type"
-        if entry.rules.types_are_declared and found[0] != ATTR:
+        if rules_of(entry).types_are_declared and found[0] != ATTR:
             return "receiver_type"
         if found[0] in (CALL, NEW):
             value = inference.expanded(inference.term(entry, reference.scope, found[1], reference.line))
@@ -335,7 +336,7 @@ class Targets:
         value = self.inference.term(entry, reference.scope, base, reference.line)
         if value and all(atom[0] in (MODULE, NAMESPACE, EXT) for atom in value):
             return "import"
-        if entry.rules.types_are_declared:
+        if rules_of(entry).types_are_declared:
             return "receiver_type"
         owner = entry.rules.receiver_class(entry, reference.scope, base)
         if owner >= 0:
@@ -353,7 +354,7 @@ class Targets:
             return entry.definitions[scope].parameters[slot.index].annotation >= 0
         if slot.kind == "binding":
             binding = entry.facts.bindings[slot.index]
-            if entry.rules.types_are_declared:
+            if rules_of(entry).types_are_declared:
                 return binding.annotation >= 0 or binding.value >= 0
             return _is_plain(entry, binding.annotation, binding.value)
         return True

@@ -12,9 +12,11 @@ from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, NAME, Binding, Reference
 from graphmem.resolution import definitions
 from graphmem.resolution.edges.calls import CallSites
+from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
-from graphmem.resolution.project import FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Atom
 
@@ -110,7 +112,7 @@ class VariableSites(CallSites):
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
         """The variable that a name means in a function that assigns it and does not declare it."""
-        entry, rules = self.entry, self.entry.rules
+        entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):
             return
         while scope > 0:

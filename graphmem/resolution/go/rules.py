@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
-from graphmem.resolution.project import CLASS_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import, Term
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.project import FileEntry
 
 _TYPES: Final = frozenset(
     "any bool byte comparable complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string uint uint16 uint32 uint64 "

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.languages.java import CONSTRUCTOR
 from graphmem.resolution.packages import PackageRules, mapped
-from graphmem.resolution.project import Symbol
+from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, INST, NAMESPACE, Atom, Type, box, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 _PRIMITIVES: Final = "boolean byte char double float int long short".split()
 _BOXES: Final = {"boolean": "Boolean", "byte": "Byte", "char": "Character", "double": "Double", "float": "Float", "int": "Integer"} | {

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LIST, LITERAL, NAME, OPERATOR, STRING, TUPLE
-from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.python.modules import PythonModules
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import children, items_or_itself, last_name
 from graphmem.resolution.types import (
     CLASS,
@@ -33,9 +33,8 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Import, Term
+    from graphmem.resolution.file_entry import FileEntry, Place
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.names import Place
-    from graphmem.resolution.project import FileEntry
 
 
 _TYPING: Final = frozenset(

@@ -33,9 +33,9 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 MAX_RENAMES: Final = 3
 """Variables that are followed to find what a computed name begins with."""

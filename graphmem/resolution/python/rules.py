@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
 from graphmem.resolution.operators import BINARY, METHODS, UNARY
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
@@ -17,6 +16,7 @@ from graphmem.resolution.python.library import (
     REFLECTED,
     container_method,
 )
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
     CLASS,
@@ -33,9 +33,9 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 
 _PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
@@ -102,7 +102,7 @@ class PythonRules(PythonTypes):
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """What a decorator of the project gives for the function; those of libraries are taken to give it back."""
-        from graphmem.resolution.functions import Call
+        from graphmem.resolution.call import Call
 
         scope = entry.definitions[symbol.index].parent
         line = entry.definitions[symbol.index].start_line

@@ -16,10 +16,9 @@ from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, joi
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
+    from graphmem.resolution.file_entry import FileEntry, Place
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.names import Place
-    from graphmem.resolution.project import FileEntry
 
 LIBRARIES: Final = frozenset("alloc core proc_macro std test".split())
 """Crates that come with the language."""

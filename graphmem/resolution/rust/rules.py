@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR
-from graphmem.resolution.names import Place
+from graphmem.resolution.file_entry import Place
 from graphmem.resolution.packages import mapped
-from graphmem.resolution.project import CLASS_KINDS, Symbol
 from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join, join_all, one, tuple_of
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Reference
-    from graphmem.resolution.functions import Call
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.project import FileEntry
 
 _PRELUDE: Final = (
     "AsMut AsRef Box Clone Copy Default DoubleEndedIterator Drop Eq Err ExactSizeIterator Extend Fn FnMut FnOnce From Into IntoIterator "

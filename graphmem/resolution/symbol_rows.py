@@ -11,7 +11,9 @@ from typing import Final
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, STRING, Definition, FileFacts, Term
 from graphmem.parsing.language import EntryPointRule, LanguageSpec, Written, language_spec
-from graphmem.resolution.project import CLASS_KINDS, FUNCTION_KINDS, FileEntry, Symbol
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 
 _NOTHING: Final = re.compile(r"(?!)")
 PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # by which a route is told its path
@@ -23,7 +25,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
-    scripts = entry.rules.scripts(facts)
+    scripts = rules_of(entry).scripts(facts)
     rows: list[SymbolRow] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
         entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition)

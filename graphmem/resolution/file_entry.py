@@ -1,0 +1,257 @@
+"""One file's facts with the look-ups that inference needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
+from graphmem.parsing.language import language_spec
+from graphmem.resolution.frameworks import frameworks_of
+from graphmem.resolution.instantiations import class_names
+from graphmem.resolution.solver import Memo
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import call_at, last_name
+
+
+class Slot(NamedTuple):
+    """One way a scope gives a name a meaning."""
+
+    kind: str  # definition | binding | import | parameter
+    index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs
+    line: int  # from which line on; 0 for parameters
+    last: int  # last line of the block it stands in
+
+
+class FileRules(Protocol):
+    """What a file asks of the rules of its language while it is indexed: nothing here looks at other files.
+
+    The rules themselves, `language.Rules`, stand above this module; `language.rules_of` gives them for a file.
+    """
+
+    methods_are_inputs: bool
+    classes_are_made_by_name: bool
+    interfaces_are_structural: bool
+    type_tests: Collection[str]
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """Every dotted name under which other files may import the file."""
+        ...
+
+    def shared_names(self, entry: FileEntry) -> Sequence[str]:
+        """Names of a file that other files of the same module name see."""
+        ...
+
+    def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
+        """Of each definition of a file the scope it is written in."""
+        ...
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """The scope in which a definition is found, and the name by which."""
+        ...
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """The class whose instance a term is inside this scope; -1 for none."""
+        ...
+
+    def is_open_enum(self, definition: Definition) -> bool:
+        """True of an enum whose members are names of the scope around it."""
+        ...
+
+
+class FileEntry:
+    """One file's facts with the look-ups inference needs; built once, thrown away when the file changes."""
+
+    def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
+        self.facts = facts
+        self.path = facts.path
+        self.rules = rules
+        self.symbols = symbols
+        self.memo: Memo = {}
+        self.tops: dict[str, int] = {}  # name -> input, as `Project.key` gives it
+        self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
+        self.frameworks = frameworks_of(language_spec(facts.language).frameworks)
+        self.terms = facts.terms
+        self.definitions = facts.definitions
+        self.parts = part_names(facts.definitions, apart=rules.methods_are_inputs)  # of each definition
+        self.around = rules.scopes_around(facts.definitions)  # of each definition the scope in which its names are looked up next
+        self.slots: dict[int, dict[str, list[Slot]]] = {}
+        self.stars: list[int] = []
+        self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
+        self.results: dict[int, list[int]] = {}  # scope -> return bindings
+        self.yields: dict[int, list[int]] = {}
+        self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
+        self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
+        self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
+        self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
+        self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
+        self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is being looked at
+        self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
+        self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
+        self._index()
+
+    def _index(self) -> None:
+        for position, definition in enumerate(self.definitions):
+            if position == 0:
+                continue
+            if definition.kind == "variable":
+                for scope in self._seen_in(definition.parent):
+                    self.variables.setdefault((scope, definition.name), self.symbols[position])
+            else:
+                scope, name = self.rules.definition_slot(self, position)
+                self.slot(scope, name, Slot("definition", position, definition.start_line, 1 << 30))
+            for number, parameter in enumerate(definition.parameters):
+                self.slot(position, parameter.name, Slot("parameter", number, 0, 1 << 30))
+        for position, found in enumerate(self.facts.imports):
+            if found.name == "*":
+                self.stars.append(position)
+            elif found.alias:
+                self.slot(found.scope, found.alias, Slot("import", position, found.line, 1 << 30))
+        for position, binding in enumerate(self.facts.bindings):
+            self._index_binding(position, binding)
+        for names in self.slots.values():
+            for slots in names.values():
+                if len(slots) > 1:
+                    slots.sort(key=_slot_line)
+        self._index_calls()
+
+    def _index_calls(self) -> None:
+        terms, connecting = self.terms, self.frameworks.connecting
+        for position, reference in enumerate(self.facts.references):
+            if reference.kind == "call":
+                call = call_at(terms, reference.term)
+                _, called, _, _ = call
+                name = last_name(terms[called])
+                if name:
+                    self.calls.setdefault(name, []).append(position)
+                if name in connecting and terms[called][0] == ATTR:
+                    for event in self.frameworks.events_of_call(terms, call):
+                        self.calls.setdefault(event, []).append(position)
+        for position, definition in enumerate(self.definitions):
+            for decorator in definition.decorators:
+                for name in self._decorator_names(decorator):
+                    self.calls.setdefault(name, []).append(-1 - position)
+
+    def _decorator_names(self, decorator: int) -> Iterator[str]:
+        """The names a decorator is found by: the bare one, after a "@" that of what gives it, after a "!" those of events."""
+        term = self.terms[decorator]
+        name = last_name(self.terms[term[1]] if term[0] == CALL else term)
+        if name:
+            yield f"@{name}" if term[0] == CALL else name
+        yield from self.frameworks.events_of_decorator(self.terms, term)
+
+    def call_sites(self, name: str) -> Iterator[CallSite]:
+        """Where something of that bare name is called, or applied as a decorator; with a "@" where what it gives is applied.
+
+        With a "!" where a function is connected with an event of that name.
+        """
+        for position in self.calls.get(name, ()):
+            if position >= 0:
+                reference = self.facts.references[position]
+                yield CallSite(self.path, reference.scope, reference.term, reference.line, -1)
+                continue
+            definition = self.definitions[-1 - position]
+            for decorator in definition.decorators:
+                if name in self._decorator_names(decorator):
+                    yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
+
+    def slot(self, scope: int, name: str, slot: Slot) -> None:
+        """Note one more meaning of a name in a scope."""
+        self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
+
+    def _index_binding(self, position: int, binding: Binding) -> None:
+        op = binding.op
+        if op == "return":
+            self.results.setdefault(binding.scope, []).append(position)
+        elif op == "yield":
+            self.yields.setdefault(binding.scope, []).append(position)
+        elif op == "narrow":
+            self.narrows.setdefault((binding.scope, binding.target), []).append(position)
+        elif op not in ("delete", "export"):
+            target = self.terms[binding.target]
+            if target[0] == NAME:
+                if op == "local":
+                    self.locals.setdefault((binding.scope, target[1]), []).append(position)
+                else:
+                    for scope in self._seen_in(binding.scope):
+                        self.slot(scope, target[1], Slot("binding", position, binding.end_line, binding.block_end))
+            elif target[0] == ATTR:
+                owner = self.rules.receiver_class(self, binding.scope, target[1])
+                if owner >= 0:
+                    self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
+
+    def _seen_in(self, scope: int) -> Sequence[int]:
+        """The scope, and the one around it where its names are names of that, too."""
+        definition = self.definitions[scope]
+        return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
+
+    def names(self, scope: int) -> Mapping[str, list[Slot]]:
+        """What a scope itself binds."""
+        return self.slots.get(scope, _NOTHING)
+
+    def enclosing(self, scope: int, kinds: Collection[str]) -> int:
+        """The innermost definition of one of the kinds around a scope, itself included; -1 for none."""
+        while scope >= 0 and self.definitions[scope].kind not in kinds:
+            scope = self.definitions[scope].parent
+        return scope
+
+    def top_name(self, scope: int) -> str:
+        """Name of the part of the file a scope is in, of which others have an input; "<module>" for the module's own code.
+
+        That of the outermost definition around it; inside a method, where methods are inputs, that of the method.
+        """
+        return self.parts[scope]
+
+
+class CallSite(NamedTuple):
+    """A place that calls something of a certain name."""
+
+    path: str
+    scope: int
+    term: int  # the call; for a decorated definition the decorator
+    line: int
+    decorated: int  # the definition a decorator is applied to, else -1
+
+
+class Place(NamedTuple):
+    """A slot and the file and scope it stands in."""
+
+    entry: FileEntry
+    scope: int
+    slot: Slot
+
+
+def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
+    """Of each definition the name of the part of the file it belongs to: see `FileEntry.top_name`."""
+    found: list[str | None] = [None] * len(definitions)
+    for position in range(len(definitions)):
+        inside: list[int] = []
+        at = position
+        while found[at] is None:
+            definition = definitions[at]
+            around = definition.parent
+            if around <= 0:
+                found[at] = definition.qualname.partition(".")[0]
+            elif apart and definition.kind in FUNCTION_KINDS and _is_in_classes(definitions, around):
+                found[at] = definition.qualname
+            else:  # a method may stand before its type
+                inside.append(at)
+                at = around
+        for one in inside:
+            found[one] = found[at]
+    return [name or "" for name in found]
+
+
+def _is_in_classes(definitions: Sequence[Definition], scope: int) -> bool:
+    while scope > 0:
+        if definitions[scope].kind not in CLASS_KINDS:
+            return False
+        scope = definitions[scope].parent
+    return True
+
+
+_NOTHING: Final[Mapping[str, list[Slot]]] = {}
+
+
+def _slot_line(slot: Slot) -> int:
+    return slot.line

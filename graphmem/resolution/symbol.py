@@ -1,0 +1,32 @@
+"""A definition as other files know it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CLASS_KINDS: Final = frozenset({"class", "interface", "enum"})
+FUNCTION_KINDS: Final = frozenset({"function", "method"})
+
+
+class Symbol:
+    """A definition as other files know it: stays the same object while the file is edited around it."""
+
+    __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")
+
+    def __init__(self, id_: str, path: str, qualname: str, kind: str, ordinal: int, key: int) -> None:
+        self.id = id_
+        self.path = path
+        self.qualname = qualname
+        self.name = qualname.rpartition(".")[2]
+        self.kind = kind
+        self.ordinal = ordinal
+        self.key = key  # input that changes when what it says to other files does
+        self.index = -1  # in its file's definitions; -1 while it does not exist
+
+    def __repr__(self) -> str:
+        return f"{self.path}:{self.qualname}#{self.ordinal}"
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """Sort key that does not depend on anything but the source."""
+        return (self.path, self.qualname, self.kind, self.ordinal)
