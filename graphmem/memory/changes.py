@@ -23,43 +23,43 @@ MAX_MEANINGS: Final = 16
 
 
 def _one(
-    book: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
+    repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
     """Change one memory, and say so in the audit even when it was so already."""
-    with book.writing():
-        row = book.row(memory_id)
+    with repository.writing():
+        row = repository.row(memory_id)
         new = change(row)
         if new != row:
-            new = new._replace(updated_at=book.clock.now())
+            new = new._replace(updated_at=repository.clock.now())
         delta = KnowledgeDelta(memories=[new] if new != row else [])
-        book.commit(delta, [Event(op, row.id, row.fingerprint, new.fingerprint, note)], {row.id: row}, actor)
-        return book.describer().info(new)
+        repository.commit(delta, [Event(op, row.id, row.fingerprint, new.fingerprint, note)], {row.id: row}, actor)
+        return repository.describer().info(new)
 
 
-def pin(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
+def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Make it permanent."""
 
     def change(row: MemoryRow) -> MemoryRow:
         _must_live(row, "pinned")
         return row._replace(status="pinned", needs_review=row.needs_review and row.contaminated)
 
-    return _one(book, memory_id, "pin", actor, change)
+    return _one(repository, memory_id, "pin", actor, change)
 
 
-def unpin(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
+def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """Make it ordinary."""
-    return _one(book, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
+    return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
-def verify(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
+def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
     """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code. One that was forgotten is back with it."""
-    with book.writing():
-        row = book.row(memory_id)
+    with repository.writing():
+        row = repository.row(memory_id)
         if row.status == FORGOTTEN:
-            _expect_alone(book, row)
+            _expect_alone(repository, row)
             row = row._replace(status="confirmed", deprecated_at=None, valid_to=None)
         _must_live(row, "verified")
-        now = book.clock.now()
+        now = repository.clock.now()
         new = lifecycle.confirmed(row, now)._replace(
             user_verified=True,
             needs_review=False,
@@ -68,8 +68,8 @@ def verify(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInf
             stale_at=None,
             updated_at=now,
         )
-        view = book.view()
-        links = book.index().about(row.id)
+        view = repository.view()
+        links = repository.index().about(row.id)
         fresh = links
         if view is not None:
             known = view.index_of
@@ -79,32 +79,32 @@ def verify(book: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInf
                 else link
                 for link in links
             ]
-        before = book.row(row.id)
+        before = repository.row(row.id)
         moved = fresh != links
         delta = KnowledgeDelta(memories=[new], anchored=[row.id] if moved else [], about=fresh if moved else [])
         note = "it was forgotten and is back" if before.status == FORGOTTEN else ""
-        book.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint, note)], {row.id: before}, actor)
+        repository.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint, note)], {row.id: before}, actor)
         if note:
-            book.embed_soon()
-        return book.describer().info(new)
+            repository.embed_soon()
+        return repository.describer().info(new)
 
 
-def dispute(book: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
+def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
     """Mark it as doubted; still used, with less confidence."""
     why = redact(text("reason", reason, 1_000, least=0))[0]
-    return _one(book, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
+    return _one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
 
 
-def resolve(book: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
+def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
     """Decide for one memory against another, or against all it conflicts with."""
     why = redact(text("note", note, 1_000, least=0))[0]
-    with book.writing():
-        index, now = book.index(), book.clock.now()
-        stays = book.row(winner)
+    with repository.writing():
+        index, now = repository.index(), repository.clock.now()
+        stays = repository.row(winner)
         _must_live(stays, "the winner")
         conflicts = [link for link in index.relates(stays.id) if link.kind == "conflicts_with"]
         others = {link.dst if link.src == stays.id else link.src for link in conflicts}
-        losers = [book.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
+        losers = [repository.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
         if any(row.id == stays.id for row in losers):
             raise refuse("loser", repr(loser), "it is another memory than the winner", "Name the one that is wrong.")
         gone = [row for row in losers if row.status in LIVE_STATUSES]
@@ -117,41 +117,41 @@ def resolve(book: MemoryRepository, winner: str, loser: str | None = None, note:
         )
         events = [Event("resolve", stays.id, stays.fingerprint, new.fingerprint, why)]
         events += [Event("supersede", row.id, row.fingerprint, stays.fingerprint, f"by {stays.id}") for row in gone]
-        book.commit(delta, events, {row.id: row for row in [stays, *gone]}, actor)
-        return book.describer().info(new)
+        repository.commit(delta, events, {row.id: row for row in [stays, *gone]}, actor)
+        return repository.describer().info(new)
 
 
-def note_use(book: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
+def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
     """Count a use of each memory; what was shown is not thereby true."""
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)
-    with book.writing():
-        now, index = book.clock.now(), book.index()
+    with repository.writing():
+        now, index = repository.clock.now(), repository.index()
         step: Callable[[MemoryRow], MemoryRow] = {
             "injected": lifecycle.shown,
             "used": lambda row: lifecycle.used(row, now),
             "confirmed": lambda row: lifecycle.confirmed(row, now),
         }[use]
-        rows = {row.id: row for row in map(book.row, ids)}
+        rows = {row.id: row for row in map(repository.row, ids)}
         learnt = [LearntRow(one, name, 0, 0) for one in rows] if name and use == "confirmed" else []
         sessions = [SessionRow(name, "", "session", "", now, None, "", "", None)] if learnt and index.session(name) is None else []
         delta = KnowledgeDelta(memories=[step(row) for row in rows.values()], learnt=learnt, sessions=sessions)
         if rows:
-            book.commit(delta, [Event(use, one) for one in rows], rows, actor)
-            book.uses += len(rows) if use != "injected" else 0
+            repository.commit(delta, [Event(use, one) for one in rows], rows, actor)
+            repository.uses += len(rows) if use != "injected" else 0
 
 
-def forget(book: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
+def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
     """Take one out of search, or for good."""
-    row = book.row(memory_id)
-    return forget_many(book, [row.id], hard=hard, actor=actor, op="remove")
+    row = repository.row(memory_id)
+    return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
 
-def forget_many(book: MemoryRepository, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
+def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
     """The same for several at once."""
-    with book.writing():
-        now = book.clock.now()
-        rows = {row.id: row for row in book.index().rows(ids).values()}
+    with repository.writing():
+        now = repository.clock.now()
+        rows = {row.id: row for row in repository.index().rows(ids).values()}
         if hard:
             delta = KnowledgeDelta(removed_memories=sorted(rows))
         else:
@@ -163,9 +163,9 @@ def forget_many(book: MemoryRepository, ids: Sequence[str], *, hard: bool, actor
             )
         events = [Event(op, one, row.fingerprint, "", note) for one, row in sorted(rows.items())]
         if rows:
-            book.commit(delta, events, rows, actor, count=len(book.index()) - len(delta.removed_memories))
+            repository.commit(delta, events, rows, actor, count=len(repository.index()) - len(delta.removed_memories))
         if hard and rows:
-            book.recovery.erase(set(rows), actor)
+            repository.recovery.erase(set(rows), actor)
         return Forgotten(sorted(rows), hard, dry_run=False)
 
 
@@ -190,16 +190,16 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
     return found
 
 
-def set_alias(book: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
+def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
     """Set what a search for a term also looks for."""
-    [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(book)]).items()
-    with book.writing():
-        known = {alias.term: alias.means for alias in aliases(book)}
+    [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(repository)]).items()
+    with repository.writing():
+        known = {alias.term: alias.means for alias in aliases(repository)}
         known.pop(word, None)
         if others:
             known[word] = others
         table = json.dumps(known, ensure_ascii=False, sort_keys=True)
-        book.commit(
+        repository.commit(
             KnowledgeDelta(),
             [Event("alias", note=f"{word}: {', '.join(others) or 'removed'}")],
             {},
@@ -210,16 +210,16 @@ def set_alias(book: MemoryRepository, term: str, means: Sequence[str], actor: st
     return TermAlias(word, others)
 
 
-def aliases(book: MemoryRepository) -> list[TermAlias]:
+def aliases(repository: MemoryRepository) -> list[TermAlias]:
     """Every alias, by term."""
-    book.flush()  # they are kept in the graph alone, which follows the journal
-    table: Mapping[str, list[str]] = json.loads(book.store.meta().get(ALIASES) or "{}")
+    repository.flush()  # they are kept in the graph alone, which follows the journal
+    table: Mapping[str, list[str]] = json.loads(repository.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 
 
-def _expect_alone(book: MemoryRepository, row: MemoryRow) -> None:
+def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
     """Refuse to bring a memory back beside another that says the same by now."""
-    index = book.index()
+    index = repository.index()
     same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]
     twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)
     if twin is not None:

@@ -84,7 +84,7 @@ class Committer:
                 self._stuck = True
                 _log.error("an accepted memory could not be brought into the graph yet; it is in the journal: %s", error)
                 self._failed(error)
-            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the book's notes and the log say what happened
+            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the notes and the log say what happened
                 self._stuck = True
                 _log.exception("an accepted memory could not be brought into the graph; it is in the journal")
                 self._failed(error)

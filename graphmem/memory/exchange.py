@@ -62,10 +62,10 @@ _TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "st
 _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_model"})
 
 
-def exported(book: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
+def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
     """Every memory, or every one that is not personal, with its links, relations, sessions and aliases; lists by id."""
-    book.flush()
-    index, describer = book.index(), book.describer()
+    repository.flush()
+    index, describer = repository.index(), repository.describer()
     names: dict[str, str] = {}
     sessions: dict[str, SessionRow] = {}
     memories = []
@@ -90,16 +90,16 @@ def exported(book: MemoryRepository, *, personal: bool = True) -> dict[str, Any]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "project": book.project(),
+        "project": repository.project(),
         "memories": memories,
         "sessions": [
             {name: plain(value) for name, value in sessions[one]._asdict().items() if value is not None} for one in sorted(sessions)
         ],
-        "aliases": {one.term: one.means for one in aliases(book)},
+        "aliases": {one.term: one.means for one in aliases(repository)},
     }
 
 
-def imported(book: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
+def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
     """Read such a document back, in one write.
 
     A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`);
@@ -107,7 +107,7 @@ def imported(book: MemoryRepository, data: bytes | str, actor: str = "") -> Impo
     says confirms nothing and is left out. Links follow the code by path and name when they come from another project.
 
     Args:
-        book: takes them.
+        repository: takes them.
         data: the document.
         actor: who does this, for the audit.
 
@@ -115,14 +115,14 @@ def imported(book: MemoryRepository, data: bytes | str, actor: str = "") -> Impo
         BadInputError: it is too large, no such document, of a newer version, or holds something that cannot be; nothing is kept.
     """
     document = parsed(data)
-    rows = [_checked_row(book, place, one) for place, one in enumerate(document["memories"])]
+    rows = [_checked_row(repository, place, one) for place, one in enumerate(document["memories"])]
     given = {row.id for row in rows}
     if len(given) != len(rows):
         raise refuse("memories", "a list in which an id comes twice", "an id belongs to one memory", "Take one of them out.")
-    known_aliases = {alias.term for alias in aliases(book)}
+    known_aliases = {alias.term for alias in aliases(repository)}
     meanings = checked_aliases(document["aliases"], known_aliases)  # looked at before anything is kept
-    with book.writing():
-        index = book.index()
+    with repository.writing():
+        index = repository.index()
         known = index.rows(sorted(given))
         used: set[str] = set()
         kept: list[MemoryRow] = []
@@ -145,14 +145,14 @@ def imported(book: MemoryRepository, data: bytes | str, actor: str = "") -> Impo
                 used.add(short)
                 kept.append(row._replace(short_id=short, text_hash=here.text_hash if here is not None else ""))
                 events.append(Event("import", row.id, here.fingerprint if here is not None else "", row.fingerprint))
-        delta, lost = _links(book, document, kept, same)
+        delta, lost = _links(repository, document, kept, same)
         if kept:
-            delta = delta._replace(memories=_with_hashes(book, kept, delta))
-        book.commit(delta, events, {one: known[one] for one in known}, actor, count=len(index) + counts["added"])
+            delta = delta._replace(memories=_with_hashes(repository, kept, delta))
+        repository.commit(delta, events, {one: known[one] for one in known}, actor, count=len(index) + counts["added"])
     for term, means in sorted(meanings.items()):
-        set_alias(book, term, means, actor)
+        set_alias(repository, term, means, actor)
     if kept:
-        book.embed_soon()
+        repository.embed_soon()
     notes = [f"{lost:,} links lead to code that is not here and were left out"] if lost else []
     return ImportAnswer(
         source=FORMAT, counts={name: count for name, count in counts.items() if count}, ids=[row.id for row in kept], notes=notes
@@ -194,14 +194,14 @@ def _named(about: AboutRow, name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != "memory_id" and value != ""}
 
 
-def _checked_row(book: MemoryRepository, place: int, item: Any) -> MemoryRow:
+def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryRow:
     try:
-        return _row(book, item)
+        return _row(repository, item)
     except BadInputError as error:
         raise type(error)(f"memory {place}: {error.message}", **{**error.facts, "index": place}) from error
 
 
-def _row(book: MemoryRepository, item: Any) -> MemoryRow:
+def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     """A row of which every field has been looked at."""
     if not isinstance(item, Mapping):
         raise refuse("memory", f"of type {type(item).__name__}", "it is an object", "Export again.")
@@ -210,11 +210,11 @@ def _row(book: MemoryRepository, item: Any) -> MemoryRow:
         if item.get(name):
             clean[name] = redact_all(item[name], [])
     fields = {name: clean[name] for name in _DRAFT if name in clean}
-    draft: Draft = checked(fields, root=book.store.meta().get("root", ""), dim=None, default_source="imported")
+    draft: Draft = checked(fields, root=repository.store.meta().get("root", ""), dim=None, default_source="imported")
     if not draft.given_id:
         raise refuse("id", "missing", "every memory of a document has one", "Export again.")
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
-    created = draft.created_at or times["valid_from"] or book.clock.now()
+    created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: _flag(name, item.get(name, False)) for name in _FLAGS}
     counts = {name: int(number(name, item.get(name, 0), 0, 1e9)) for name in _COUNTS}
     short = text("short_id", item.get("short_id", "") or "", 128, least=0, lines=False)
@@ -284,7 +284,7 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 
 
 def _links(
-    book: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
+    repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
     """Edges of the memories that are taken, and how many links lead to nothing here."""
     wanted = {row.id for row in kept}
@@ -293,12 +293,12 @@ def _links(
     relates: dict[tuple[str, str, str], RelatesRow] = {}
     learnt: list[LearntRow] = []
     lost = 0
-    elsewhere = document.get("project", "") != book.project()
+    elsewhere = document.get("project", "") != repository.project()
     for item in document["memories"]:
         one = item["id"]
         if one not in wanted:
             continue
-        found, named, missing = _about(book, one, _objects(item, "about"), elsewhere)
+        found, named, missing = _about(repository, one, _objects(item, "about"), elsewhere)
         about += found
         files.update({file.id: file for file in named})
         lost += missing
@@ -306,7 +306,7 @@ def _links(
             to = text("relates.to", each.get("to"), ID_CHARACTERS, lines=False)
             kind = choice("relates.kind", each.get("kind"), RELATIONS)
             to = same.get(to, to)
-            if to == one or (to not in wanted and book.index().row(to) is None):
+            if to == one or (to not in wanted and repository.index().row(to) is None):
                 lost += 1
                 continue
             confidence = number("relates.confidence", each.get("confidence", 1.0), 0, 1)
@@ -318,9 +318,9 @@ def _links(
     sessions = [row for row in map(_session, document["sessions"]) if row.id in used]
     told = {row.id for row in sessions}
     sessions += [
-        SessionRow(one, "", "session", "", book.clock.now(), None, "", "", None)
+        SessionRow(one, "", "session", "", repository.clock.now(), None, "", "", None)
         for one in sorted(used - told)
-        if book.index().session(one) is None
+        if repository.index().session(one) is None
     ]
     delta = KnowledgeDelta(
         memories=list(kept),
@@ -335,10 +335,10 @@ def _links(
 
 
 def _about(
-    book: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
+    repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
     """Links as they hold here: by id in the project they come from, else by path and name."""
-    view, project = book.view(), book.project()
+    view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}
     files: list[NamedFile] = []
     lost = 0
@@ -372,12 +372,12 @@ def _about(
     return list(found.values()), files, lost
 
 
-def _with_hashes(book: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
+def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
     """The key of each memory's vector, which depends on what it is about."""
     links: dict[str, list[AboutRow]] = {}
     for one in delta.about:
         links.setdefault(one.memory_id, []).append(one)
-    return [row._replace(text_hash=text_hash(book.text_of(row, links.get(row.id, []), delta.files))) for row in kept]
+    return [row._replace(text_hash=text_hash(repository.text_of(row, links.get(row.id, []), delta.files))) for row in kept]
 
 
 def _session(item: Any) -> SessionRow:

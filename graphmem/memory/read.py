@@ -23,59 +23,59 @@ MAX_NEIGHBOURS: Final = 100
 REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated", "needs_review", "stale")
 
 
-def memory(book: MemoryRepository, memory_id: str) -> MemoryInfo:
+def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     """One memory; another id of the same text leads to the one that is kept."""
-    row = book.row(memory_id)
+    row = repository.row(memory_id)
     if row.status == "superseded":
-        index = book.index()
+        index = repository.index()
         for link in index.relates(row.id):
             kept = index.row(link.src) if link.kind == "derived_from" and link.dst == row.id else None
             if kept is not None and kept.fingerprint == row.fingerprint:
                 row = kept
                 break
-    return book.describer().info(row)
+    return repository.describer().info(row)
 
 
-def memories(book: MemoryRepository, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
+def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
     """A page of the memories that pass."""
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
-    rows = ordered([row for row in _candidates(book, wanted) if wanted.accepts(row)], sort)
-    describe = book.describer().info
+    rows = ordered([row for row in _candidates(repository, wanted) if wanted.accepts(row)], sort)
+    describe = repository.describer().info
     return MemoryPage([describe(row) for row in rows[offset : offset + limit]], len(rows))
 
 
-def timeline(book: MemoryRepository, memory_id: str, n: int) -> Timeline:
+def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
     """A memory and the live ones learnt before and after it."""
     if not 0 <= n <= MAX_NEIGHBOURS:
         raise refuse("n", n, f"it is 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
-    row = book.row(memory_id)
-    index = book.index()
+    row = repository.row(memory_id)
+    index = repository.index()
     ids = index.timeline(row.id, n, n)
     rows = index.rows(ids)
-    describe = book.describer().info
+    describe = repository.describer().info
     at = ids.index(row.id)
     infos = [describe(rows[one]) for one in ids if one in rows]
     return Timeline(infos[:at], infos[at], infos[at + 1 :])
 
 
-def review_queue(book: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
+def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
     """Memories that need review, most pressing reason first, then by importance."""
     _check_page(limit, offset)
-    now, index = book.clock.now(), book.index()
+    now, index = repository.clock.now(), repository.index()
     found = [
         ((REASONS.index(reasons[0]), -lifecycle.importance_now(row, now), row.id), row, reasons)
         for row in index.all_rows()
-        if row.status in LIVE_STATUSES and (reasons := reasons_of(book, row))
+        if row.status in LIVE_STATUSES and (reasons := reasons_of(repository, row))
     ]
     found.sort(key=lambda one: one[0])
-    describe = book.describer().info
+    describe = repository.describer().info
     return ReviewQueue([ReviewItem(describe(row), reasons) for _, row, reasons in found[offset : offset + limit]], len(found))
 
 
-def reasons_of(book: MemoryRepository, row: MemoryRow) -> list[str]:
+def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
     """Why a memory wants review, most pressing first; [] when it does not."""
-    index = book.index()
+    index = repository.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
     conflict = any(
         link.kind == "conflicts_with"
@@ -95,20 +95,20 @@ def reasons_of(book: MemoryRepository, row: MemoryRow) -> list[str]:
     return [reason for reason in REASONS if holds[reason]]
 
 
-def audit(book: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
+def audit(repository: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
     """What was done, newest first, with a look at the whole record."""
     _check_page(limit, offset)
     wanted = None
     if memory_id is not None:
-        row_id = memory_id if book.index().row(memory_id) is not None or len(memory_id) > 12 else book.row(memory_id).id
+        row_id = memory_id if repository.index().row(memory_id) is not None or len(memory_id) > 12 else repository.row(memory_id).id
 
         def wanted(body: Line) -> bool:
             return body.get("memory") == row_id
 
-    found, total = book.journal.newest(offset, limit, wanted)
-    examined = book.journal.examine()
+    found, total = repository.journal.newest(offset, limit, wanted)
+    examined = repository.journal.examine()
     notes = [*examined.open, *examined.settled]
-    return AuditPage([_entry(one) for one in found], total, book.journal.head.sum, not examined.open, notes)
+    return AuditPage([_entry(one) for one in found], total, repository.journal.head.sum, not examined.open, notes)
 
 
 def _entry(entry: Entry) -> AuditEntry:
@@ -125,18 +125,18 @@ def _entry(entry: Entry) -> AuditEntry:
     )
 
 
-def _candidates(book: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
+def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
     """Rows that pass what links and time say."""
-    index = book.index()
+    index = repository.index()
     ids: set[str] | None = None
     if query.session:
         ids = set(index.of_session(query.session))
     if query.files or query.symbols:
         targets = set(query.symbols)
-        root = book.store.meta().get("root", "")
+        root = repository.store.meta().get("root", "")
         paths = {path("filter.files", one, root) for one in query.files}
-        targets |= {file_id(book.project(), one) for one in paths}
-        view = book.view()
+        targets |= {file_id(repository.project(), one) for one in paths}
+        view = repository.view()
         if view is not None:
             targets |= {view.ids[int(node)] for one in paths for node in view.by_path(one)}
         about = {one for target in targets for one in index.about_target(target)}

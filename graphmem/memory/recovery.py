@@ -31,7 +31,7 @@ def mark_of(head: Head) -> str:
 class Recovery:
     """Keeps one journal and one graph equal.
 
-    Each method wants the right to write (`MemoryRepository.writing`), or the book while it is being opened.
+    Each method wants the right to write (`MemoryRepository.writing`), or the repository while it is being opened.
 
     Args:
         journal: the truth.

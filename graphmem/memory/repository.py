@@ -1,7 +1,7 @@
 """The memories of one project: the one place that writes them.
 
 A write goes: redact, validate, plan (`write`), journal, graph, projection; only then is the caller told. The journal is the truth:
-what it has and the database does not is replayed when the book is opened, and before the next write after one that failed half-way.
+what it has and the database does not is replayed when the repository is opened, and before the next write after one that failed half-way.
 """
 
 from __future__ import annotations

@@ -26,27 +26,27 @@ PRUNED: Final = "memories_pruned_at"  # store meta: when all were last looked th
 NOT_AGAIN: Final = timedelta(days=1)  # after that, by a process that opens them
 
 
-def prune_when_due(book: MemoryRepository) -> PruneAnswer | None:
+def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """After every fifty uses, and once after loading when a day has passed: retire what has faded or expired; None when it is not due.
 
     Never for want of room: that is asked for, with a dry run before it.
     """
-    due = book.uses >= USES_TO_PRUNE
-    if book.just_loaded:
-        book.just_loaded = False
-        last = book.store.meta().get(PRUNED, "")
-        due = due or not last or book.clock.now() - datetime.fromisoformat(last) >= NOT_AGAIN
+    due = repository.uses >= USES_TO_PRUNE
+    if repository.just_loaded:
+        repository.just_loaded = False
+        last = repository.store.meta().get(PRUNED, "")
+        due = due or not last or repository.clock.now() - datetime.fromisoformat(last) >= NOT_AGAIN
     if not due:
         return None
-    return prune(book, actor="graphmem", policy=book.policy._replace(limit=sys.maxsize, max_bytes=0))
+    return prune(repository, actor="graphmem", policy=repository.policy._replace(limit=sys.maxsize, max_bytes=0))
 
 
-def prune(book: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
+def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
     """Retire what has faded, expired, or is too much; mark what nobody refers to."""
-    with book.writing():
-        now, index = book.clock.now(), book.index()
+    with repository.writing():
+        now, index = repository.clock.now(), repository.index()
         rows = list(index.all_rows())
-        retired = lifecycle.to_prune(rows, now, policy or book.policy, _active(book))
+        retired = lifecycle.to_prune(rows, now, policy or repository.policy, _active(repository))
         gone = {one.row.id for one in retired}
         answer = [Pruned(one.row.id, one.row.short_id, one.row.title, one.rule, one.action) for one in retired]
         kept = sum(row.status in LIVE_STATUSES and row.id not in gone for row in rows)
@@ -66,22 +66,22 @@ def prune(book: MemoryRepository, *, dry_run: bool = False, actor: str = "", pol
         delta = KnowledgeDelta(memories=[*away, *marked], removed_memories=removed)
         events = [Event("evict", one.row.id, one.row.fingerprint, "", one.rule) for one in retired]
         if not delta.is_empty:
-            book.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
+            repository.commit(delta, events, {row.id: row for row in rows}, actor, count=len(index) - len(removed))
         if removed:
-            book.recovery.erase(set(removed), actor)
-        book.uses = 0
-        book.store.set_meta({PRUNED: now.isoformat()})
+            repository.recovery.erase(set(removed), actor)
+        repository.uses = 0
+        repository.store.set_meta({PRUNED: now.isoformat()})
         return PruneAnswer(answer, kept, dry_run=False)
 
 
-def retract(book: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
+def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
     """Take back all that came from a session, a page (its address) or a kind of origin, with what was derived from it.
 
     A memory that another session agreed with stays, without this session.
     """
     name = text("origin", origin, 1_000, lines=False)
-    with book.writing():
-        index = book.index()
+    with repository.writing():
+        index = repository.index()
         if index.session(name) is not None:
             sources = index.of_session(name)
         elif name in ORIGINS:
@@ -116,7 +116,7 @@ def retract(book: MemoryRepository, origin: str, *, hard: bool = False, dry_run:
         rows = [row for row in index.rows(sorted(seen)).values() if hard or row.status != "deprecated"]
         if dry_run:
             return Forgotten(sorted(row.id for row in rows), hard, dry_run=True, kept=sorted(elsewhere))
-        done = forget_many(book, [row.id for row in rows], hard=hard, actor=actor, op="retract", note=f"from {name}")
+        done = forget_many(repository, [row.id for row in rows], hard=hard, actor=actor, op="retract", note=f"from {name}")
         return Forgotten(done.ids, hard, dry_run=False, kept=sorted(elsewhere))
 
 
@@ -125,24 +125,24 @@ def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
 
-def rebuild(book: MemoryRepository) -> RebuildAnswer:
+def rebuild(repository: MemoryRepository) -> RebuildAnswer:
     """Make every memory from the journal alone; where the journal is damaged, what the graph knows goes into it first."""
-    with book.writing():
-        book.flush()
+    with repository.writing():
+        repository.flush()
         notes: list[str] = []
-        if book.journal.verify():
-            book.journal.mend()
-            notes = [*book.journal.notes, *book.recovery.restate()]
-            book.journal.damaged = False
-            notes += book.journal.verify()
-        memories, restored, removed = book.recovery.rebuild()
+        if repository.journal.verify():
+            repository.journal.mend()
+            notes = [*repository.journal.notes, *repository.recovery.restate()]
+            repository.journal.damaged = False
+            notes += repository.journal.verify()
+        memories, restored, removed = repository.recovery.rebuild()
         return RebuildAnswer(memories, restored, removed, notes)
 
 
-def scan_secrets(book: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
+def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
     """Look at every stored text with the rules of today; without `dry_run` what is found is taken out of graph and journal."""
-    with book.writing():
-        index, now = book.index(), book.clock.now()
+    with repository.writing():
+        index, now = repository.index(), repository.clock.now()
         found: list[SecretsFound] = []
         changed: list[MemoryRow] = []
         before: dict[str, MemoryRow] = {}
@@ -171,32 +171,32 @@ def scan_secrets(book: MemoryRepository, *, dry_run: bool = True, actor: str = "
                 changed.append(clean._replace(fingerprint=fingerprint(clean.content), updated_at=now))
         if changed and not dry_run:
             # The vector was made of the secret too: it is made again.
-            changed = [row._replace(text_hash=text_hash(book.text_of(row)), embedding_model="") for row in changed]
+            changed = [row._replace(text_hash=text_hash(repository.text_of(row)), embedding_model="") for row in changed]
             events = [Event("redact", row.id, "", row.fingerprint) for row in changed]
-            book.commit(KnowledgeDelta(memories=changed), events, before, actor)
-            book.recovery.redact(actor)
+            repository.commit(KnowledgeDelta(memories=changed), events, before, actor)
+            repository.recovery.redact(actor)
         return ScanAnswer(scanned, found, dry_run)
 
 
-def delete_all(book: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
+def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
     """Delete every memory, its vectors, the sessions' links and the journal."""
-    name = book.project()
+    name = repository.project()
     if confirm != name:
         raise refuse("confirm", repr(str(confirm)[:80]), f"it is the project's name, {name!r}", "Say it exactly to delete everything.")
-    with book.writing():
-        index = book.index()
+    with repository.writing():
+        index = repository.index()
         ids = [row.id for row in index.all_rows()]
-        book.flush()
-        sessions = [row.id for row in book.store.knowledge().sessions]
+        repository.flush()
+        sessions = [row.id for row in repository.store.knowledge().sessions]
         gone = KnowledgeDelta(removed_memories=sorted(ids), removed_sessions=sorted(sessions))
-        book.commit(gone, [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
-        files = book.recovery.begin_again(len(ids), actor)
+        repository.commit(gone, [Event("delete_all")], {}, actor, meta={ALIASES: "{}"}, count=0)
+        files = repository.recovery.begin_again(len(ids), actor)
         return DeleteAnswer(len(ids), len(sessions), files)
 
 
-def _active(book: MemoryRepository) -> set[str]:
+def _active(repository: MemoryRepository) -> set[str]:
     """Memories of sessions that have begun and not ended."""
-    index = book.index()
+    index = repository.index()
     return {
         row.id
         for row in index.all_rows()

@@ -76,11 +76,13 @@ class Outcome(NamedTuple):
     rows: list[MemoryRow]  # memories that have a line in the end
 
 
-def sync(book: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False) -> SyncAnswer:
+def sync(
+    repository: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False
+) -> SyncAnswer:
     """Carry changes both ways.
 
     Args:
-        book: the memories.
+        repository: the memories.
         path: of MEMORY.md; made when it is not there. A `facts.md` beside it is taken in once, and kept.
         state: the index directory.
         actor: who does this, for the audit.
@@ -95,25 +97,25 @@ def sync(book: MemoryRepository, path: Path, state: Path, actor: str = "", dry_r
     before = _bytes(path)
     text = _text(path, before)
     mark, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    document = text if text.strip() else text + skeleton(book.project())
+    document = text if text.strip() else text + skeleton(repository.project())
     everything = _state(state / BASE)
     name = _name(path, state)
     # An empty or missing file is one to write, not a wish to forget everything.
     base = (everything.get(name) or everything.get(path.name) or _NOTHING) if text.strip() else _NOTHING
     legacy = path.with_name(LEGACY)
-    with book.writing():
+    with repository.writing():
         raw = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
         # What is private as a whole is not there.
         found = [item._replace(text=said) for item in raw if (said := _without_secrets(item.text)) or not item.text]
-        shown = {row.short_id: row for row in _rows(book, personal=personal)}
+        shown = {row.short_id: row for row in _rows(repository, personal=personal)}
         plan = planned(found, base, shown, {item.line: item.text for item in raw})
         if not everything and legacy.exists():
             plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
             plan.notes.append(f"{legacy.name} was taken in, and is kept as it is")
         # Everything is looked at before anything is written: a line that cannot be kept is said, and nothing has happened.
-        drafts = _drafts(book, plan)
-        outcome = _foreseen(book, plan, drafts, personal) if dry_run else _done(book, plan, drafts, actor, path.name, personal)
-        fates = _fates(book, plan, found, base, outcome)
+        drafts = _drafts(repository, plan)
+        outcome = _foreseen(repository, plan, drafts, personal) if dry_run else _done(repository, plan, drafts, actor, path.name, personal)
+        fates = _fates(repository, plan, found, base, outcome)
         left = _left(plan, found, fates)
         new = merged(document, fates, outcome.rows, base.ours)
         if not dry_run:
@@ -129,21 +131,21 @@ def sync(book: MemoryRepository, path: Path, state: Path, actor: str = "", dry_r
         return _answer(path, plan, outcome, dry_run=dry_run)
 
 
-def listed(book: MemoryRepository) -> list[MemoryInfo]:
+def listed(repository: MemoryRepository) -> list[MemoryInfo]:
     """The memories that stand in the file: confirmed ones of the project or a module, not personal ones."""
-    describer = book.describer()
-    return [describer.info(row) for row in _rows(book)]
+    describer = repository.describer()
+    return [describer.info(row) for row in _rows(repository)]
 
 
-def _rows(book: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
+def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
     """Rows of the memories that stand in the file, in order of their ids.
 
     Args:
-        book: the memories.
+        repository: the memories.
         instead: rows as they will be, in place of those there are.
         personal: with personal ones.
     """
-    rows = {row.id: row for row in book.index().all_rows()} | {row.id: row for row in instead}
+    rows = {row.id: row for row in repository.index().all_rows()} | {row.id: row for row in instead}
     return [
         row
         for _, row in sorted(rows.items())
@@ -229,15 +231,15 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
         plan.notes.append(f"line {item.line}: #{short} was changed in the file and in the graph; both are kept")
 
 
-def _drafts(book: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
+def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
     """What is to be remembered, each looked at, and what of it will be left out said."""
     for memory_id, content in plan.changed.items():
-        line = next(line for line, short in plan.claims.items() if short == book.row(memory_id).short_id)
-        _look(book, plan, {"content": content}, f"line {line}")
+        line = next(line for line, short in plan.claims.items() if short == repository.row(memory_id).short_id)
+        _look(repository, plan, {"content": content}, f"line {line}")
     given = [(_remembered(item._replace(text=plan.raw[item.line])), f"line {item.line}") for item in plan.new]
     given += [({"content": unfolded(plan.raw[one.line])}, f"line {one.line}") for one in plan.conflicts if one.said]
     given += [(_remembered(item), f"line {item.line} of {LEGACY}") for item in plan.legacy]
-    return [_look(book, plan, draft, place) for draft, place in given]
+    return [_look(repository, plan, draft, place) for draft, place in given]
 
 
 def _remembered(item: Item) -> dict[str, Any]:
@@ -253,9 +255,9 @@ def _without_secrets(text: str) -> str:
     return one_line(clean) if kinds else text
 
 
-def _look(book: MemoryRepository, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
+def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place: str) -> dict[str, Any]:
     try:
-        draft = book.draft(given, "user_taught")
+        draft = repository.draft(given, "user_taught")
     except BadInputError as error:
         raise type(error)(f"{place}: {error.message}", **error.facts) from error
     if draft.redacted:
@@ -264,27 +266,27 @@ def _look(book: MemoryRepository, plan: Plan, given: dict[str, Any], place: str)
     return given
 
 
-def _done(book: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
+def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
     """Carry the file's changes into the graph."""
     for memory_id, content in plan.changed.items():
-        update(book, memory_id, {"content": content}, actor)
+        update(repository, memory_id, {"content": content}, actor)
     if plan.forgotten:
-        forget_many(book, plan.forgotten, hard=False, actor=actor, op="remove", note=f"its line in {name} was deleted")
-    results = book.remember_many(drafts, source="user_taught", actor=actor).results if drafts else []
-    return Outcome(results, _rows(book, personal=personal))
+        forget_many(repository, plan.forgotten, hard=False, actor=actor, op="remove", note=f"its line in {name} was deleted")
+    results = repository.remember_many(drafts, source="user_taught", actor=actor).results if drafts else []
+    return Outcome(results, _rows(repository, personal=personal))
 
 
-def _foreseen(book: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
+def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
     """The same without doing it."""
-    assumed = [book.row(one)._replace(status="deprecated") for one in plan.forgotten]
+    assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
-        content = book.draft({"content": said}, "user_taught").content
-        assumed.append(book.row(memory_id)._replace(content=content, fingerprint=fingerprint(content)))
-    foreseen = book.foreseen(drafts, "user_taught", assumed)
-    return Outcome(foreseen.results, _rows(book, foreseen.delta.memories, personal=personal))
+        content = repository.draft({"content": said}, "user_taught").content
+        assumed.append(repository.row(memory_id)._replace(content=content, fingerprint=fingerprint(content)))
+    foreseen = repository.foreseen(drafts, "user_taught", assumed)
+    return Outcome(foreseen.results, _rows(repository, foreseen.delta.memories, personal=personal))
 
 
-def _fates(book: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
+def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
     """What becomes of each item of the file that changes, by its line."""
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
@@ -301,7 +303,7 @@ def _fates(book: MemoryRepository, plan: Plan, found: Sequence[Item], base: Comm
             learnt = item.line not in plan.own and known not in (base.in_graph.get(short, known), item.text)
             fates[item.line] = Line(short, known if learnt or not item.text else None)
         elif short and item.line not in plan.own:
-            why = row.status if (row := book.index().row(book.index().by_short_id(short) or "")) is not None else "erased"
+            why = row.status if (row := repository.index().row(repository.index().by_short_id(short) or "")) is not None else "erased"
             plan.notes.append(f"line {item.line}: #{short} is {why} and its line was taken out: {clipped(item.text, 80)}")
             fates[item.line] = Line(is_gone=True)
         elif item.id:

@@ -38,7 +38,7 @@ FIELDS: Final = (
 )
 
 
-def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
+def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryVerbs.update_memory`.
 
     The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by
@@ -48,13 +48,13 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
         raise refuse("field", repr(unknown[0])[:60], f"it is one of {', '.join(FIELDS)}", "Correct the name.")
-    with book.writing():
-        row = book.row(memory_id)
+    with repository.writing():
+        row = repository.row(memory_id)
         if row.status not in LIVE_STATUSES:
             raise refuse("id", f"a {row.status} memory", "only a live one can be changed", way_back(row.status, row.short_id))
         if not changes:
-            return book.describer().info(row)
-        now = book.clock.now()
+            return repository.describer().info(row)
+        now = repository.clock.now()
         same: dict[str, Any] = {
             "content": row.content,
             "type": row.type,
@@ -69,23 +69,23 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
             "source": row.source,
             "origin": row.origin,
         }
-        draft = book.draft({**same, **changes}, row.source)
+        draft = repository.draft({**same, **changes}, row.source)
         new_words = draft.content != row.content
         title = draft.title if "title" in changes or new_words else row.title
         if new_words and "title" not in changes:
             title = title_of(draft.content)
-        index = book.index()
+        index = repository.index()
         links = index.about(row.id)
         delta = KnowledgeDelta()
         if new_words or {"files", "symbols"} & changes.keys():
-            describer = book.describer()
+            describer = repository.describer()
             files = (
                 draft.files
                 if "files" in changes
                 else [describer.name(one) for one in links if one.label == "File" and one.confidence == 1.0]
             )
             symbols = draft.symbols if "symbols" in changes else [one.target_id for one in links if one.role == "target"]
-            found = link(draft.content, files, symbols, book.view(), book.project(), row.commit_sha or "")
+            found = link(draft.content, files, symbols, repository.view(), repository.project(), row.commit_sha or "")
             links = [one._replace(memory_id=row.id) for one in found.about]
             delta = delta._replace(anchored=[row.id], about=links, files=found.files)
         new = row._replace(
@@ -104,7 +104,7 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
             citation=citation_of(title, draft.files, row.created_at) if new_words or "title" in changes else row.citation,
             updated_at=now,
         )
-        key = text_hash(book.text_of(new, links, delta.files))
+        key = text_hash(repository.text_of(new, links, delta.files))
         if key != row.text_hash:
             new = new._replace(text_hash=key, embedding_model="")
         rows = [new]
@@ -119,9 +119,9 @@ def update(book: MemoryRepository, memory_id: str, changes: Mapping[str, Any], a
                 removed_relates=_settled(index, new.content, row.id),
             )
             events.append(Event("supersede", version.id, "", version.fingerprint, f"by {row.id}"))
-        book.commit(delta._replace(memories=rows), events, {row.id: row}, actor, count=len(index) + len(rows) - 1)
-        book.embed_soon()
-        return book.describer().info(new)
+        repository.commit(delta._replace(memories=rows), events, {row.id: row}, actor, count=len(index) + len(rows) - 1)
+        repository.embed_soon()
+        return repository.describer().info(new)
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:

@@ -1,7 +1,7 @@
-"""The one write path: what becomes of texts that somebody wants kept, worked out before anything is written.
+"""Plan a write of memories: what it changes, before anything is written.
 
 exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the difference all of it makes, with what to tell the
-caller and the audit; the book writes it to the journal and then to the graph. Redaction and validation come before (redact, validate).
+caller and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
 """
 
 from __future__ import annotations
