@@ -99,17 +99,19 @@ class Evaluation:
             return self._name(entry, scope, index, term, line)
         if term[0] == ATTR:
             return self._attr(entry, scope, index, term, line)
-        if term[0] in (CALL, NEW):
+        if term[0] == CALL or term[0] == NEW:
             return self._call(entry, scope, index, term, line)
         match term:
-            case (facts.STRING, _):
-                return one(EXTI, rules_of(entry).builtin_package, "str")
             case (facts.LITERAL, kind):
                 return self._literal(entry, kind)
-            case (facts.SELF,):
-                return rules_of(entry).this(self, entry, scope)
             case (facts.INDEX, base, key):
                 return self._subscript(entry, scope, base, key, line)
+            case (facts.STRING, _):
+                return one(EXTI, rules_of(entry).builtin_package, "str")
+            case (facts.OPERATOR, sign, left, right):
+                return self._operator(entry, scope, sign, left, right, line)
+            case (facts.SELF,):
+                return rules_of(entry).this(self, entry, scope)
             case (facts.LIST | facts.SET as container, items):
                 return box("list" if container == LIST else "set", join_all(self.term(entry, scope, item, line) for item in items))
             case (facts.TUPLE, items):
@@ -132,8 +134,6 @@ class Evaluation:
                 return anonymous(self.term(entry, scope, body, line))
             case (facts.COMPREHENSION, kind, element):
                 return self._comprehension(entry, scope, kind, element, line)
-            case (facts.OPERATOR, sign, left, right):
-                return self._operator(entry, scope, sign, left, right, line)
             case (facts.SUPER,):
                 return self.super_object(entry, scope)
             case (facts.TYPED, declared):

@@ -50,14 +50,14 @@ _FLOWS = frozenset({"return", "yield", "export"})
 
 def labels(term: Term) -> Row:
     """What a term says besides its children; together with their order it makes the term."""
-    if term[0] in (NAME, STRING):
-        return term
     if term[0] == ATTR:
         op, _, name = term
         return (op, name)
-    if term[0] in (CALL, NEW):
+    if term[0] == CALL or term[0] == NEW:
         call, _, positional, keywords = term
-        return (call, len(positional), tuple(name for name, _ in keywords))
+        return (call, len(positional), tuple(name for name, _ in keywords) if keywords else ())
+    if term[0] == NAME or term[0] == STRING:
+        return term
     if term[0] in (LIST, TUPLE, SET, EITHER, AWAIT, ITER, ENTER, SPREAD, LAMBDA, TYPED, INDEX):
         return (term[0],)
     if term[0] == DICT:

@@ -39,7 +39,7 @@ def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
         TypeError: the term is something else.
     """
     term = terms[index]
-    if term[0] in (CALL, NEW):
+    if term[0] == CALL or term[0] == NEW:
         return term
     raise TypeError(f"term {index} is not a call: {term!r}")
 
@@ -82,14 +82,14 @@ def items_or_itself(terms: Sequence[Term], index: TermIndex) -> tuple[TermIndex,
 
 def children(term: Term) -> Sequence[TermIndex]:
     """Indices of the terms a term is made of; missing ones (-1) left out."""
-    if term[0] in (NAME, STRING):
-        return ()
     if term[0] == ATTR:
         _, base, _ = term
         return (base,) if base >= 0 else ()
-    if term[0] in (CALL, NEW):
+    if term[0] == CALL or term[0] == NEW:
         _, callee, positional, keywords = term
-        return (callee, *positional, *(value for _, value in keywords))
+        return (callee, *positional, *(value for _, value in keywords)) if keywords else (callee, *positional)
+    if term[0] == NAME or term[0] == STRING:
+        return ()
     if term[0] in (LIST, TUPLE, SET, EITHER):
         _, items = term
         return items

@@ -75,7 +75,8 @@ class CallSites:
         """`callee(…)`, `new callee(…)`."""
         self.evidence.call_sites += 1
         rules = rules_of(self.entry)
-        _, written, arguments, _ = call_at(self.terms, reference.term)
+        call = call_at(self.terms, reference.term)
+        _, written, arguments, _ = call
         called = self.without_types(reference, written)
         callee = self.terms[called]
         if rules.is_super_call(self.entry, reference.term):
@@ -93,8 +94,8 @@ class CallSites:
         if rules.has_overloads:
             targets = self.targets.chosen(reference, targets)
         self.add_calls(reference, targets)
-        self.handing.hand_over(reference, targets)
-        self.handing.connect(reference)
+        self.handing.hand_over(reference, call, targets)
+        self.handing.connect(reference, call)
         if arguments:
             for target in targets:
                 if target.outside is not None:

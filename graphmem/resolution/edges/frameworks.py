@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Reference, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
 from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
@@ -43,18 +43,12 @@ class Handing:
 
     # handed over
 
-    def hand_over(self, reference: Reference, targets: Sequence[Target]) -> None:
+    def hand_over(self, reference: Reference, call: Call, targets: Sequence[Target]) -> None:
         """Edges to the functions a call gives to a framework."""
         terms = self.entry.terms
-        call = call_at(terms, reference.term)
         _, called, positional, keywords = call
         callee = terms[called]
-        receiver: tuple[TermIndex, ...] = ()
-        method = ""
-        if callee[0] == ATTR:
-            _, base, method = callee
-            receiver = (base,)
-        if not positional and not keywords and method not in self.tables.makers:
+        if not positional and not keywords and (callee[0] != ATTR or callee[2] not in self.tables.makers):
             return
         rows: list[HandsOver] = []
         for target in targets:
@@ -68,16 +62,16 @@ class Handing:
             rows = [*self.tables.of_method(terms, call)]
         for row in rows:
             name = framework_keys.handed_over(terms, call, row)
+            receiver = (callee[1],) if callee[0] == ATTR else ()
             for term in _given(row, receiver, positional, keywords):
                 for symbol in self._functions(reference, term, row):
                     self._refer(reference.scope, symbol, row.rule, reference.line)
                     if name:
                         self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
 
-    def connect(self, reference: Reference) -> None:
+    def connect(self, reference: Reference, call: Call) -> None:
         """The names of the events a call connects a function with."""
         terms = self.entry.terms
-        call = call_at(terms, reference.term)
         _, called, arguments, _ = call
         callee = terms[called]
         event = self.tables.connecting.get(callee[2]) if callee[0] == ATTR else None
