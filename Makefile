@@ -70,6 +70,12 @@ fmt: $(VENV)/.stamp-dev  ## format and repair what can be repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: reference
+reference: $(VENV)/.stamp-dev  ## write queries/schema.graphql and docs/reference from the declarations
+	$(BIN)/python -m graphmem.api.sdl > $(VENV)/schema.graphql
+	mv $(VENV)/schema.graphql queries/schema.graphql
+	$(BIN)/python -m graphmem.cli.reference
+
 .PHONY: bench
 bench: $(VENV)/.stamp-dev  ## run the benchmarks; see benchmarks/README.md
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -42,6 +42,22 @@ class Frame(NamedTuple):
     is_quiet: bool = False
 
 
+class Variant(NamedTuple):
+    """A further command of an operation that has one, for part of what it answers.
+
+    Args:
+        operation: its name.
+        doc: what the command does.
+        fixed: parameters that the command does not have -> their values.
+        defaults: parameters -> other defaults.
+    """
+
+    operation: str
+    doc: str
+    fixed: Mapping[str, Any] = MappingProxyType({})
+    defaults: Mapping[str, Any] = MappingProxyType({})
+
+
 def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet: bool = False) -> Callable[[F], F]:
     """Declare a function as a command.
 

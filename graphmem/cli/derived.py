@@ -15,12 +15,13 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from graphmem.answers.marks import MEMORY
-from graphmem.cli.command import framed
+from graphmem.cli.command import Variant, framed
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.options import Was
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.operations.declare import Argument, Bounds, Filled, Local, Operation, Parameter, Ref, Spelled, Words, split
+from graphmem.operations.finding import find
 
 ACTOR: Final = "cli"
 SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
@@ -39,6 +40,27 @@ FAIL: Final = "fail"
 def command_of(operation: Operation) -> Callable[..., None]:
     """The function that typer makes a command of."""
     parameters = [one for one in operation.parameters if one.mark(Local) in (None, Local(by_command=True)) and not one.has(Filled)]
+    return _command(operation, parameters, operation.doc, {})
+
+
+def variant_of(variant: Variant) -> Callable[..., None]:
+    """The function that typer makes a further command of an operation of.
+
+    Raises:
+        LookupError: no operation has that name.
+    """
+    operation = find(variant.operation)
+    if operation is None:
+        raise LookupError(variant.operation)
+    parameters = [
+        one._replace(marks=(*one.marks, Spelled(default=variant.defaults[one.name]))) if one.name in variant.defaults else one
+        for one in operation.parameters
+        if one.name not in variant.fixed
+    ]
+    return _command(operation, parameters, variant.doc, variant.fixed)
+
+
+def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fixed: Mapping[str, Any]) -> Callable[..., None]:
     filled: dict[str, Any] = {one.name: ACTOR for one in operation.parameters if one.mark(Filled) == Filled("actor")}
     readers = {one.name: _reader(one) for one in parameters}
     rendering = rendering_of(operation.name)
@@ -46,7 +68,7 @@ def command_of(operation: Operation) -> Callable[..., None]:
     def work(here: Door, **given: Any) -> None:
         fails = given.pop(FAIL, not rendering.fail)
         asked = {name: readers[name](value) for name, value in given.items() if value not in (None, [])}
-        answer = getattr(here.service(whole=operation.hints.searches), operation.name)(**asked, **filled)
+        answer = getattr(here.service(whole=operation.hints.searches), operation.name)(**asked, **filled, **fixed)
         show(here.output, answer, rendering)
         if fails and rendering.refused is not None and rendering.refused(answer):
             raise SystemExit(REFUSED)
@@ -55,7 +77,7 @@ def command_of(operation: Operation) -> Callable[..., None]:
     if rendering.fail:
         said = typer.Option("--fail", help=rendering.fail)
         own.append(inspect.Parameter(FAIL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, said]))
-    work.__name__, work.__doc__ = operation.name, operation.doc
+    work.__name__, work.__doc__ = operation.name, doc
     return framed(work, own)
 
 

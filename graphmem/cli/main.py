@@ -105,10 +105,16 @@ class _Commands(Mapping[str, Any]):
             family.rich_help_panel, family.commands = panel, _Commands(full)
             return family
         if full in COMMANDS:
-            from graphmem.cli.command import runnable
+            from graphmem.cli.command import Variant, runnable
 
             module, _, attribute = COMMANDS[full].partition(":")
-            found = runnable(getattr(import_module(f"graphmem.cli.commands.{module}"), attribute))
+            found = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
+            if isinstance(found, Variant):
+                from graphmem.cli.derived import variant_of
+
+                found = variant_of(found)
+            else:
+                found = runnable(found)
         else:
             from graphmem.cli.derived import command_of
             from graphmem.operations.finding import find_command

@@ -18,7 +18,6 @@ class Setting(NamedTuple):
     """An option whose value is the setting of its name; the command itself does not get it."""
 
 
-K: Final = Was(("--k", "-k"))
 INDEX_PANEL: Final = "Which index"
 OUTPUT_PANEL: Final = "Output"
 
@@ -48,28 +47,6 @@ Embedder = Annotated[str | None, typer.Option("--embedder", help="auto, sentence
 MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow at most this many steps.")]
 MinConfidence = Annotated[
     float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Leave out what is less certain than this, along the whole path.")
-]
-Types = Annotated[
-    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only memories of this type: gotcha, decision, … (repeatable).")
-]
-Phase = Annotated[
-    str,
-    typer.Option(
-        "--phase", metavar="PHASE", help="Of work: define, implement, validate, refine, explore or reflect; decides which types rise."
-    ),
-]
-Retired = Annotated[bool, typer.Option("--retired", help="Also memories that were superseded or deprecated.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed then, ISO 8601.")]
-Budget = Annotated[
-    int | None,
-    typer.Option(
-        "--budget",
-        "-b",
-        metavar="TOKENS",
-        min=1,
-        max=1_000_000,
-        help="As one text of at most so many tokens: code by file, memories with their citations.",
-    ),
 ]
 EdgeKinds = Annotated[
     list[str] | None,

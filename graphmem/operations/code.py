@@ -181,7 +181,7 @@ class CodeOperations:
             retired: also memories that were superseded or deprecated.
             as_of: only memories that were believed then, ISO 8601.
             explain: say how each score came about.
-            budget_tokens: `packed` holds the hits as one text of at most so many tokens: code by file, memories with citations.
+            budget_tokens: answer with one text of at most so many tokens, in `packed`: code by file, memories with citations.
         """
 
     @operation(needs="index", shows=Sight.PLAIN, slow=True, client="own")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from graphmem.cli.command import COMMON, MARK
+from graphmem.cli.command import COMMON, MARK, Variant
 from graphmem.cli.main import COMMANDS, FAMILIES, PANELS, app
 from graphmem.operations.registry import registry
 
@@ -67,6 +67,8 @@ def test_a_hand_written_command_takes_the_open_door_first() -> None:
     for target in set(COMMANDS.values()) - {"install:hook"}:
         module, _, attribute = target.partition(":")
         function = getattr(import_module(f"graphmem.cli.commands.{module}"), attribute)
+        if isinstance(function, Variant):
+            continue
         assert hasattr(function, MARK), f"{target} is not declared"
         assert next(iter(inspect.signature(function).parameters)) == "here"
 

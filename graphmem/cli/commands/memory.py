@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli import options
-from graphmem.cli.command import command
+from graphmem.cli.command import Variant, command
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.rendering import rendering_of, show
@@ -80,34 +80,12 @@ def _is_persons(service: Service) -> bool:
     return not any(one.contaminated for one in service.sessions("running", limit=MOST_SESSIONS).sessions)
 
 
-@command()
-def recall(
-    here: Door,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words, names, or a question.")],
-    *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many."), options.K] = 10,
-    files: Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="A file you work on (repeatable).")] = None,
-    types: options.Types = None,
-    phase: options.Phase = "",
-    retired: options.Retired = False,
-    as_of: options.AsOf = None,
-    budget: options.Budget = None,
-    explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Show what each path said of a hit.")] = False,
-) -> None:
-    """Find what is known about something."""
-    answer = here.service(whole=True).search(
-        " ".join(query),
-        limit=limit,
-        files=files,
-        kinds=["memory"],
-        types=types,
-        phase=phase,
-        retired=retired,
-        as_of=as_of,
-        explain=explain,
-        budget_tokens=budget,
-    )
-    show(here.output, answer, rendering_of("search"))
+recall = Variant(
+    "search",
+    "Find what is known about something.",
+    fixed={"kinds": ["memory"], "within": None},
+    defaults={"explain": False},
+)
 
 
 @command()
