@@ -1,4 +1,4 @@
-"""Coding agents' hooks: what they send, what they want to hear, and the files in which they are told to call graphmem.
+"""Hooks of coding agents: their payloads, answers and settings files.
 
-Imports nothing: `graphmem hook` is run at every step of an agent and has to be through in milliseconds.
+This file imports nothing, because `graphmem hook` runs at every step of an agent and must finish in milliseconds.
 """

@@ -1,7 +1,8 @@
-"""What each coding agent's hooks look like: a table, from the agents' public documentation (docs/hooks.md names the pages).
+"""Payloads and answers of each coding agent's hooks, as a table.
 
-An agent sends one JSON object for each event. `read` makes of it a `HookCall`, the same for all agents; `answer` writes what that agent
-understands. Fields that are missing or of another type are taken as not said.
+The table follows the agents' public documentation, which docs/hooks.md lists. An agent sends one JSON object for each event. `read`
+converts it to a `HookCall`, the same for all agents. `answer` writes the agent's own format. A field that is missing or of another type
+is ignored.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from graphmem.runtime.private_passages import all_without_private, without_priva
 from graphmem.runtime.safe_text import inert_json
 
 START, PROMPT, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "tool", "failure", "words", "compact", "end"
-MAX_RESULT: Final = 16_384  # characters of a tool's result that are kept of each end
+MAX_RESULT: Final = 16_384  # characters kept of each end of a tool's result
 
 
 class Agent(NamedTuple):
-    """One agent."""
+    """Hook format of one agent."""
 
     name: str
-    form: str  # of what is injected, one of injection.formats
+    form: str  # format of injected text, one of injection.formats
     event: str  # field that names the event
-    session: tuple[str, ...]  # fields that name the session, the first that is there
-    moments: Mapping[str, str]  # event -> what it is
+    session: tuple[str, ...]  # fields that name the session; the first present one counts
+    moments: Mapping[str, str]  # event -> moment
     injects: Mapping[str, str]  # event -> field of its answer that is put in front of the model
-    nested: bool  # the answer's field stands in hookSpecificOutput, beside the event's name
+    nested: bool  # the answer's field is inside hookSpecificOutput, beside the event's name
 
 
 class HookCall(NamedTuple):
@@ -37,7 +38,7 @@ class HookCall(NamedTuple):
 
     agent: str
     event: str  # as the agent calls it
-    moment: str  # start | prompt | tool | failure | words | compact | end; "" for what says nothing to us
+    moment: str  # start | prompt | tool | failure | words | compact | end; "" for an ignored event
     session: str
     folder: str  # the agent works in
     fresh: bool = False  # the agent's context is empty: it starts, or was cleared or compacted
@@ -46,22 +47,22 @@ class HookCall(NamedTuple):
     args: Mapping[str, Any] = MappingProxyType({})
     result: str = ""
     ok: bool | None = None
-    exit_code: int | None = None  # of a command, where it is told
-    duration_ms: float | None = None  # of the tool, where it is told
+    exit_code: int | None = None  # of a command, if reported
+    duration_ms: float | None = None  # of the tool, if reported
 
 
 class Result(NamedTuple):
-    """What a tool's result says."""
+    """Outcome of a tool."""
 
     text: str
-    ok: bool | None = None  # None: it does not say
+    ok: bool | None = None  # None: not reported
     exit_code: int | None = None
 
 
-# Gemini CLI puts what a hook answered at the start before the person's first words, and hands both to the next hook.
+# Gemini CLI puts a hook's first answer before the person's first words, and passes both to the next hook.
 _OWN_WORDS: Final = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 _WRAPPING: Final = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
-# What its shell tool says of a command, in this order, and each part only when there is something to say.
+# Parts of its shell tool's report, in this order. Empty parts are left out.
 _GEMINI_COMMAND: Final = re.compile(
     r"\AOutput: (?P<output>.*?)(?:\nError: (?P<error>.*?))?(?:\nExit Code: (?P<code>-?\d{1,10}))?(?:\nSignal: (?P<signal>[^\n]+))?"
     r"(?:\nBackground PIDs: [\d, ]+)?\nProcess Group PGID: \d+\Z",
@@ -159,22 +160,22 @@ NAMES: Final = tuple(AGENTS)
 
 
 def agent_named(name: str) -> Agent:
-    """One of AGENTS.
+    """Find an agent in AGENTS by name.
 
     Raises:
-        BadInputError: there is none of that name.
+        BadInputError: the name is unknown.
     """
     if name not in AGENTS:
-        raise BadInputError(f"{name!r} is no agent that is known; there are {', '.join(NAMES)}", argument="agent", value=name)
+        raise BadInputError(f"unknown agent {name!r}; use one of {', '.join(NAMES)}", argument="agent", value=name)
     return AGENTS[name]
 
 
 def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
-    """What an agent says, without what is marked as private in it."""
+    """Read an agent's payload without its private passages."""
     event = _text(payload.get(agent.event))
     moment = agent.moments.get(event, "")
     if event == "PreCompress" and payload.get("trigger") == "auto":
-        moment = ""  # Gemini CLI tells it before every turn, whether anything is compressed or not
+        moment = ""  # Gemini CLI sends it before every turn, whether or not it compresses anything
     session = next((found for key in agent.session if (found := _text(payload.get(key)))), "")
     folder = _text(payload.get("cwd")) or _text(payload.get("directory")) or _first(payload.get("workspace_roots"))
     call = HookCall(agent.name, event, moment, session, folder)
@@ -194,7 +195,7 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
     given = next((payload[key] for key in ("tool_response", "tool_output", "output", "error", "error_message") if key in payload), None)
     text, ok, code = told(given)
     if call.moment == FAILURE:
-        ok = None if payload.get("is_interrupt") is True else False  # what a person broke off might have succeeded
+        ok = None if payload.get("is_interrupt") is True else False  # an interrupted tool might have succeeded
         if code is None and (failure := _CLAUDE_FAILURE.match(text)):
             code = int(failure["code"])
     return call._replace(
@@ -208,7 +209,10 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """What the hook prints so that the agent reads a text; "" when there is none, or the event cannot bring any."""
+    """Output of the hook that gives the agent a text.
+
+    "" without a text, or for an event that cannot carry one.
+    """
     name = agent.injects.get(event)
     if name is None or not text:
         return ""
@@ -218,7 +222,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
 
 
 def told(value: Any) -> Result:
-    """What a tool's result says, in whatever form the agent hands it on."""
+    """Outcome of a tool from any of the agents' result formats."""
     if isinstance(value, str):
         if value.startswith("{"):
             try:
@@ -279,7 +283,7 @@ def _as_text(value: Any) -> str:
 
 
 def _both_ends(text: str) -> str:
-    text = without_private(text)  # before the cut, which could take an end away
+    text = without_private(text)  # before the cut, which could remove an end tag
     half = MAX_RESULT // 2
     return text if len(text) <= MAX_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
 

@@ -1,11 +1,13 @@
-"""`graphmem hook AGENT`: stdin to the running server, its answer to stdout, exit code 0 whatever happens.
+"""`graphmem hook AGENT`: pass an agent's event to the running server.
 
-Next to nothing of graphmem is imported here and little of the standard library, because an agent waits for this at every step.
+It reads the event from stdin, prints the server's answer and always exits with 0.
+
+This module imports little, because an agent waits for it at every step.
 The server does the work (`injection.hook_events`). Without a server, or with input that is not JSON, it prints
 nothing.
 """
 
-# A run without a server imports nothing it can do without; pathlib alone costs as much as the rest of it.
+# A run without a server imports only what it needs. pathlib alone costs as much as everything else.
 # ruff: noqa: PTH109, PTH110, PTH111, PTH112, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ TYPE_CHECKING = False  # `typing` costs five milliseconds
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_BYTES = 32 << 20  # of stdin; more is read to its end and thrown away
-MAX_BODY = 1_000_000  # of a request, which the server bounds
-MAX_TEXT = 16_384  # characters of one text; of a longer one both ends are sent
-LONGEST_S = 2.5  # for anything
-# Seconds to wait for the server, by event: what the moment allows (injection.deadlines) and a little for the way.
+MAX_BYTES = 32 << 20  # of stdin; the rest is read and dropped
+MAX_BODY = 1_000_000  # of a request; the server has the same bound
+MAX_TEXT = 16_384  # characters of one text; a longer text is sent as its two ends
+LONGEST_S = 2.5  # for any event
+# Seconds to wait for the server, by event: the deadline of the moment (injection.deadlines) and a margin for transport.
 PATIENCE_S = {
     "SessionStart": 0.8,
     "sessionStart": 0.8,
@@ -30,7 +32,7 @@ PATIENCE_S = {
     "BeforeAgent": 2.3,
     "beforeSubmitPrompt": 0.4,
     "chat.message": 2.3,
-    # An end that is not heard leaves its session open for hours, and nobody waits for anything else by then.
+    # A lost end event leaves its session open for hours, and at the end the agent waits for nothing else.
     "SessionEnd": 1.0,
     "sessionEnd": 1.0,
     "session.deleted": 1.0,
@@ -40,7 +42,7 @@ FOLDER_KEYS = ("cwd", "directory", "worktree")
 
 
 def main(arguments: list[str]) -> str:
-    """One run. Returns what to print; "" for nothing.
+    """Run the hook once; return the text to print, or "".
 
     Args:
         arguments: the agent's name.
@@ -77,7 +79,7 @@ def main(arguments: list[str]) -> str:
 
 
 def _folder(payload: dict[str, Any]) -> str:
-    """Where the agent works."""
+    """Working directory of the agent."""
     roots = payload.get("workspace_roots")
     for value in (*(payload.get(key) for key in FOLDER_KEYS), *(roots if isinstance(roots, list) else ())):
         if isinstance(value, str) and value and os.path.isdir(value):
@@ -86,7 +88,10 @@ def _folder(payload: dict[str, Any]) -> str:
 
 
 def _owner(folder: str) -> dict[str, Any] | None:
-    """Who serves the index of a project: the content of owner.json, or None. One that came with a copy names another folder."""
+    """Content of a project's owner.json, or None.
+
+    A record that names another folder came with a copy and is ignored.
+    """
     import json
 
     for directory in _data_dirs(folder):
@@ -105,7 +110,7 @@ def _owner(folder: str) -> dict[str, Any] | None:
 
 
 def _data_dirs(folder: str) -> list[str]:
-    """Where its index may be, as `settings.locate` has it."""
+    """Possible folders of the index, in the order of `settings.locate`."""
     named = os.environ.get("GRAPHMEM_DB")
     if named:
         return [os.path.expanduser(named)]
@@ -129,7 +134,7 @@ def _data_dirs(folder: str) -> list[str]:
 
 
 def _has_settings(root: str) -> bool:
-    """Whether the project's own files may say that the index lies elsewhere."""
+    """Whether the project's files may name another folder of the index."""
     if os.environ.get("GRAPHMEM_HOME"):
         return True
     if os.path.exists(os.path.join(root, "graphmem.toml")):
@@ -156,7 +161,10 @@ def _patience(payload: dict[str, Any]) -> float:
 
 
 def _body(agent: str, payload: dict[str, Any]) -> bytes:
-    """The request; long texts cut at both ends, and of what is too long even so only the plain fields."""
+    """Body of the request, with long texts shortened in the middle.
+
+    A payload that is still too long keeps only its plain fields.
+    """
     import json
 
     def request(content: dict[str, Any]) -> bytes:
@@ -171,7 +179,7 @@ def _body(agent: str, payload: dict[str, Any]) -> bytes:
 
 def _cut(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        if "private" in value.lower():  # it stays in this process, and a cut would take its end away
+        if "private" in value.lower():  # it stays in this process, and a cut would remove its end tag
             from graphmem.runtime.private_passages import without_private
 
             value = without_private(value)
@@ -187,7 +195,7 @@ def _cut(value: Any, depth: int) -> Any:
 
 
 def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
-    """The server's answer in time, or b""; the whole exchange takes at most `patience` seconds."""
+    """Answer of the server within `patience` seconds in all, or b""."""
     import http.client  # noqa: F401 -- on a busy machine this takes longer than the server may
     import threading
 
@@ -217,7 +225,7 @@ def _exchange(owner: dict[str, Any], body: bytes, patience: float, answers: list
         if answer.status == 200 and answer.getheader(INDEX_HEADER) == owner["index_id"]:
             answers.append(answer.read(1 << 20))
     except (OSError, HTTPException, ValueError):
-        return  # nobody there, or not one of ours: nothing to say
+        return  # no server, or another program
     finally:
         connection.close()
 
@@ -228,7 +236,7 @@ def _say(sentence: str) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """Entry point: prints what is to be injected and ends with 0, without waiting for anything that is still under way."""
+    """Print the text to inject and exit with 0, without waiting for threads."""
     try:
         output = main(arguments)
         if output and sys.stdout is not None:

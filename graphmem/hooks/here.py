@@ -1,7 +1,8 @@
-"""Whether the file that names a server may be followed: it lies in the project, and may have come with it.
+"""Decide whether an `owner.json` may be trusted.
 
-A repository can bring an `owner.json` of its own. Followed blindly, it would send what a person says to whoever wrote it, and put that
-one's words in front of the agent. A copy of a project brings the file of the original, whose server would answer for the copy.
+The file is in the project, and may have come with it. A repository can bring an `owner.json` of its own, which would send a person's words
+to its author, and the author's words to the agent. A copy of a project brings the file of the original, whose server would answer for the
+copy.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from __future__ import annotations
 import re
 import socket
 
-# As graphmem writes it: an address or `localhost`. A name could mean another machine at the next look-up.
+# graphmem writes an IP address or `localhost`. Another name could mean another machine at the next look-up.
 _ADDRESS = re.compile(r"http://(?:\[([0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|([0-9.]+)|(localhost)):([0-9]{1,5})")
 
 
 def is_stopped(pid: int, started: str) -> bool:
-    """Whether a process is halted (Ctrl-Z, SIGSTOP) and answers nobody until it is continued.
+    """Whether a process is stopped (Ctrl-Z, SIGSTOP) and cannot answer.
 
     Args:
         pid: its number.
-        started: boot id and start time, which a reused number does not share; see `graphmem.server.owner`.
+        started: boot id and start time, which a reused number changes; see `graphmem.server.owner`.
     """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 -- hooks do without pathlib
@@ -29,7 +30,10 @@ def is_stopped(pid: int, started: str) -> bool:
 
 
 def is_here(address: str) -> bool:
-    """Whether `http://host:port` is on this machine. Asks the kernel, never the network: only an own address can be bound."""
+    """Whether `http://host:port` is on this machine.
+
+    It asks the kernel and not the network: only a local address can be bound.
+    """
     found = _ADDRESS.fullmatch(address)
     if found is None:
         return False

@@ -1,7 +1,8 @@
-"""Writing graphmem into agents' settings and out again: planned as a whole, shown as a diff, written file by file, each at once.
+"""Install graphmem in agents' settings, and uninstall it.
 
-What was there before is kept, so that taking graphmem out gives back the very bytes as long as nobody changed the file since; after
-that only what is graphmem's is taken out. What somebody else wrote is never touched.
+All changes are planned first and shown as a diff. Each file is written atomically. The former content is kept, so that uninstalling
+restores the exact bytes of a file that did not change since. In a changed file, only graphmem's entries are removed. Entries of others
+are never changed.
 """
 
 from __future__ import annotations
@@ -25,29 +26,29 @@ from graphmem.runtime.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
 PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys
-OWN_FOLDERS: Final = frozenset({".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins"})  # removed when nothing is left in them
+OWN_FOLDERS: Final = frozenset({".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins"})  # removed when they are empty
 BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
 END: Final = "# <<< graphmem <<<"
 _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 
 class Change(NamedTuple):
-    """What happens to one file."""
+    """Planned change of one file."""
 
     agent: str
     path: Path
-    before: bytes | None  # None: there is none
-    after: bytes | None  # None: it is removed
-    base: bytes | None = None  # what it holds without graphmem
+    before: bytes | None  # None: the file does not exist
+    after: bytes | None  # None: the file is removed
+    base: bytes | None = None  # content without graphmem
     notes: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
-        """Whether anything happens."""
+        """Whether the content changes."""
         return self.before != self.after
 
     def diff(self) -> str:
-        """As a unified diff; "" when nothing happens."""
+        """Unified diff of the change; "" without one."""
         before, after = (
             one.decode("utf-8", "replace").splitlines(keepends=True) if one is not None else [] for one in (self.before, self.after)
         )
@@ -59,17 +60,17 @@ class Change(NamedTuple):
 
 
 class Vault:
-    """What files held before graphmem was written into them.
+    """Content of files before graphmem was installed in them.
 
     Args:
-        folder: of the user's data; made when something is kept.
+        folder: of the user's data; created when something is kept.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Whether the file is as we left it, and what it held before us then."""
+        """Whether the file is as graphmem left it, and its former content."""
         try:
             record = json.loads(self._record(path).read_text(encoding="utf-8"))
             if now is None or record["installed"] != _sha(now):
@@ -79,14 +80,14 @@ class Vault:
             return False, None
 
     def made(self, path: Path) -> bool:
-        """Whether the file was made by us."""
+        """Whether graphmem created the file."""
         try:
             return json.loads(self._record(path).read_text(encoding="utf-8"))["existed"] is False
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Note what was there before, and what is there now."""
+        """Record the former and the new content."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)
@@ -94,11 +95,11 @@ class Vault:
         _write(self._record(path), json.dumps(record, indent=1).encode())
 
     def forget(self, path: Path) -> None:
-        """Graphmem is out of the file; the backup stays."""
+        """Drop the record of a file. Its backup stays."""
         self._record(path).unlink(missing_ok=True)
 
     def backup(self, path: Path) -> Path:
-        """Where what was there before is kept."""
+        """Path of the former content."""
         return self.folder / f"{self._name(path)}-{path.name}.before"
 
     def _record(self, path: Path) -> Path:
@@ -109,10 +110,10 @@ class Vault:
 
 
 def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
-    """What writing graphmem into these files does; nothing is written yet, and nothing is when one of them cannot be.
+    """Plan the installation in these files, without writing.
 
     Raises:
-        BadInputError: a file that cannot be read or changed; says where and what to do.
+        BadInputError: a file cannot be read or changed. Then nothing is written.
     """
     changes = []
     for target in targets:
@@ -125,10 +126,10 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
 
 
 def plan_uninstall(targets: Sequence[Target], vault: Vault) -> list[Change]:
-    """What taking graphmem out of these files does; nothing is written yet.
+    """Plan the removal from these files, without writing.
 
     Raises:
-        BadInputError: a file that cannot be read.
+        BadInputError: a file cannot be read.
     """
     changes = []
     for target in targets:
@@ -146,10 +147,10 @@ def plan_uninstall(targets: Sequence[Target], vault: Vault) -> list[Change]:
 
 
 def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
-    """Write the changes, each file at once; when one cannot be written, those before it are put back.
+    """Write the changes, each file atomically, all or none.
 
     Raises:
-        BadInputError: a file cannot be written; everything is as it was.
+        BadInputError: a file cannot be written. The files before it are restored.
     """
     done: list[Change] = []
     try:
@@ -205,7 +206,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """The file without what is ours, and whether there was anything."""
+    """File without graphmem's entries, and whether it had any."""
     if now is None:
         return None, False
     if target.kind == "file":
@@ -228,7 +229,7 @@ def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
 
 
 def _drop_elements(document: JsonText, path: tuple[str, ...]) -> bool:
-    """Take our elements out of a list; a list, and what it stood in, that is empty by that goes as well."""
+    """Remove graphmem's elements of a list, and containers left empty."""
     found = document.get(path)
     places = [index for index, one in enumerate(found) if is_our_element(one)] if isinstance(found, list) else []
     for index in reversed(places):
@@ -245,7 +246,7 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Whether nothing is left but what we put there for the file's own sake."""
+    """Whether only the defaults of a new file are left."""
     text = after.decode("utf-8")
     if target.kind == "toml":
         return not text.strip()
@@ -279,7 +280,7 @@ def _toml(target: Target, text: str) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise BadInputError(
-            f"{target.path} is no TOML: {error}; correct it and ask again", argument="path", path=str(target.path)
+            f"{target.path} is not TOML: {error}; correct the file and try again", argument="path", path=str(target.path)
         ) from error
 
 
@@ -292,7 +293,7 @@ def _document(target: Target, text: str) -> JsonText:
 
 def _refused(target: Target, error: BadInputError) -> BadInputError:
     return BadInputError(
-        f"{target.path} is not what it should be, {error.message}; correct it and ask again", **{**error.facts, "path": str(target.path)}
+        f"{target.path} cannot be changed: {error.message}; correct the file and try again", **{**error.facts, "path": str(target.path)}
     )
 
 
@@ -301,7 +302,7 @@ def _text(target: Target, data: bytes | None) -> str:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInputError(
-            f"{target.path} is no UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8 and ask again",
+            f"{target.path} is not UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8 and try again",
             argument="path",
             path=str(target.path),
         ) from error
@@ -310,18 +311,20 @@ def _text(target: Target, data: bytes | None) -> str:
 def _read(path: Path) -> bytes | None:
     try:
         if path.is_dir():
-            raise BadInputError(f"{path} is a folder; a file is expected there, move it away", argument="path", path=str(path))
+            raise BadInputError(f"{path} is a folder, not a file; move it away", argument="path", path=str(path))
         if not path.exists():
             return None
         if path.stat().st_size > MAX_BYTES:
-            raise BadInputError(f"{path} has more than {MAX_BYTES:,} bytes, which no settings have", argument="path", path=str(path))
+            raise BadInputError(
+                f"{path} has more than {MAX_BYTES:,} bytes, too many for settings; check the file", argument="path", path=str(path)
+            )
         return path.read_bytes()
     except OSError as error:
         raise BadInputError(f"{path} cannot be read: {error.strerror}; check it", argument="path", path=str(path)) from error
 
 
 def _real(path: Path) -> Path:
-    """Where a file really is: a link is followed, so that it stays one."""
+    """Target of a link, so that writing keeps the link."""
     return path.resolve() if path.is_symlink() else path
 
 
@@ -338,7 +341,7 @@ def _put(path: Path, content: bytes | None) -> None:
 
 
 def _write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """The file is complete at every moment and keeps its mode, when none is given."""
+    """Write a file atomically; keep its mode unless one is given."""
     if mode is None and path.exists():
         mode = stat.S_IMODE(path.stat().st_mode)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)

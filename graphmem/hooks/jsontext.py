@@ -1,6 +1,6 @@
-"""Changing JSON as text: what is put in is put in, what is taken out is taken out, and every other byte stays, comments too.
+"""Edit JSON as text: every byte outside of the edit stays.
 
-Settings files of agents belong to people. Reading and writing them anew would lose their comments, their order and their spacing.
+People own the settings files of agents. Parsing and writing such a file would lose its comments, order and spacing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)[\"\[{]")
 
 
 class Value(NamedTuple):
-    """A value and where it stands."""
+    """A value and its position."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Value(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of an object, or an element of an array, whose key is empty."""
+    """A member of an object, or an element of an array with an empty key."""
 
     start: int  # of the key, or of the element
     key: str
@@ -67,7 +67,7 @@ class _Reader:
             found = pattern.match(self.text, at)
             if found is not None:
                 return Value(at, found.end(), "plain", [])
-        raise self.fail(at, "a value is expected")
+        raise self.fail(at, "expected a value")
 
     def inside(self, at: int, kind: str, closing: str, depth: int) -> Value:
         start, members = at, []
@@ -77,11 +77,11 @@ class _Reader:
             if kind == "object":
                 found = _STRING.match(self.text, at)
                 if found is None:
-                    raise self.fail(at, "a name in quotes is expected")
+                    raise self.fail(at, "expected a name in quotes")
                 key = json.loads(found.group())
                 at = self.skip(found.end())
                 if self.text[at : at + 1] != ":":
-                    raise self.fail(at, "':' is expected")
+                    raise self.fail(at, "expected ':'")
                 at = self.skip(at + 1)
             value = self.value(at, depth + 1)
             members.append(Member(begun, key, value))
@@ -90,21 +90,21 @@ class _Reader:
                 comma = at
                 at = self.skip(at + 1)
                 if self.text[at : at + 1] == closing and not self.comments:
-                    raise self.fail(comma, "a comma before the end is no JSON")
+                    raise self.fail(comma, "trailing comma")
             elif self.text[at : at + 1] != closing:
-                raise self.fail(at, f"',' or '{closing}' is expected")
+                raise self.fail(at, f"expected ',' or '{closing}'")
         return Value(start, at + 1, kind, members)
 
 
 class JsonText:
-    """A JSON document that is changed in place.
+    """A JSON document that is edited in place.
 
     Args:
-        text: the document; empty counts as an empty object.
-        comments: the format has comments and commas before the end.
+        text: the document; an empty text is an empty object.
+        comments: the format allows comments and trailing commas.
 
     Raises:
-        BadInputError: it is not JSON, or no object; says where.
+        BadInputError: the text is not JSON, or not an object. The message has the position.
     """
 
     def __init__(self, text: str, *, comments: bool = False) -> None:
@@ -116,28 +116,28 @@ class JsonText:
         self._root()
 
     def get(self, path: Sequence[str]) -> Any:
-        """The value at a path of names, as Python has it; None when it is not there."""
+        """Python value at a path of names, or None."""
         found = self._find(path)
         return None if found is None else self._loaded(found)
 
     def add_member(self, path: Sequence[str], key: str, value: Any) -> None:
-        """Put a member at the end of the object at a path; objects on the way are made.
+        """Append a member to the object at a path, creating objects on the way.
 
         Raises:
-            BadInputError: something on the way is no object.
+            BadInputError: a value on the way is not an object.
         """
         self._add(self._made(path, "object"), len(path), json.dumps(key) + ": ", value)
 
     def add_element(self, path: Sequence[str], value: Any) -> None:
-        """Put an element at the end of the array at a path; the array and objects on the way are made.
+        """Append an element to the array at a path, creating containers.
 
         Raises:
-            BadInputError: something on the way is of another kind.
+            BadInputError: a value on the way is of another kind.
         """
         self._add(self._made(path, "array"), len(path), "", value)
 
     def remove(self, path: Sequence[str], index: int) -> None:
-        """Take out a member or an element of the container at a path, with the comma that belongs to it."""
+        """Remove a member or element of the container at a path, with its comma."""
         container = self._find(path)
         if container is None:
             return
@@ -156,7 +156,7 @@ class JsonText:
             self.text = self.text[: container.start + 1] + inner + self.text[container.end - 1 :]
 
     def remove_member(self, path: Sequence[str], key: str) -> None:
-        """Take out the member of that name."""
+        """Remove the member of that name."""
         container = self._find(path)
         for index, member in enumerate(container.members if container is not None else ()):
             if member.key == key:
@@ -164,7 +164,7 @@ class JsonText:
                 return
 
     def _between(self, start: int, end: int) -> str:
-        """Comments between two members, without the comma and the space; they stay."""
+        """Comments between two members, which stay."""
         kept = "".join(found.group() + self._newline for found in _COMMENT.finditer(self.text[start:end])) if self._comments else ""
         return f" {kept.rstrip()}" if kept else ""
 
@@ -174,9 +174,9 @@ class JsonText:
         root = reader.value(reader.skip(begin))
         after = reader.skip(root.end)
         if after != len(self.text):
-            raise reader.fail(after, "there is something after the end")
+            raise reader.fail(after, "unexpected text after the end")
         if root.kind != "object":
-            raise reader.fail(root.start, "an object is expected")
+            raise reader.fail(root.start, "expected an object")
         return root
 
     def _find(self, path: Sequence[str]) -> Value | None:
@@ -199,7 +199,7 @@ class JsonText:
                 )
             elif at.kind != wanted:
                 name = ".".join(path[:depth])
-                raise BadInputError(f"{name} is no {wanted}", argument="json", path=name)
+                raise BadInputError(f"{name} must be an {wanted}", argument="json", path=name)
         found = self._find(path)
         assert found is not None  # noqa: S101 - it has just been made
         return found
@@ -242,7 +242,7 @@ class JsonText:
 
 
 def _has_comma(trivia: str) -> bool:
-    """Whether what follows the last member, comments aside, is a comma already."""
+    """Whether a comma follows the last member, behind any comments."""
     return "," in _COMMENT.sub("", trivia)
 
 

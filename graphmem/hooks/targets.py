@@ -1,4 +1,7 @@
-"""Which files of which agent graphmem is written into, and what: a table, from the agents' public documentation (docs/hooks.md)."""
+"""Settings files of agents and graphmem's entries in them, as a table.
+
+The table follows the agents' public documentation (docs/hooks.md).
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,11 @@ from graphmem.hooks.agents import NAMES
 
 SCOPES: Final = ("project", "user")
 SERVER: Final = "graphmem"  # name of the MCP server entry
-HOOK_SECONDS: Final = 5  # after which an agent may give up on a hook; graphmem itself gives up long before
+HOOK_SECONDS: Final = 5  # after which an agent may abort a hook; graphmem's own deadlines are shorter
 PLUGIN: Final = "opencode_plugin.js"
 
-# What an agent asks of a person before it calls what was installed: (agent, scope) -> a sentence. Until then it is silent about it.
+# Confirmation that an agent needs from a person before it calls an installed hook: (agent, scope) -> a sentence. Until then, the agent
+# skips the hook silently.
 TO_CONFIRM: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {
         ("claude-code", "project"): "Claude Code asks once whether it may use the project's hooks and MCP server: say yes",
@@ -34,14 +38,14 @@ _OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAME
 
 
 class Element(NamedTuple):
-    """An element of an array that is ours."""
+    """An element that graphmem adds to an array."""
 
     path: tuple[str, ...]
     value: Any
 
 
 class Entry(NamedTuple):
-    """A member of an object."""
+    """A member that graphmem adds to an object."""
 
     path: tuple[str, ...]
     key: str
@@ -49,26 +53,26 @@ class Entry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """One file of one agent."""
+    """A settings file of an agent."""
 
     agent: str
     kind: str  # json | toml | file
     path: Path
-    comments: bool = False  # the format has them
+    comments: bool = False  # the format allows comments
     elements: tuple[Element, ...] = ()
-    entries: tuple[Entry, ...] = ()  # ours: taken out again
-    defaults: tuple[Entry, ...] = ()  # what the file needs; left there
+    entries: tuple[Entry, ...] = ()  # graphmem's, removed by uninstall
+    defaults: tuple[Entry, ...] = ()  # needed by the file, kept by uninstall
     block: str = ""  # of TOML
-    content: str = ""  # of a file that is ours alone
+    content: str = ""  # of a file that only graphmem writes
 
 
 def is_our_command(command: Any) -> bool:
-    """Whether a command line calls a hook of graphmem."""
+    """Whether a command line calls `graphmem hook`."""
     return isinstance(command, str) and _OURS.search(command) is not None
 
 
 def is_our_element(value: Any) -> bool:
-    """Whether an element of a list of hooks is ours alone: everything it runs is."""
+    """Whether an element of a list of hooks runs only graphmem."""
     if not isinstance(value, dict):
         return False
     inner = value.get("hooks")
@@ -88,22 +92,22 @@ def is_our_server(value: Any) -> bool:
 
 
 def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
-    """The files of an agent.
+    """Settings files of an agent.
 
     Args:
         agent: one of agents.NAMES.
         scope: project (the project's folder) or user (the home folder).
         root: of the project.
         home: of the user.
-        command: words that start graphmem.
+        command: command line that starts graphmem.
 
     Raises:
-        BadInputError: an agent or scope that is not known.
+        BadInputError: the agent or scope is unknown.
     """
     if scope not in SCOPES:
-        raise BadInputError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}", argument="scope", value=scope)
+        raise BadInputError(f"unknown scope {scope!r}; use one of {', '.join(SCOPES)}", argument="scope", value=scope)
     if agent not in NAMES:
-        raise BadInputError(f"{agent!r} is no agent that is known; there are {', '.join(NAMES)}", argument="agent", value=agent)
+        raise BadInputError(f"unknown agent {agent!r}; use one of {', '.join(NAMES)}", argument="agent", value=agent)
     base = home if scope == "user" else root
     hook = shlex.join([*command, "hook", agent])
     program, *first = command
@@ -139,7 +143,7 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
             "hooks": [{"name": "graphmem", "type": "command", "command": hook, "timeout": HOOK_SECONDS * 1000}],
         }
         events = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
-        # "auto" comes before every turn, whether anything is compressed or not, and would be a process each time.
+        # "auto" fires before every turn, whether or not anything is compressed, and would start a process each time.
         compression = _elements(("PreCompress",), {**group, "matcher": "manual"})
         entries = (Entry(("mcpServers",), SERVER, server),)
         file = base / ".gemini" / "settings.json"

@@ -45,7 +45,6 @@ cli
 client
 evidence
 history
-hooks
 indexing
 injection
 maintenance

@@ -225,13 +225,13 @@ BROKEN = [
     ("claude-code", ".claude/settings.json", '{"a": 1,}', "line 1, column 8"),
     ("claude-code", ".claude/settings.json", '{"a": // no\n 1}', "line 1"),
     ("claude-code", ".claude/settings.json", "[]", "object"),
-    ("claude-code", ".claude/settings.json", '{"hooks": []}', "no object"),
-    ("cursor", ".cursor/hooks.json", '{"hooks": {"postToolUse": {}}}', "no array"),
-    ("cursor", ".cursor/mcp.json", '{"mcpServers": 5}', "no object"),
+    ("claude-code", ".claude/settings.json", '{"hooks": []}', "must be an object"),
+    ("cursor", ".cursor/hooks.json", '{"hooks": {"postToolUse": {}}}', "must be an array"),
+    ("cursor", ".cursor/mcp.json", '{"mcpServers": 5}', "must be an object"),
     ("gemini", ".gemini/settings.json", '{"a": 1', "line 1"),
     ("opencode", "opencode.json", b"\xff\xfe", "UTF-8"),
     ("opencode", ".opencode/plugins/graphmem.js", "export const Mine = 1", "not written by graphmem"),
-    ("codex", ".codex/config.toml", "a = [", "no TOML"),
+    ("codex", ".codex/config.toml", "a = [", "is not TOML"),
     ("codex", ".codex/config.toml", "hooks = {}\n", "[[hooks.Event]]"),
 ]
 
