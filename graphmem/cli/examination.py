@@ -198,7 +198,13 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
         words += [f"{fell:,} are of code that changed since; repeat what made them"] if fell else []
         words += [f"by {kept['by']}"] if kept.get("by") else []
         words += [f"recorded {kept['recorded_at']}"] if kept.get("recorded_at") else []
+        words += [
+            f"{one['tool']} told of {one['files']:,} files" + (f" and not of {one['left_out']:,}" if one["left_out"] else "")
+            for one in kept.get("indexes", ())
+        ]
         found.append(Finding(f"{rule} evidence", "note" if fell else "ok", "; ".join(words)))
+    could = [_indexer(one) for one in said["indexers"]]
+    found += [Finding("indexers", "note", "; ".join(could), {"indexers": said["indexers"]})] if could else []
     count = said["disagreement_count"]
     if count:
         first = said["disagreements"][:_DISAGREEMENTS_SHOWN]
@@ -209,6 +215,14 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
         more = f"; --json names {len(said['disagreements'])}" if count > len(first) else ""
         found.append(Finding("disagreements", "note", f"{count:,} call sites where an indexer sees another target: {sites}{more}"))
     return found
+
+
+def _indexer(one: dict[str, Any]) -> str:
+    """What an indexer that was not used could do, and how."""
+    does = f"{one['program']} can check the calls of {one['files']:,} files"
+    if not one["installed"]:
+        return f"{does}; {one['install']}"
+    return f"{does}, but needs one of {', '.join(one['needs'])}" if one["needs"] else f"{does}: `graphmem index --scip auto` runs it"
 
 
 def _megabytes(size: int) -> str:

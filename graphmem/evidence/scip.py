@@ -8,6 +8,7 @@ what they define, then for what they use.
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import Observation, Reading
-from graphmem.evidence.scip_document import Definitions, Document
+from graphmem.evidence.scip_definitions import Definitions
+from graphmem.evidence.scip_document import Document
 from graphmem.evidence.scip_format import MAX_DOCUMENT_BYTES, Frame, ScipFile
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".scip"
+TOOL: Final = "tool:"  # before the name of an indexer, as a key of `Reading.origin`
+NAMED_TOOL: Final = 60  # characters of its name and of its version
 NAMED: Final = 5  # files of the index outside of the tree that a note names
 
 
@@ -56,7 +60,7 @@ class _Index:
         self._resolver = resolver
         self._root = root
         self._folder = _folder(file.metadata.project_root, root)
-        self._definitions: Definitions = {}
+        self._definitions = Definitions()
         self._told: dict[Frame, str] = {}  # documents that fit, with their paths
         self._observations: list[Observation] = []
         self._notes: dict[tuple[str, str], None] = {}
@@ -70,11 +74,12 @@ class _Index:
         self._each(list(self._told), self._observe)
         self._say_what_is_left_out()
         tool = self._file.metadata.tool_info
-        origin = {
-            "by": f"{tool.name} {tool.version}".strip() or "an unnamed indexer",
-            "files": str(len(set(self._told.values()))),
-            "edges": str(sum(len({step.end for step in one.seen}) for one in self._observations)),
+        told = {
+            "version": tool.version[:NAMED_TOOL],
+            "files": len(set(self._told.values())),
+            "left_out": len({path for path, _ in self._notes if path}) + len(self._outside),
         }
+        origin = {TOOL + (tool.name[:NAMED_TOOL] or "an unnamed indexer"): json.dumps(told)}
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
@@ -100,7 +105,7 @@ class _Index:
     def _define(self, frame: Frame, document: Document) -> None:
         fit = document.fit
         if fit.is_good:
-            document.define(self._definitions)
+            document.define(self._definitions, self._resolver.module_name(document.path))
             self._told[frame] = document.path
             return
         places = f"{fit.wrong:,} of {fit.right + fit.wrong:,} places do not fit ({fit.example})"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from graphmem.evidence.observations import NO_SITE, End, Observation, Seen
+from graphmem.evidence.scip_definitions import FUNCTIONS, Definitions, Meant
 from graphmem.evidence.scip_places import Place, Places
 from graphmem.evidence.scip_symbols import bare, spells
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SUPER, Definition, FileFacts, Reference
-
-MAX_TWINS: Final = 64  # definitions of one symbol that are told apart; overloads and reopened classes have a few
 
 _KINDS: Final = {
     "call": EdgeKind.CALLS,
@@ -23,20 +22,8 @@ _KINDS: Final = {
     "read": EdgeKind.REFERENCES,
     "write": EdgeKind.REFERENCES,
 }
-_FUNCTIONS: Final = ("function", "method")
 _CLASSES: Final = ("class", "interface", "enum", "type")
 _WORDS: Final = {SELF: "this", SUPER: "super"}
-
-
-class Meant(NamedTuple):
-    """A definition that a symbol stands for."""
-
-    end: End
-    definition: Definition
-
-
-Definitions = dict[str, list[Meant]]
-"""By symbol; a local one has the path of its document before it."""
 
 
 class Document:
@@ -58,8 +45,13 @@ class Document:
         self._references: dict[str, list[Reference]] = {}
         self._reaches: dict[str, list[int]] = {}  # by name: the last line that its uses up to each one reach
 
-    def define(self, definitions: Definitions) -> None:
-        """Add what is defined here and parsing knows too."""
+    def define(self, definitions: Definitions, module: str) -> None:
+        """Add what is defined here and parsing knows too.
+
+        Args:
+            definitions: of the whole index.
+            module: the name under which other files import this one; "" when they cannot.
+        """
         known: dict[tuple[int, int, str], Definition] = {}
         last: dict[int, list[Definition]] = {}
         for one in self._facts.definitions[1:]:
@@ -70,10 +62,7 @@ class Document:
                 continue
             found = _found(place, known) or _around(place, last.get(place.last_line, ()))
             if found is not None:
-                twins = definitions.setdefault(place.key, [])
-                meant = Meant(self._end(found), found)
-                if len(twins) < MAX_TWINS and meant not in twins:
-                    twins.append(meant)
+                definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
         """What is used here, by kind and user."""
@@ -102,14 +91,14 @@ class Document:
         for information in self._raw.symbols:
             for own in self._own(information.symbol, definitions) if information.relationships else ():
                 for relationship in information.relationships:
-                    for other in _chosen(definitions.get(relationship.symbol, ())) if relationship.is_implementation else ():
+                    for other in definitions.find(relationship.symbol) if relationship.is_implementation else ():
                         kind = _relation(own.definition, other.definition)
                         if kind is not None and other.end != own.end:
                             found.setdefault((kind, own.end), set()).add(Seen(other.end, NO_SITE))
         return [Observation("scip", kind, end, tuple(sorted(seen))) for (kind, end), seen in sorted(found.items())]
 
     def _own(self, symbol: str, definitions: Definitions) -> list[Meant]:
-        return [one for one in _chosen(definitions.get(symbol, ())) if one.end.path == self.path]
+        return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
         """The use of a name that stands at a place: the one that begins last, as calls hold their arguments."""
@@ -150,14 +139,13 @@ def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
 
 def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
     """What a place stands for, when its text names that."""
-    found = _chosen(definitions.get(place.key, ()))
-    symbol = place.symbol
-    if not symbol.is_constructor:
+    found = definitions.find(place.key)
+    if not place.symbol.is_constructor:
         return [one for one in found if _names(place, one.definition.name, aliases)]
+    made = definitions.made_by(place.key)
     if not found:  # nobody wrote it: its class is what is called
-        return [one for one in _chosen(definitions.get(symbol.owner_symbol, ())) if _names(place, one.definition.name, aliases)]
-    made = [one for one in _chosen(definitions.get(symbol.owner_symbol, ())) if place.text == one.definition.name]
-    return [*found, *made]
+        return [one for one in made if _names(place, one.definition.name, aliases)]
+    return [*found, *(one for one in made if place.text == one.definition.name)]
 
 
 def _names(place: Place, name: str, aliases: set[str]) -> bool:
@@ -166,28 +154,18 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
     return spells(place.symbol, name) and (place.text in aliases or spells(place.symbol, place.text))
 
 
-def _chosen(twins: Iterable[Meant]) -> list[Meant]:
-    """Of the definitions of one symbol the one that runs: with a body, and the last, as overloads stand before it."""
-    found = list(twins)
-    if len(found) < 2:
-        return found
-    if found[0].definition.kind not in _FUNCTIONS:
-        return found[:1]
-    return [max(found, key=lambda one: (one.definition.complexity > 0, one.end.path == found[0].end.path, one.definition.start_line))]
-
-
 def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
     """What a use does with what it means."""
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element, which declarations of types list
-    if kind == EdgeKind.REFERENCES and "property" in meant.modifiers and meant.kind in _FUNCTIONS:
+    if kind == EdgeKind.REFERENCES and "property" in meant.modifiers and meant.kind in FUNCTIONS:
         return EdgeKind.CALLS  # reading it runs it
     return kind
 
 
 def _relation(own: Definition, other: Definition) -> EdgeKind | None:
-    if own.kind in _FUNCTIONS and other.kind in _FUNCTIONS:
+    if own.kind in FUNCTIONS and other.kind in FUNCTIONS:
         return EdgeKind.OVERRIDES
     return EdgeKind.INHERITS if own.kind in _CLASSES and other.kind in _CLASSES else None
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.evidence import scip_format
 from graphmem.evidence.scip_symbols import Symbol, parsed, spells
+
+if TYPE_CHECKING:
+    from graphmem.evidence.scip_definitions import Definitions
 
 MATCHING: Final = 0.9
 """Share of the places of a document that must fit the text; indexers name some things differently than the source."""
@@ -75,11 +78,11 @@ class Places:
                 if place is not None and self._judge(place, occurrence.symbol) is not False:
                     yield place
 
-    def uses(self, known: Container[str]) -> Iterator[Place]:
+    def uses(self, known: Definitions) -> Iterator[Place]:
         """Where a symbol that is defined in the tree is used; after `fit`.
 
         Args:
-            known: symbols, as `key` has them.
+            known: what is defined in the tree.
         """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:

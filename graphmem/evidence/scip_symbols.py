@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 LONGEST: Final = 1_000  # characters of a symbol that are looked at, from its end; longer ones are not names of programs
 NAMESPACE, TYPE, META, METHOD, LOCAL = "/", "#", ":", "()", "local"
-_HEADER: Final = re.compile(r"(?:(?:[^ ]|  )*+ ){4}")
+_HEADER: Final = re.compile(4 * r"((?:[^ ]|  )*+) ")  # scheme, manager, package and version; a space inside of them is doubled
 _NAME: Final = r"(?:`(?P<quoted{0}>(?:[^`]|``)*+)`|(?P<plain{0}>[^\s`/#.:!()\[\]]++))"
 _DESCRIPTOR: Final = re.compile(
     rf"{_NAME.format(1)}(?P<suffix>\([^()]*+\)\.|[/#.:!])|\[{_NAME.format(2)}\]|\({_NAME.format(3)}\)",
@@ -82,6 +82,25 @@ def _suffix(found: re.Match[str]) -> str:
     if suffix is None:
         return "[]" if found[0][0] == "[" else "(parameter)"
     return METHOD if suffix[0] == "(" else str(suffix)
+
+
+class Parts(NamedTuple):
+    """A global symbol, taken apart."""
+
+    scheme: str
+    package: str  # without its manager and its version
+    namespace: str  # the first descriptor, when that is a namespace
+    rest: str  # the descriptors behind it
+
+
+@lru_cache(maxsize=1 << 16)
+def split(symbol: str) -> Parts | None:
+    """The parts of a symbol; None for a local one, or one outside of the grammar."""
+    header = _HEADER.match(symbol) if len(symbol) <= LONGEST and not symbol.startswith("local ") else None
+    first = _DESCRIPTOR.match(symbol, header.end()) if header is not None else None
+    if header is None or first is None or first["suffix"] != NAMESPACE:
+        return None
+    return Parts(header[1], header[3], _name(first), symbol[first.end() :])
 
 
 def bare(text: str) -> str:

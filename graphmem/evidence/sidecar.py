@@ -198,8 +198,11 @@ class _Taking:
         version = int(self._db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()[0]) + 1
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(version),))
         self._db.executemany("INSERT OR REPLACE INTO changed VALUES (?, ?)", [(path, version) for path in sorted(self._touched)])
-        self._db.execute("DELETE FROM origin WHERE rule = ?", (self._rule,))
-        self._db.executemany("INSERT INTO origin VALUES (?, ?, ?)", [(self._rule, key, value) for key, value in reading.origin.items()])
+        if reading.scope is None:  # one of some files leaves what is known of the tools of others
+            self._db.execute("DELETE FROM origin WHERE rule = ?", (self._rule,))
+        self._db.executemany(
+            "INSERT OR REPLACE INTO origin VALUES (?, ?, ?)", [(self._rule, key, value) for key, value in reading.origin.items()]
+        )
         self._sweep()
 
     def _forget_file(self, path: str) -> None:

@@ -149,7 +149,7 @@ class Doctor:
         self._data_dir = data_dir
 
     def doctor(self) -> dict[str, Any]:
-        engine = self._store.engine
+        engine, meta = self._store.engine, self._store.meta()
         ready = self._projections.graph_if_ready()
         sizes = {entry.name: entry.stat().st_size for entry in sorted(self._data_dir.iterdir()) if entry.is_file()}
         return {
@@ -165,7 +165,7 @@ class Doctor:
             "unresolved": self._store.read("unresolved_counts"),
             "failed_files": ready.failed_paths if ready is not None else [],
             "failures": dict(islice(ready.failures.items(), MAX_FAILURES)) if ready is not None else {},
-            "evidence": self._evidence.report(ready, self._store.meta().get("project", "")) if ready is not None else {},
+            "evidence": self._evidence.report(ready, meta.get("project", ""), meta.get("root", "")) if ready is not None else {},
             "history": self._history.status(),
             "learning": self._learning.status(),
             "health": to_json(self._health.health()),

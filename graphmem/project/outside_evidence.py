@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,23 +40,32 @@ class OutsideEvidence:
         """Ids of the tests of whose last run everything is known and still true; made once for each generation."""
         return self._what_holds(view, project).judged if self._path.exists() else frozenset()
 
-    def report(self, view: GraphView, project: str) -> dict[str, Any]:
-        """Edges by source, what is kept of each outside rule, where it came from, and where an indexer disagrees."""
+    def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
+        """Edges by source, what is kept of each outside rule, where it came from, and where an indexer disagrees.
+
+        Args:
+            view: the graph.
+            project: its name, part of every id.
+            root: of the project; "" when it is not known, so that nothing is said of the indexers that could read it.
+        """
         sources: dict[str, int] = {}
         for source in EdgeSource:
             count = int((view.edge_source == list(EdgeSource).index(source)).sum())
             if count:
                 sources[str(source)] = count
         if not self._path.exists():
-            return {"edges_by_source": sources, "kept": {}, "disagreements": [], "disagreement_count": 0}
+            could = _indexers(view, root, ())
+            return {"edges_by_source": sources, "kept": {}, "indexers": could, "disagreements": [], "disagreement_count": 0}
         found = self._what_holds(view, project)
         with closing(Sidecar(self._path)) as sidecar:
             origins = sidecar.origins()
             different = _disagreements(sidecar, view, project)
-        kept = {rule: {"steps": all_, "holding": now, **origins.get(rule, {})} for rule, (all_, now) in found.steps.items()}
+        kept = {rule: {"steps": all_, "holding": now, **_origin(origins.get(rule, {}))} for rule, (all_, now) in found.steps.items()}
+        taken = [one["tool"] for one in kept.get("scip", {}).get("indexes", ())]
         return {
             "edges_by_source": sources,
             "kept": kept,
+            "indexers": _indexers(view, root, taken),
             "judged_tests": len(found.judged),
             "disagreements": different[:MAX_DISAGREEMENTS],
             "disagreement_count": len(different),
@@ -71,6 +81,32 @@ class OutsideEvidence:
                     held(sidecar, project, lambda id_: hashes[view.index_of[id_]] if id_ in view.index_of else None),
                 )
             return self._held[1]
+
+
+def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
+    """Where the observations of a rule came from: of indexers, each with its version and how many files it told of."""
+    tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
+    if not tools:
+        return dict(rows)
+    by = ", ".join(f"{name} {told['version']}".strip() for name, told in tools.items())
+    return {"by": by, "indexes": [{"tool": name, **told} for name, told in tools.items()]}
+
+
+def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
+    """The indexers that could read files of the project, and of which nothing was taken in."""
+    if not root:
+        return []
+    return [
+        {
+            "program": one.indexer.program,
+            "files": one.files,
+            "installed": bool(one.found),
+            "install": one.indexer.how_to_install,
+            "needs": list(one.missing),
+        }
+        for one in indexers.fitting(Path(root), view.paths)
+        if one.indexer.program not in taken
+    ]
 
 
 def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -78,3 +79,13 @@ def test_help_says_what_can_be_taken_in(command):
     _, out, _ = command("index", "--help")
     for word in ("--scip", "--runtime", "--coverage", "Outside evidence"):
         assert word in out
+
+
+@pytest.mark.skipif(shutil.which("scip-python") is not None, reason="scip-python is installed here")
+def test_auto_names_what_is_missing_and_doctor_what_could_be_run(command):
+    code, _, err = command("index", "--scip", "auto")
+    assert code == 2
+    assert "npm install -g @sourcegraph/scip-python" in err
+    assert command("index")[0] == 0
+    _, out, _ = command("doctor")
+    assert "scip-python can check the calls of" in out

@@ -273,10 +273,111 @@ def test_disagreements_with_what_graphmem_finds_are_listed_by_doctor(tree, open_
     assert [(one["line"], one["indexer"], one["graphmem"]) for one in said["disagreements"]] == [(8, "a.py:Brush.draw", "a.py:Pen.draw")]
 
 
+@pytest.mark.parametrize(
+    ("package", "module", "is_meant"),
+    [("p 9", "`a`/", True), ("installed 2", "`a`/", True), ("installed 2", "`b`/", False), ("installed 2", "`x.a`/", False)],
+    ids=["another version", "an installed copy", "another module", "a module of another package"],
+)
+def test_the_trees_own_code_is_known_under_the_names_it_has_elsewhere(tree, open_memory, take, edges, scip_file, package, module, is_meant):
+    made = message_class("Index").FromString(index(tree))
+    for one in made.documents[1].occurrences:
+        if one.symbol == SYMBOLS["Pen.draw"]:
+            one.symbol = f"t py {package} {module}Pen#draw()."
+    memory = open_memory()
+    take(memory, tree, scip_files=[scip_file(made.SerializeToString())])
+    assert (("b.py:paint", "a.py:Pen.draw") in edges(memory, "scip", "CALLS")) is is_meant
+
+
+def test_names_that_two_packages_have_mean_neither(tmp_path, open_memory, take, edges, scip_file):
+    root, whole = tmp_path / "whole", message_class("Index")()
+    for part in ("one", "two"):
+        (root / part).mkdir(parents=True)
+        (root / part / "a.py").write_text(A, encoding="utf-8")
+        (root / part / "b.py").write_text(B, encoding="utf-8")
+        made = message_class("Index").FromString(index(root, paths=(f"{part}/a.py", f"{part}/b.py")))
+        for symbol in (one for document in made.documents for one in document.occurrences):
+            version = "0" if symbol.symbol_roles or part == "one" else "9"
+            symbol.symbol = symbol.symbol.replace("t py p 0", f"t py p {'0' if part == 'one' else '1'}" if version == "0" else "t py p 9")
+        whole.MergeFrom(made)
+    memory = open_memory()
+    take(memory, root, scip_files=[scip_file(whole.SerializeToString())])
+    assert {src.partition("/")[0] for src, _ in edges(memory, "scip", "CALLS")} == {"one"}
+
+
+def test_doctor_names_every_tool_and_how_many_files_it_told_of(tree, open_memory, take, scip_file):
+    memory = open_memory()
+    take(memory, tree, scip_files=[scip_file(index(tree))])
+    other = message_class("Index").FromString(index(tree))
+    other.metadata.tool_info.name = "second"
+    del other.documents[1]
+    take(memory, tree, scip_files=[scip_file(other.SerializeToString())])
+    said = memory.doctor()["evidence"]["kept"]["scip"]
+    assert said["by"] == "checker 1, second 1"
+    assert [(one["tool"], one["files"], one["left_out"]) for one in said["indexes"]] == [("checker", 2, 0), ("second", 1, 0)]
+
+
 def test_auto_without_an_indexer_says_how_to_get_one(tree, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EvidenceError, match="npm install -g @sourcegraph/scip-python"):
         indexers.run_installed(tree, tmp_path)
+
+
+MANIFESTS = ("pom.xml", "go.mod", "Cargo.toml", "compile_commands.json", "Gemfile", "shop.sln")
+
+
+def test_every_program_of_the_table_is_named_for_the_files_it_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    names = [f"one{program.endings[0]}" for program in indexers.indexers()]
+    assert [one.indexer.program for one in indexers.fitting(tmp_path, names)] == [one.program for one in indexers.indexers()]
+    assert {one.indexer.program for one in indexers.fitting(tmp_path, names) if one.missing} == {
+        *("scip-java", "scip-go", "rust-analyzer", "scip-clang", "scip-ruby", "scip-dotnet")
+    }
+    for name in (*names, *MANIFESTS):
+        (tmp_path / name).touch()
+    assert not [one for one in indexers.fitting(tmp_path, names) if one.missing]
+    with pytest.raises(EvidenceError) as refused:
+        indexers.run_installed(tmp_path, tmp_path)
+    for program in indexers.indexers():
+        assert program.install in refused.value.message
+
+
+def stand_in(folder, name, script):
+    """A program on PATH that does what an indexer does, or fails like one."""
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
+def test_one_that_fails_and_one_that_is_missing_leave_the_others(tree, tmp_path, monkeypatch):
+    (tree / "main.go").touch()
+    (tree / "go.mod").touch()
+    (tree / "lib.rs").touch()
+    (tree / "Cargo.toml").touch()
+    stand_in(tmp_path, "scip-go", "echo 'loading'; echo 'error: cannot load packages' >&2; exit 1")
+    stand_in(tmp_path, "scip-python", 'for last; do :; done; echo made > "$last"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    ran = indexers.run_installed(tree, tmp_path)
+    assert [one.name for one in ran.indexes] == ["scip-python.scip"]
+    assert any("scip-go failed: error: cannot load packages" in note for note in ran.notes)
+    assert any("rustup component add rust-analyzer" in note for note in ran.notes)
+
+
+def test_each_program_gets_the_arguments_of_its_table(tmp_path, monkeypatch):
+    root, said = tmp_path / "shop", tmp_path / "said"
+    (root / "packages" / "web").mkdir(parents=True)
+    for program in indexers.indexers():
+        (root / f"one{program.endings[0]}").touch()
+        stand_in(tmp_path, program.program, f'echo "{program.program} $*" >> {said}; exit 1')
+    for name in (*MANIFESTS, "packages/web/tsconfig.json"):
+        (root / name).touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(EvidenceError):
+        indexers.run_installed(root, tmp_path)
+    lines = {line.partition(" ")[0]: line for line in said.read_text("utf-8").splitlines()}
+    assert lines.keys() == {one.program for one in indexers.indexers()}
+    assert lines["scip-typescript"].endswith(" packages/web")
+    assert "--compdb-path=compile_commands.json" in lines["scip-clang"]
+    assert lines["scip-ruby"].endswith("--gem-metadata shop@0 .")
+    assert "{" not in "".join(lines.values())
 
 
 def test_an_indexer_that_fails_is_quoted(tree, monkeypatch, tmp_path):
