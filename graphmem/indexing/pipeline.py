@@ -242,7 +242,7 @@ class Indexer:
             paths = view.arrays.paths
             rows = zip(paths.path.to_pylist(), paths.content_hash.to_pylist(), paths.node.tolist(), strict=True)
             return {path: content_hash for path, content_hash, node in rows if node >= 0}
-        return {row["path"]: row["content_hash"] for row in self._store.read("file_hashes")}
+        return self._store.file_hashes()
 
     def _parse(
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]

@@ -145,7 +145,7 @@ def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
     root = store.meta().get("root", "")
     if not root:
         return [Check("files", "note", "nothing is indexed yet", "run `graphmem index`")]
-    known = {row["path"]: row["content_hash"] for row in store.read("file_hashes")}
+    known = store.file_hashes()
     try:
         look = Tree(Path(root), options).look(known, None, lambda: False)
     except GraphMemError as error:

@@ -65,7 +65,7 @@ class Recovery:
             journal.notes.append(f"{journal.loss(number)}; what the database knows of them was written again")
         if number > head.number or damaged:
             notes += self.restate(number)
-        elif number == head.number and head.number and (stored := self._count()) != (counted := self._counted()):
+        elif number == head.number and head.number and (stored := self._store.memory_count()) != (counted := self._counted()):
             notes.append(f"the database has {stored} memories and the journal {counted}; all were made again from the journal")
             self.rebuild()
         journal.damaged = False
@@ -171,7 +171,8 @@ class Recovery:
 
     def _rewrite(self, change: Callable[[Line], Line | None], note: str, actor: str) -> None:
         self._committer.flush()
-        self._journal.rewrite(change, {"at": self._now(), "actor": actor, "op": "rewrite", "note": note, "count": self._count()})
+        count = self._store.memory_count()
+        self._journal.rewrite(change, {"at": self._now(), "actor": actor, "op": "rewrite", "note": note, "count": count})
         self._store.set_meta({META: mark_of(self._journal.head)})
 
     def _replace(self, truth: Replay, delta: KnowledgeDelta) -> None:
@@ -188,13 +189,10 @@ class Recovery:
         replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
         return replay.take(self._journal.entries(after=number))
 
-    def _count(self) -> int:
-        return sum(int(row["memories"]) for row in self._store.read("memory_counts"))
-
     def _counted(self) -> int:
         """Memories there are by the last entry that counted them."""
         counted = self._journal.latest(lambda body: "count" in body)
-        return int(counted.body["count"]) if counted is not None else self._count()
+        return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:

@@ -225,8 +225,8 @@ class MemoryRepository:
                 return 0
             self.flush()
             links: dict[str, set[tuple[str, str, str]]] = {}
-            for row in self.store.read("memory_links"):
-                links.setdefault(row["memory_id"], set()).add((row["target_id"], row["role"], row["anchor"]))
+            for row in self.store.memory_links():
+                links.setdefault(row.memory_id, set()).add(row[1:])
             changed = [
                 one
                 for one, stored in sorted(links.items())
@@ -295,8 +295,7 @@ class MemoryRepository:
     def paths(self) -> dict[str, str]:
         """What is called how of the code that memories are about and the graph does not know, or no longer, by id."""
         if self._paths is None:
-            gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.store.read("named_symbols")}
-            self._paths = gone | {row["id"]: row["path"] for row in self.store.read("named_files")}
+            self._paths = self.store.remembered_names()
         return self._paths
 
     # ---- journal and graph

@@ -163,7 +163,7 @@ class Backups:
             if self._store.generation():
                 self._projections.refresh(self._store.generation(), None)
         self._vectors.resume()
-        files = len(self._store.read("file_hashes"))
+        files = len(self._store.file_hashes())
         return RestoreAnswer(str(archive), manifest.made_at, files, len(self._book.index()), before, list(self._book.notes), brought, rules)
 
     def backup_when_due(self) -> BackupInfo | None:

@@ -60,7 +60,7 @@ class Documents:
     def export(self) -> Iterator[dict[str, Any]]:
         """Every node and edge as a JSON object; see `reports.exporting`."""
         self._graph.view()
-        return export(self._store.tables(), self._store.read("framework_keys"))
+        return export(self._store.tables(), self._store.framework_keys())
 
     def report(self) -> Document:
         project = self._project()

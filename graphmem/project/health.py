@@ -149,7 +149,7 @@ class Doctor:
         self._data_dir = data_dir
 
     def doctor(self) -> dict[str, Any]:
-        engine, meta = self._store.engine, self._store.meta()
+        engine, meta, counts = self._store.engine, self._store.meta(), self._store.counts()
         ready = self._projections.graph_if_ready()
         sizes = {entry.name: entry.stat().st_size for entry in sorted(self._data_dir.iterdir()) if entry.is_file()}
         return {
@@ -159,10 +159,10 @@ class Doctor:
             "projections": self._projections.status(),
             "embedder": self._vectors.status(),
             "memories": self._book.status(),
-            "rules": self._store.read("edge_counts"),
-            "call_rules": self._store.read("call_rules"),
-            "call_sites": sum(row["call_sites"] for row in self._store.read("file_totals")),
-            "unresolved": self._store.read("unresolved_counts"),
+            "rules": counts.edges,
+            "call_rules": counts.calls,
+            "call_sites": counts.call_sites,
+            "unresolved": counts.unresolved,
             "failed_files": ready.failed_paths if ready is not None else [],
             "failures": dict(islice(ready.failures.items(), MAX_FAILURES)) if ready is not None else {},
             "evidence": self._evidence.report(ready, meta.get("project", ""), meta.get("root", "")) if ready is not None else {},

@@ -148,9 +148,9 @@ class SystemQuestions:
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
         """By symbol, the names frameworks have for it."""
         found: dict[str, list[FrameworkName]] = {}
-        for row in self._store.read("framework_keys"):
-            name = FrameworkName(row["kind"], row["name"], row["framework"], row["confidence"], row["rule"], row["line"])
-            found.setdefault(row["symbol_id"], []).append(name)
+        for row in self._store.framework_keys():
+            name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)
+            found.setdefault(row.symbol_id, []).append(name)
         return found
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
@@ -14,14 +14,13 @@ from graphmem.runtime.safe_text import inert_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from graphmem.store.base import GraphTables
+    from graphmem.store.base import GraphTables, KeyRow
 
 KEY: Final = "FrameworkKey"
-_OF_KEY: Final = ("id", "key_kind", "name", "framework")
 _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 
 
-def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> Iterator[dict[str, Any]]:
+def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict[str, Any]]:
     """Nodes by label and id, then edges by (kind, source id, destination id), then those from functions to keys of frameworks.
 
     A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
@@ -30,7 +29,7 @@ def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> It
 
     Args:
         tables: the code graph.
-        handles: rows of the query `framework_keys`.
+        handles: keys of frameworks; see `GraphReads.framework_keys`.
     """
     ends: dict[str, dict[str, Any]] = {}
     for label, name in _NODES:
@@ -40,8 +39,8 @@ def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> It
             if label == "Symbol":
                 row["symbol_kind"] = row.pop("kind")
             yield {"kind": label, **row}
-    handled = sorted((row for row in handles if row["symbol_id"] in ends), key=lambda row: (row["symbol_id"], row["id"]))
-    keys = {row["id"]: {"kind": KEY, **{name: row[name.removeprefix("key_")] for name in _OF_KEY}} for row in handled}
+    handled = sorted((row for row in handles if row.symbol_id in ends), key=lambda row: (row.symbol_id, row.id))
+    keys = {row.id: {"kind": KEY, "id": row.id, "key_kind": row.kind, "name": row.name, "framework": row.framework} for row in handled}
     for key in sorted(keys):
         ends[key] = _end(KEY, keys[key])
         yield keys[key]
@@ -56,8 +55,8 @@ def export(tables: GraphTables, handles: Iterable[Mapping[str, Any]] = ()) -> It
             "line": row["line"],
         }
     for one in handled:
-        said = {name: one[name] for name in ("confidence", "source", "rule", "line")}
-        yield {"kind": "HANDLES", "src": ends[one["symbol_id"]], "dst": ends[one["id"]], **said}
+        said = {"confidence": one.confidence, "source": one.source, "rule": one.rule, "line": one.line}
+        yield {"kind": "HANDLES", "src": ends[one.symbol_id], "dst": ends[one.id], **said}
 
 
 def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:

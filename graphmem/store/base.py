@@ -1,7 +1,7 @@
 """What the rest of graphmem may ask of a graph database: the only interface of the store.
 
-Two engines implement it (`kuzu`, `ladybug`), one suite in tests/stores runs on both. Queries are named
-records of `queries/cypher` (see catalog); nobody outside this package sees Cypher or a driver object.
+Two engines implement it (`kuzu`, `ladybug`), one suite in tests/stores runs on both. Both take their queries from
+`queries/cypher` by name (see catalog); nobody outside this package sees Cypher or a driver object.
 
 Callers take the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
 """
@@ -106,6 +106,38 @@ class CoAccessRow(NamedTuple):
     last_seen_at: datetime  # aware
 
 
+class KeyRow(NamedTuple):
+    """A key of a framework with a function that handles it."""
+
+    id: str
+    kind: str
+    name: str
+    framework: str
+    symbol_id: str
+    confidence: float
+    source: str
+    rule: str
+    line: int
+
+
+class LinkRow(NamedTuple):
+    """A link of a memory to code."""
+
+    memory_id: str
+    target_id: str
+    role: str
+    anchor: str
+
+
+class GraphCounts(NamedTuple):
+    """What the code graph holds, for `doctor`."""
+
+    edges: list[dict[str, Any]]  # kind rule source confidence edges
+    calls: list[dict[str, Any]]  # rule edges sites
+    call_sites: int
+    unresolved: list[dict[str, Any]]  # reason sites
+
+
 class AskedRows(NamedTuple):
     """The answer to a query that a person wrote."""
 
@@ -123,15 +155,6 @@ class GraphReads(Protocol):
     def knowledge_generation(self) -> int:
         """Counter of committed changes of layer 3, anchors that an index run moved among them; 0 in a new database."""
 
-    def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
-        """Rows of a named read query, in its declared order; times are aware, in UTC.
-
-        Raises: QueryParameterError (missing or extra parameters), StoreClosedError, DeadlineError.
-        """
-
-    def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """The same as an Arrow table; its times are naive, in UTC."""
-
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""
 
@@ -140,6 +163,24 @@ class GraphReads(Protocol):
 
     def packed_chunks(self) -> pa.Table:
         """Columns of PackedChunkRow, all rows, sorted by id."""
+
+    def file_hashes(self) -> dict[str, str]:
+        """Content hash of every file by path, paths ascending."""
+
+    def framework_keys(self) -> list[KeyRow]:
+        """Keys of frameworks and who handles them, by kind, name and symbol."""
+
+    def counts(self) -> GraphCounts:
+        """How many edges, call sites and unresolved sites there are."""
+
+    def memory_links(self) -> list[LinkRow]:
+        """Every link of a memory to code, by memory, target and role."""
+
+    def memory_count(self) -> int:
+        """How many memories there are, of any status."""
+
+    def remembered_names(self) -> dict[str, str]:
+        """Names of code that memories are about and the graph does not have, or not any more, by id."""
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Edges whose source lies in these files."""

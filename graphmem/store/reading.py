@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphmem.errors import BadInputError, DeadlineError
 from graphmem.model import EdgeRow
 from graphmem.store import derived, embeddings, times
-from graphmem.store.base import GraphTables, Knowledge, StoredModule, StoredRows
+from graphmem.store.base import GraphCounts, GraphTables, KeyRow, Knowledge, LinkRow, StoredModule, StoredRows
 from graphmem.store.engine import Connection
 from graphmem.store.live_file import LiveFile
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
@@ -64,6 +64,32 @@ class StoreReads(LiveFile):
         """The same as an Arrow table; its times are naive UTC."""
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
+
+    def file_hashes(self) -> dict[str, str]:
+        """Content hash of every file by path, paths ascending."""
+        return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
+
+    def framework_keys(self) -> list[KeyRow]:
+        """Keys of frameworks and who handles them, by kind, name and symbol."""
+        return [KeyRow(**row) for row in self.read("framework_keys")]
+
+    def counts(self) -> GraphCounts:
+        """How many edges, call sites and unresolved sites there are."""
+        sites = sum(row["call_sites"] for row in self.read("file_totals"))
+        return GraphCounts(self.read("edge_counts"), self.read("call_rules"), sites, self.read("unresolved_counts"))
+
+    def memory_links(self) -> list[LinkRow]:
+        """Every link of a memory to code, by memory, target and role."""
+        return [LinkRow(**row) for row in self.read("memory_links")]
+
+    def memory_count(self) -> int:
+        """How many memories there are, of any status."""
+        return sum(int(row["memories"]) for row in self.read("memory_counts"))
+
+    def remembered_names(self) -> dict[str, str]:
+        """Names of code that memories are about and the graph does not have, or not any more, by id."""
+        gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.read("named_symbols")}
+        return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
         """The snapshot for the `graph` projection."""

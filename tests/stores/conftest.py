@@ -103,7 +103,7 @@ READ_AND_WRITE = ("test_store_conformance", "test_store_known_rows", "test_store
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "local: looks into the file or the engine behind the store")
+    config.addinivalue_line("markers", "local: needs the file of the store, or the engine behind it")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

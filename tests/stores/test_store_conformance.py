@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, QueryParameterError, StoreClosedError
-from graphmem.model import GraphDelta
+from graphmem.model import GraphDelta, HandlesRow
 from graphmem.store import changing, open_store
 from graphmem.store.arrow_rows import to_lines, to_offsets
 
@@ -161,6 +161,7 @@ def test_many_paths_are_answered_like_a_few(store, new_world):
     assert sorted(chunk for rows in single for chunk in rows.chunks) == together.chunks
 
 
+@pytest.mark.local
 def test_unknown_paths_and_ids_are_passed_over(store, world):
     store.apply(world.full())
     assert store.rows_of(["nowhere.py"], ["nowhere.py"]) == ([], [], [], [])
@@ -169,6 +170,7 @@ def test_unknown_paths_and_ids_are_passed_over(store, world):
     assert store.read("symbol_by_id", symbol_id="nothing") == []
 
 
+@pytest.mark.local
 def test_named_queries_answer_with_their_declared_columns(store, world):
     store.apply(world.full())
     symbol = sorted(world.symbols.values())[0]
@@ -192,6 +194,7 @@ def test_named_queries_answer_with_their_declared_columns(store, world):
     assert store.read_arrow("callers_of", symbol_id=target, max_rows=1).num_rows == 1
 
 
+@pytest.mark.local
 def test_impact_of_the_engine_counts_the_fewest_steps(store, world):
     store.apply(world.full())
     kinds = {"CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"}
@@ -210,6 +213,7 @@ def test_impact_of_the_engine_counts_the_fewest_steps(store, world):
     assert answer == depths
 
 
+@pytest.mark.local
 def test_a_query_is_called_with_exactly_its_parameters(store):
     for params in ({}, {"symbol_id": "a", "more": 1}, {"other": "a"}):
         with pytest.raises(QueryParameterError) as caught:
@@ -221,6 +225,7 @@ def test_a_query_is_called_with_exactly_its_parameters(store):
         store.read("meta_put", name="a", value="b")
 
 
+@pytest.mark.local
 def test_fills_take_only_what_their_header_allows(store):
     for depth in (0, 31, "3", True, 2.0, "1..2]-() DETACH DELETE n //"):
         with pytest.raises(QueryParameterError):
@@ -258,6 +263,7 @@ def test_a_first_load_with_a_loose_edge_is_refused_whole(store, world):
     assert sorted(file.name for file in store._file.parent.iterdir()) == ["graph.db", "graph.db.lock"]
 
 
+@pytest.mark.local
 def test_values_that_are_no_text_or_no_number_are_refused_by_name(store, world):
     row = next(iter(world.symbols.values()))
     for changed, column in (
@@ -308,3 +314,27 @@ def test_closing_twice_is_once_and_a_closed_store_says_so(store, path):
         with pytest.raises(StoreClosedError):
             call()
     assert sorted(file.name for file in path.parent.iterdir()) == ["graph.db", "graph.db.lock"]
+
+
+def test_what_others_ask_by_name_is_answered_as_the_rows_say(store, world, make):
+    store.apply(world.full(), {"project": "p"})
+    assert store.file_hashes() == {row.path: row.content_hash for row in sorted(world.files.values(), key=lambda row: row.path)}
+    counts = store.counts()
+    assert sum(row["edges"] for row in counts.edges) == len(world.edges)
+    assert counts.call_sites == sum(row.call_sites for row in world.files.values())
+    assert sum(row["sites"] for row in counts.unresolved) == len(world.unresolved)
+    assert sum(row["edges"] for row in counts.calls) == sum(edge.kind == "CALLS" for edge in world.edges.values())
+    symbol = next(row for row in world.symbols.values() if row.kind != "module")
+    assert (store.memory_count(), store.memory_links(), store.framework_keys()) == (0, [], [])
+    store.apply_knowledge(make.about(make.linked(make.memory("m1"), symbol), make.linked(make.memory("m2"), symbol)))
+    assert store.memory_count() == 2
+    assert [tuple(link) for link in store.memory_links()] == [(one, symbol.id, "about", "valid") for one in ("m1", "m2")]
+    assert store.remembered_names() == {}
+    del world.symbols[symbol.id]
+    world._forget({symbol.id})
+    store.replace(world.full())
+    assert store.remembered_names() == {symbol.id: f"{symbol.path}:{symbol.qualname}"}
+    kept = next(row for row in world.symbols.values() if row.kind != "module")
+    store.put_handles("mark", "p", [HandlesRow("route", "/users", "flask", kept.id, 0.9, "route", 3)])
+    (key,) = store.framework_keys()
+    assert (key.kind, key.name, key.framework, key.symbol_id, key.rule, key.line) == ("route", "/users", "flask", kept.id, "route", 3)

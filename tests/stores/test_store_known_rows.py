@@ -39,6 +39,7 @@ def test_chunks_that_only_moved_keep_their_text(store, world, equal):
     equal(store, world)
 
 
+@pytest.mark.local
 def test_names_of_frameworks_are_written_whole_and_lead_from_functions_that_are_there(store, world):
     store.apply(world.full())
     first, second = sorted(key for key, row in world.symbols.items() if row.kind == "function")[:2]
