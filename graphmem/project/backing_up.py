@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,39 +42,18 @@ def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> lis
     )
 
 
+@dataclass(eq=False, repr=False)
 class Backups:
-    """Backs an index up, and goes back to a backup.
+    """Backs an index up, and goes back to a backup."""
 
-    Args:
-        store: of the index.
-        book: of memories.
-        projections: of both.
-        vectors: of both.
-        data_dir: of the index.
-        settings: say how often, and how many are kept.
-        runs: of the indexer, which wait while a backup is brought back.
-        history: whose log is brought back as well.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        book: MemoryRepository,
-        projections: Projections,
-        vectors: VectorFiller,
-        data_dir: Path,
-        settings: Settings,
-        runs: IndexRuns,
-        history: HistorySource,
-    ) -> None:
-        self._store = store
-        self._book = book
-        self._projections = projections
-        self._vectors = vectors
-        self._data_dir = data_dir
-        self._settings = settings
-        self._runs = runs
-        self._history = history
+    store: GraphStore
+    book: MemoryRepository
+    projections: Projections
+    vectors: VectorFiller
+    data_dir: Path
+    settings: Settings
+    runs: IndexRuns
+    history: HistorySource
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
         """Write a backup of everything that cannot be made again, read it back, open it, and only then say that there is one.
@@ -91,13 +71,12 @@ class Backups:
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
         """A backup with a word in its name."""
-        self._book.flush()
-        return backups.make(self._store, self._book, self._data_dir, self._settings, path, portable=portable, kind=kind)
+        self.book.flush()
+        return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 
     def backups(self) -> list[BackupInfo]:
-        """What lies in the index's own folder of backups, newest first."""
         found = []
-        for path, said in backups.readable(self._data_dir):
+        for path, said in backups.readable(self.data_dir):
             facts = (said.made_at, said.project, said.engine, path.stat().st_size, said.generation, said.memories, said.entries, 0.0)
             found.append(BackupInfo(str(path), *facts))
         return found
@@ -114,7 +93,7 @@ class Backups:
             DatabaseDamagedError, SettingsError: it is not whole, or of another engine; nothing was changed.
             UnsupportedError: the store has no file.
         """
-        local = local_file(self._store, "restoring a backup")
+        local = local_file(self.store, "restoring a backup")
         try:
             archive = Path(file).expanduser()
             archive.stat()
@@ -122,57 +101,57 @@ class Backups:
             pass  # said below, or it lies in the index's own folder
         except (OSError, ValueError, RuntimeError) as error:  # a name that is too long, has a null in it, or an unknown ~user
             raise BadInputError(f"{str(file)[:200]!r} cannot be looked at ({error}); name a backup", argument="file") from error
-        own = self._data_dir / backups.FOLDER / archive.name
+        own = self.data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
-        backups.expect_engine(manifest, archive, self._settings.engine)
-        with self._runs.turn:
-            here = self._store.meta().get("project", "")
-            if here and manifest.project != here and (self._store.generation() or len(self._book.index())):
+        backups.expect_engine(manifest, archive, self.settings.engine)
+        with self.runs.turn:
+            here = self.store.meta().get("project", "")
+            if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
                 raise BadInputError(
                     f"{archive.name} is of {manifest.project}, this index is of {here}; restore it into another directory with --db",
                     argument="file",
                     project=manifest.project,
                 )
-            self._vectors.pause()
-            with backups.opened(archive, self._settings, beside=self._data_dir) as (manifest, staging):
-                something = bool(self._store.generation() or self._book.journal.head.number)
+            self.vectors.pause()
+            with backups.opened(archive, self.settings, beside=self.data_dir) as (manifest, staging):
+                something = bool(self.store.generation() or self.book.journal.head.number)
                 before = self._made(kind="before-restore").path if something else ""
-                with self._book.writing():
-                    self._book.flush()
+                with self.book.writing():
+                    self.book.flush()
                     local.exchange(staging / backups.DATABASE)
                     journal = staging / backups.JOURNAL
                     journal.mkdir(exist_ok=True)
-                    adopted = self._data_dir / (backups.JOURNAL + ".new")
+                    adopted = self.data_dir / (backups.JOURNAL + ".new")
                     shutil.rmtree(adopted, ignore_errors=True)
                     journal.rename(adopted)
-                    self._book.adopt_journal(adopted)
-                self._history.renew()
-                brought = _new_rules(manifest, staging, self._data_dir)
+                    self.book.adopt_journal(adopted)
+                self.history.renew()
+                brought = _new_rules(manifest, staging, self.data_dir)
                 for name in manifest.files:
                     if not rules and _is_rule(name):
                         continue
                     if name != backups.DATABASE and not name.startswith((backups.JOURNAL + "/", backups.DUMP + "/")):
-                        target = self._data_dir / name
+                        target = self.data_dir / name
                         target.parent.mkdir(parents=True, exist_ok=True)
                         (staging / name).replace(target)
                         for side in ("-wal", "-shm"):  # of the file it was; in another one they would be replayed
                             target.with_name(target.name + side).unlink(missing_ok=True)
-            self._vectors.look_again()
-            self._runs.forget_indexer()
-            if self._store.generation():
-                self._projections.refresh(self._store.generation(), None)
-        self._vectors.resume()
-        files = len(self._store.file_hashes())
-        return RestoreAnswer(str(archive), manifest.made_at, files, len(self._book.index()), before, list(self._book.notes), brought, rules)
+            self.vectors.look_again()
+            self.runs.forget_indexer()
+            if self.store.generation():
+                self.projections.refresh(self.store.generation(), None)
+        self.vectors.resume()
+        files = len(self.store.file_hashes())
+        return RestoreAnswer(str(archive), manifest.made_at, files, len(self.book.index()), before, list(self.book.notes), brought, rules)
 
     def backup_when_due(self) -> BackupInfo | None:
         """A portable backup, if the setting wants one by now and something has changed since the last; older ones than `backup_keep` go."""
-        hours = self._settings.backup_hours
-        newest = backups.listed(self._data_dir)[-1:]
+        hours = self.settings.backup_hours
+        newest = backups.listed(self.data_dir)[-1:]
         if not hours or (newest and time.time() - newest[0].stat().st_mtime < hours * 3600):
             return None
-        here = (self._store.generation(), self._book.journal.head.number)
+        here = (self.store.generation(), self.book.journal.head.number)
         if here == (0, 0):
             return None
         if newest:
@@ -181,6 +160,6 @@ class Backups:
                 os.utime(newest[0])  # as good as new
                 return None
         made = self._made(portable=True, kind=backups.AUTO)  # the one that is there when the engine's storage format has changed
-        for gone in backups.rotate(self._data_dir, self._settings.backup_keep):
+        for gone in backups.rotate(self.data_dir, self.settings.backup_keep):
             _log.info("the backup %s gave way to a newer one", gone.name)
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from graphmem.errors import GitError
 from graphmem.history import git_log
 from graphmem.project import drift as drifting
 from graphmem.project.arguments import within
-from graphmem.project.history_source import CHURN_HALF_LIFE_S
+from graphmem.project.history_source import CHURN_HALF_LIFE_S, iso
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,25 +33,15 @@ PATHS: Final = 30  # of a commit that are listed
 MOST_STEPS: Final = 100
 
 
+@dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Answers what changed, and when.
+    """Answers what changed, and when."""
 
-    Args:
-        graph: of now.
-        semantics: what is derived from it.
-        history: of the files.
-        data_dir: of the index; what it knows of files is used for other revisions.
-        index: reads a tree into another index.
-    """
-
-    def __init__(
-        self, graph: GraphSource, semantics: SemanticSource, history: HistorySource, data_dir: Path, index: drifting.Index
-    ) -> None:
-        self._graph = graph
-        self._semantics = semantics
-        self._history = history
-        self._data_dir = data_dir
-        self._index = index
+    graph: GraphSource
+    semantics: SemanticSource  # what is derived from it
+    history: HistorySource
+    data_dir: Path
+    index: drifting.Index  # reads a tree into another index
 
     def drift(self, base: str, head: str | None = None) -> Drift:
         """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
@@ -63,24 +53,21 @@ class ChangeQuestions:
         Raises:
             GitError: git is not there, or does not know a revision.
         """
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             state = State(here.modules, here.entries)
-        return drifting.drift(self._graph.root(), self._data_dir, self._graph.project, base, head, state, self._index)
+        return drifting.drift(self.graph.root(), self.data_dir, self.graph.project, base, head, state, self.index)
 
     def commits(self, limit: int = 20) -> CommitPage:
         """The newest commits, merges left out, with the modules their files are in now.
-
-        Args:
-            limit: how many, 1 to 200.
 
         Raises:
             BadInputError: `limit` is out of its range.
             NotIndexedError: there is no index.
         """
         within("limit", limit, 1, MOST_COMMITS)
-        here = self._semantics.newest()
-        root = self._graph.root()
+        here = self.semantics.newest()
+        root = self.graph.root()
         try:
             repository = git_log.repository(root)
             if repository is None or not repository.head:
@@ -94,7 +81,7 @@ class ChangeQuestions:
                 [
                     CommitInfo(
                         sha=one.sha,
-                        at=_iso(one.at),
+                        at=iso(one.at),
                         subject=one.subject,
                         files=one.files,
                         paths=[*one.touched, *one.deleted][:PATHS],
@@ -120,7 +107,7 @@ class ChangeQuestions:
             NotIndexedError: there is no index.
         """
         within("steps", steps, 2, MOST_STEPS)
-        here, history = self._semantics.newest(), self._history.known()
+        here, history = self.semantics.newest(), self.history.known()
         with here.lock:
             files = here.modules.files
             complexity = np.where(files.is_test, 0, files.complexity)
@@ -129,7 +116,7 @@ class ChangeQuestions:
         with history.lock:
             commits = np.sort(np.array([at for at, git in zip(history.at, history.from_git, strict=True) if git], np.float64))
         if not len(times):
-            return Picture({"at": [], "commits": [], "paths": [], "scores": []}, 0, self._graph.state())
+            return Picture({"at": [], "commits": [], "paths": [], "scores": []}, 0, self.graph.state())
         moments = np.linspace(commits[0], commits[-1], steps)
         rows = []
         for moment in moments:
@@ -141,12 +128,12 @@ class ChangeQuestions:
         table: F64 = np.round(np.stack(rows), 1)
         ever = np.flatnonzero(table.max(axis=0) > 0)
         columns = {
-            "at": [_iso(float(moment)) for moment in moments],
+            "at": [iso(float(moment)) for moment in moments],
             "commits": np.searchsorted(commits, moments, side="right").tolist(),
             "paths": [files.paths[i] for i in ever.tolist()],
             "scores": table[:, ever].tolist(),
         }
-        return Picture(columns, 0, self._graph.state())
+        return Picture(columns, 0, self.graph.state())
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -162,7 +149,3 @@ def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[t
                 owners += [at] * len(own)
     order = np.lexsort((owners, times))
     return np.array(times, np.float64)[order], np.array(owners, np.int64)[order]
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphmem.answers.injection import ContextAccepted, ContextBudget, HookAnswer, Injection, Prefetch, StepLimit, TrustState
@@ -16,34 +17,18 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import ContextReady
     from graphmem.injection.hook_events import Hooks
     from graphmem.injection.injector import Injector
-    from graphmem.project.graph_source import GraphSource
     from graphmem.project.progress import Feed, Hub
 
 
+@dataclass(eq=False, repr=False)
 class AgentContext:
-    """Puts what is known in front of an agent.
+    """Puts what is known in front of an agent."""
 
-    Args:
-        graph: says where the project is.
-        injector: chooses.
-        hooks: of coding agents.
-        news: of contexts that become ready.
-        tell_shown: tells a session which memories it was shown, in a phase of work.
-    """
-
-    def __init__(
-        self,
-        graph: GraphSource,
-        injector: Injector,
-        hooks: Hooks,
-        news: Hub[ContextReady],
-        tell_shown: Callable[[str, Sequence[str], str], None],
-    ) -> None:
-        self._inside = graph.from_root
-        self._injector = injector
-        self._hooks = hooks
-        self._news = news
-        self._tell_shown = tell_shown
+    inside: Callable[[Sequence[str]], tuple[str, ...]]  # paths from the root
+    injector: Injector
+    hooks: Hooks
+    news: Hub[ContextReady]  # of contexts that become ready
+    tell_shown: Callable[[str, Sequence[str], str], None]  # tells a session which memories it was shown, in a phase of work
 
     def context(
         self,
@@ -75,7 +60,7 @@ class AgentContext:
         """
         if point == "take":
             raise BadInputError("what is ready is taken with `context_take`", argument="point", value=point)
-        found = self._injector.inject(Ask(point, session, text, self._inside(files), phase, format, remaining), deadline_s, begun)
+        found = self.injector.inject(Ask(point, session, text, self.inside(files), phase, format, remaining), deadline_s, begun)
         return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
@@ -90,10 +75,10 @@ class AgentContext:
         Raises:
             BadInputError: one of them cannot be.
         """
-        files = self._inside(files)
+        files = self.inside(files)
         check(Ask("take", session, files=files, phase=phase))
         said = "\n".join(messages)[-MAX_CONTEXT:]
-        return ContextAccepted(session, self._injector.update(session, [said], files, phase))
+        return ContextAccepted(session, self.injector.update(session, [said], files, phase))
 
     def context_take(
         self,
@@ -108,17 +93,17 @@ class AgentContext:
         Raises:
             BadInputError: one of the arguments cannot be.
         """
-        found = self._injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
-        return self._told(found, self._injector.agent.phase(session) if session else "")
+        found = self.injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
+        return self._told(found, self.injector.agent.phase(session) if session else "")
 
     def _told(self, found: Injection, phase: str) -> Injection:
         """Tell of the session, if it is observed, what it is shown; behind the answer."""
         if found.session and (shown := [one.id for one in found.items if one.kind == "memory"]):
-            self._injector.soon(lambda: self._tell_shown(found.session, shown, phase))
+            self.injector.soon(lambda: self.tell_shown(found.session, shown, phase))
         return found
 
     def subscribe_context(self) -> Feed[ContextReady]:
-        return self._news.feed()
+        return self.news.feed()
 
     def plan_context(
         self,
@@ -130,17 +115,10 @@ class AgentContext:
     ) -> Injection:
         """What past work says about a task: calibrations, dead ends, causal dependencies, outcomes, recipes.
 
-        Args:
-            task: what is to be done.
-            modules: directories or files it is about; what is near them rises.
-            format: xml, markdown, text or json.
-            remaining: tokens of context that are left.
-            session: its name.
-
         Raises:
             BadInputError: one of them cannot be.
         """
-        return self._injector.plan(task, self._inside(modules), Ask("prompt", session, form=format, remaining=remaining))
+        return self.injector.plan(task, self.inside(modules), Ask("prompt", session, form=format, remaining=remaining))
 
     def relay(
         self,
@@ -164,22 +142,20 @@ class AgentContext:
         Raises:
             BadInputError: there is no such phase.
         """
-        return self._injector.relay(before, to, Ask("prompt", session, text, form=format, remaining=remaining))
+        return self.injector.relay(before, to, Ask("prompt", session, text, form=format, remaining=remaining))
 
     def prefetch(self, module: str) -> Prefetch:
-        """Files to read before work on a module begins: those most sessions read, at most 12 and 32,000 tokens."""
-        return self._injector.prefetch(self._inside([module])[0])
+        return self.injector.prefetch(self.inside([module])[0])
 
     def step_limit(self, module: str, base: int) -> StepLimit:
-        return self._injector.step_limit(self._inside([module])[0], base)
+        return self.injector.step_limit(self.inside([module])[0], base)
 
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
-        """Tokens that may be put in front of an agent when so many are left: total and by section."""
         return ContextBudget(**budget_for(remaining)._asdict())
 
     def trust(self) -> TrustState:
-        now = self._injector.trust.now()
-        return TrustState(now.level(), now.chosen, self._injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
+        now = self.injector.trust.now()
+        return TrustState(now.level(), now.chosen, self.injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
 
     def set_trust_level(self, level: str) -> TrustState:
         """Choose how sure a memory must be: cautious, standard, confident, autonomous, or auto for what experience says.
@@ -187,7 +163,7 @@ class AgentContext:
         Raises:
             BadInputError: there is no such level.
         """
-        self._injector.trust.choose(level)
+        self.injector.trust.choose(level)
         return self.trust()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
@@ -201,4 +177,4 @@ class AgentContext:
         Raises:
             BadInputError: another agent, no JSON object, or no session in it.
         """
-        return self._hooks.hook(agent, payload, begun)
+        return self.hooks.hook(agent, payload, begun)

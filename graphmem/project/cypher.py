@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphmem.answers.upkeep import CypherAnswer
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 
+@dataclass(eq=False, repr=False)
 class CypherQueries:
     """Runs read-only Cypher of people, if the settings allow it."""
 
-    def __init__(self, store: GraphStore, book: MemoryRepository, settings: Settings) -> None:
-        self._store = store
-        self._book = book
-        self._settings = settings
+    store: GraphStore
+    book: MemoryRepository
+    settings: Settings
 
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
         """Rows of a Cypher query over the graph.
@@ -39,8 +40,8 @@ class CypherQueries:
             LimitError: the answer is too large.
             DeadlineError: it took longer than `limits.cypher_seconds`.
         """
-        limits = self._settings.limits
-        if not self._settings.cypher:
+        limits = self.settings.limits
+        if not self.settings.cypher:
             raise ForbiddenError("Cypher is off here; set GRAPHMEM_CYPHER=true where the index is opened or served", needs="cypher")
         if not isinstance(query, str) or not query.strip():
             raise BadInputError("the query is empty; write MATCH … RETURN …", argument="query")
@@ -50,8 +51,8 @@ class CypherQueries:
                 f"limit is {most}; give 1 to {limits.cypher_rows:,}", argument="limit", value=most, allowed=limits.cypher_rows
             )
         begun = time.perf_counter()
-        self._book.flush()  # what was acknowledged is found
-        found = cypher_queries(self._store).ask(
+        self.book.flush()  # what was acknowledged is found
+        found = cypher_queries(self.store).ask(
             query, {} if params is None else params, most_rows=most, timeout_s=float(limits.cypher_seconds)
         )
         return CypherAnswer(found.columns, found.rows, found.cut, most, round(time.perf_counter() - begun, 4))

@@ -6,6 +6,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -152,21 +153,15 @@ class Semantics:
             yield from batch.to_pylist()
 
 
+@dataclass(eq=False, repr=False)
 class SemanticSource:
-    """What is derived from the newest graph and the history.
+    """What is derived from the newest graph and the history."""
 
-    Args:
-        graph: that is derived from.
-        store: keeps modules and flows.
-        history: says how files change.
-    """
-
-    def __init__(self, graph: GraphSource, store: GraphStore, history: Callable[[], History]) -> None:
-        self._graph = graph
-        self._store = store
-        self._history = history
-        self._lock = threading.Lock()
-        self._newest: Semantics | None = None
+    graph: GraphSource
+    store: GraphStore
+    history: Callable[[], History]
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _newest: Semantics | None = field(default=None, init=False)
 
     def newest(self) -> Semantics:
         """The same one until the graph or the commits that are known change.
@@ -174,11 +169,11 @@ class SemanticSource:
         Raises:
             NotIndexedError: there is no graph.
         """
-        view, history = self._graph.view(), self._history()
+        view, history = self.graph.view(), self.history()
         with self._lock:
             here = self._newest
             if here is None or here.view is not view or here.commits != sum(history.from_git):
-                here = self._newest = Semantics(view, self._store, history)
+                here = self._newest = Semantics(view, self.store, history)
             return here
 
 

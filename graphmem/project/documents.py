@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.semantic import Document
@@ -32,39 +33,23 @@ FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class Documents:
-    """Writes what is known of the code as documents.
+    """Writes what is known of the code as documents."""
 
-    Args:
-        store: has every node and edge.
-        graph: of the newest run.
-        project: which project it is.
-        system: answers what it is made of.
-        impact: answers what depends on what.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        graph: GraphSource,
-        project: Callable[[], Project],
-        system: SystemQuestions,
-        impact: Callable[..., ImpactReport],
-    ) -> None:
-        self._store = store
-        self._graph = graph
-        self._project = project
-        self._system = system
-        self._impact = impact
+    store: GraphStore
+    graph: GraphSource
+    project: Callable[[], Project]
+    system: SystemQuestions
+    impact: Callable[..., ImpactReport]
 
     def export(self) -> Iterator[dict[str, Any]]:
-        """Every node and edge as a JSON object; see `reports.exporting`."""
-        self._graph.view()
-        return export(self._store.tables(), self._store.framework_keys())
+        self.graph.view()
+        return export(self.store.tables(), self.store.framework_keys())
 
     def report(self) -> Document:
-        project = self._project()
-        return Document(report(project, self._system), "text/html", f"{project.name or 'project'}.html")
+        project = self.project()
+        return Document(report(project, self.system), "text/html", f"{project.name or 'project'}.html")
 
     def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
         """A view as a picture or in the language of another tool.
@@ -88,9 +73,9 @@ class Documents:
             )
             raise BadInputError(says, argument="targets", value=list(targets or ()))
         if view == "impact":
-            up, down = self._impact(list(targets or ())), self._impact(list(targets or ()), direction="dependencies")
+            up, down = self.impact(list(targets or ())), self.impact(list(targets or ()), direction="dependencies")
             drawn = of_impact(up, down, "Impact of " + ", ".join(one.ref for one in up.targets))
         else:
-            drawn = of_modules(self._system.modules(), f"Modules of {self._graph.project}")
+            drawn = of_modules(self.system.modules(), f"Modules of {self.graph.project}")
         write, media_type, ending = FORMATS[format]
         return Document(write(drawn), media_type, f"{view}.{ending}")

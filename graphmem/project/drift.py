@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from graphmem.analysis.semantic.drift import State, compare
@@ -16,13 +16,12 @@ from graphmem.analysis.semantic.entries import Entries
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
 from graphmem.indexing import git
+from graphmem.project.indexer_source import FACTS
 from graphmem.runtime.checksums import unseal
 
 if TYPE_CHECKING:
     from graphmem.answers.semantic import Drift
     from graphmem.projection.graph import GraphView
-
-FACTS: Final = "facts.sqlite"
 
 Index = Callable[[Path, Path], contextlib.AbstractContextManager["GraphView"]]
 """Reads a tree into an index in a folder and gives its graph for a while."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,19 +26,14 @@ MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
 MAX_SYMBOLS: Final = 5_000  # of one picture
 
 
+@dataclass(eq=False, repr=False)
 class Pictures:
-    """Draws the graph for the explorer.
+    """Draws the graph for the explorer."""
 
-    Args:
-        graph: what is drawn.
-        semantics: its modules and layers.
-    """
-
-    def __init__(self, graph: GraphSource, semantics: SemanticSource) -> None:
-        self._graph = graph
-        self._semantics = semantics
-        self._atlas: Atlas | None = None
-        self._lock = threading.Lock()
+    graph: GraphSource
+    semantics: SemanticSource  # its modules and layers
+    _atlas: Atlas | None = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def atlas(self, edges: int = MAX_EDGES) -> Picture:
         """The map of the project: modules, the files in them, and what depends on what, each with its place.
@@ -53,7 +49,7 @@ class Pictures:
             raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
         _, atlas = self._drawn()
         made, left_out = columns(atlas, edges)
-        return Picture(made, left_out, self._graph.state())
+        return Picture(made, left_out, self.graph.state())
 
     def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
         """The symbols of some files where they lie on the map, and the edges among them.
@@ -77,7 +73,7 @@ class Pictures:
                 f"there is no file {unknown!r} in the index; the map has changed, load it again", ref=unknown, suggestions=[]
             )
         made, left_out = symbol_columns(view, atlas, [place[path] for path in paths], limit)
-        return Picture(made, left_out, self._graph.state())
+        return Picture(made, left_out, self.graph.state())
 
     def neighbourhood(
         self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
@@ -95,8 +91,8 @@ class Pictures:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
             BadInputError: a bound is out of range.
         """
-        view = self._graph.view()
-        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self._graph.root())))
+        view = self.graph.view()
+        seeds = list(dict.fromkeys(node for ref in refs for node in resolve_ref(view, ref, self.graph.root())))
         made, left_out = around.neighbourhood(
             view,
             seeds,
@@ -105,14 +101,14 @@ class Pictures:
             min_confidence=min_confidence,
             limit=limit,
         )
-        return Picture(made, left_out, self._graph.state())
+        return Picture(made, left_out, self.graph.state())
 
     def _drawn(self) -> tuple[GraphView, Atlas]:
         """The view and its map, which is drawn once a generation."""
-        view = self._graph.view()
+        view = self.graph.view()
         with self._lock:
             if self._atlas is None or self._atlas.generation != view.generation:
-                here = self._semantics.newest()
+                here = self.semantics.newest()
                 with here.lock:
                     found = here.modules
                     names = {path: group.name for group in found.groups for path in group.paths}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,44 +25,25 @@ if TYPE_CHECKING:
 MAX_STALE: Final = 20  # changed files an answer names; it counts them all
 
 
+@dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Which project an index is of, and how far its answers equal the files.
+    """Which project an index is of, and how far its answers equal the files."""
 
-    Args:
-        store: of the index.
-        projections: of its graph.
-        vectors: counts the chunks that have one.
-        data_dir: of the index.
-        progress: of index runs.
-        stale: files that have changed since they were indexed.
-        following: says what keeps changes from being noticed.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        projections: Projections,
-        vectors: VectorFiller,
-        data_dir: Path,
-        progress: Hub[IndexProgress],
-        stale: StaleFiles,
-        following: Following,
-    ) -> None:
-        self._store = store
-        self._projections = projections
-        self._vectors = vectors
-        self._data_dir = data_dir
-        self._progress = progress
-        self._stale = stale
-        self._following = following
+    store: GraphStore
+    projections: Projections
+    vectors: VectorFiller
+    data_dir: Path
+    progress: Hub[IndexProgress]  # of index runs
+    stale: StaleFiles
+    following: Following
 
     def project(self) -> Project:
-        meta = self._store.meta()
-        engine = self._store.engine
+        meta = self.store.meta()
+        engine = self.store.engine
         return Project(
             name=meta.get("project", ""),
             root=meta.get("root", ""),
-            data_dir=str(self._data_dir),
+            data_dir=str(self.data_dir),
             version=graphmem.__version__,
             engine=f"{engine.name} {engine.version}",
             state=self.state(),
@@ -69,15 +51,15 @@ class IndexStatus:
 
     def state(self) -> IndexState:
         """How far the answers equal the files as they are now. Cheap: no file is looked at."""
-        meta = self._store.meta()
-        generation = self._store.generation()
-        latest = self._progress.latest
+        meta = self.store.meta()
+        generation = self.store.generation()
+        latest = self.progress.latest
         running = latest is not None and latest.stage not in ("done", "failed", "embed")
-        view = self._projections.graph() if generation and not running else self._projections.graph_if_ready()
+        view = self.projections.graph() if generation and not running else self.projections.graph_if_ready()
         counts = view.counts if view is not None else {}
         stage = latest if latest is not None and (running or latest.stage == "embed") else None
-        stale = self._stale.paths() if generation else []
-        notes = (self._projections.note(), self._following.note, self._vectors.note(), self._vectors.switching())
+        stale = self.stale.paths() if generation else []
+        notes = (self.projections.note(), self.following.note, self.vectors.note(), self.vectors.switching())
         return IndexState(
             state="indexing" if running else "empty" if not generation else "stale" if stale else "fresh",
             generation=generation,
@@ -85,8 +67,8 @@ class IndexStatus:
             files=counts.get("files", 0),
             symbols=counts.get("symbols", 0),
             edges=counts.get("edges", 0),
-            chunks=self._vectors.chunks(),
-            vectors=self._vectors.filled(),
+            chunks=self.vectors.chunks(),
+            vectors=self.vectors.filled(),
             stage=stage.stage if stage else "",
             done=stage.done if stage else 0,
             total=stage.total if stage else 0,
@@ -96,21 +78,14 @@ class IndexStatus:
         )
 
 
+@dataclass(eq=False, repr=False)
 class GraphSource:
-    """The graph of the newest finished run, and the project it was read from.
+    """The graph of the newest finished run, and the project it was read from."""
 
-    Args:
-        store: of the index.
-        projections: of its graph.
-        data_dir: of the index.
-        state: how far the answers equal the files.
-    """
-
-    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, state: Callable[[], IndexState]) -> None:
-        self._store = store
-        self._projections = projections
-        self._data_dir = data_dir
-        self.state = state
+    store: GraphStore
+    projections: Projections
+    data_dir: Path
+    state: Callable[[], IndexState]  # how far the answers equal the files
 
     def view(self) -> GraphView:
         """The graph of the newest finished run.
@@ -118,13 +93,13 @@ class GraphSource:
         Raises:
             NotIndexedError: there has been none.
         """
-        view = self._projections.graph() if self._store.generation() else None
+        view = self.projections.graph() if self.store.generation() else None
         if view is None or not view.generation:  # between the first commit and its projection there is nothing to answer from
             state = self.state()
             if state.state == "indexing":
                 raise NotIndexedError(
                     f"the first index is being made ({state.stage} {state.done:,} of {state.total:,}); ask again in a moment",
-                    path=str(self._data_dir),
+                    path=str(self.data_dir),
                 )
             raise self._empty()
         return view
@@ -132,12 +107,12 @@ class GraphSource:
     @property
     def project(self) -> str:
         """The project's name; "" before the first run."""
-        return self._store.meta().get("project", "")
+        return self.store.meta().get("project", "")
 
     @property
     def root_path(self) -> str:
         """The project's root; "" before the first run."""
-        return self._store.meta().get("root", "")
+        return self.store.meta().get("root", "")
 
     def root(self) -> Path:
         """The project's root.
@@ -162,5 +137,5 @@ class GraphSource:
 
     def _empty(self) -> NotIndexedError:
         """Nothing was indexed, or what was had to be put aside: then it says why."""
-        why = f" ({'; '.join(self._store.notes)})" if self._store.notes else ""
-        return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self._data_dir))
+        why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
+        return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))

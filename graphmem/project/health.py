@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,69 +30,50 @@ if TYPE_CHECKING:
 MAX_FAILURES: Final = 200  # files of which `doctor` has the reason why they were read in part
 
 
+@dataclass(eq=False, repr=False)
 class IndexHealth:
-    """Says how an open index is.
+    """Says how an open index is."""
 
-    Args:
-        store: of the index.
-        book: of memories.
-        projections: of both.
-        vectors: of both.
-        searcher: counts its searches.
-        following: notices changes of files.
-        data_dir: of the index.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        book: MemoryRepository,
-        projections: Projections,
-        vectors: VectorFiller,
-        searcher: Searcher,
-        following: Following,
-        data_dir: Path,
-    ) -> None:
-        self._store = store
-        self._book = book
-        self._projections = projections
-        self._vectors = vectors
-        self._searcher = searcher
-        self._following = following
-        self._data_dir = data_dir
-        self._begun = time.monotonic()
+    store: GraphStore
+    book: MemoryRepository
+    projections: Projections
+    vectors: VectorFiller
+    searcher: Searcher
+    following: Following
+    data_dir: Path
+    _begun: float = field(default_factory=time.monotonic, init=False)
 
     def health(self) -> Health:
         """Whether this index answers, and what it does without meanwhile. Cheap: nothing is waited for."""
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))
         degraded = [part for part in parts if part.degraded]
-        local = self._store.local
+        local = self.store.local
         file = Path(local.path) if local is not None else None
-        newest = backups.listed(self._data_dir)[-1:]
+        newest = backups.listed(self.data_dir)[-1:]
         return Health(
             status="starting" if not ready else "degraded" if degraded else "ok",
             ready=ready,
             parts=parts,
-            notes=[*self._store.notes, *self._book.notes],
+            notes=[*self.store.notes, *self.book.notes],
             rss_mb=round(resident_bytes() / 1e6, 1),
             uptime_s=round(time.monotonic() - self._begun, 1),
-            queued_writes=self._store.queued_writes(),
+            queued_writes=self.store.queued_writes(),
             wal_bytes=size_of(file.with_name(file.name + ".wal")) if file is not None else 0,
             database_bytes=size_of(file) if file is not None else 0,
             waste_bytes=local.waste() if local is not None else 0,
             last_backup=str(newest[0]) if newest else "",
-            searches=self._searcher.tally.told(),
+            searches=self.searcher.tally.told(),
         )
 
     def _parts(self) -> list[Part]:
         """One for each ability, in a fixed order; what is degraded says what answers do meanwhile."""
-        graph, generation = self._projections.graph_if_ready(), self._store.generation()
-        status = self._projections.status()
-        note = self._projections.note()
-        watching = self._following.watcher
-        covered, total = self._projections.covered()
-        vectors = self._vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
+        graph, generation = self.projections.graph_if_ready(), self.store.generation()
+        status = self.projections.status()
+        note = self.projections.note()
+        watching = self.following.watcher
+        covered, total = self.projections.covered()
+        vectors = self.vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
         memories = status["memories"].get("note", "")
         empty = "nothing is indexed yet; impact and code search have nothing to answer from" if not generation else ""
         return [
@@ -99,7 +81,7 @@ class IndexHealth:
             Part("words", "note" not in status["words"], f"code is searched by names alone: {note}" if graph is not None and note else ""),
             Part("vectors", not vectors, f"search goes by words and names for what has none: {vectors}" if vectors and generation else ""),
             Part("memories", not memories, memories),
-            Part("journal", not self._book.journal.damaged, "; ".join(self._book.journal.notes)),
+            Part("journal", not self.book.journal.damaged, "; ".join(self.book.journal.notes)),
             Part(
                 "following files",
                 watching is not None and not watching.note,
@@ -108,68 +90,43 @@ class IndexHealth:
         ]
 
 
+@dataclass(eq=False, repr=False)
 class Doctor:
-    """Says what an index is made of and what is missing from it.
+    """Says what an index is made of and what is missing from it."""
 
-    Args:
-        status: of the index.
-        health: of it.
-        store: of its graph.
-        book: of its memories.
-        projections: of both.
-        vectors: of both.
-        evidence: from outside.
-        history: of the files.
-        learning: from sessions.
-        data_dir: of the index.
-    """
-
-    def __init__(
-        self,
-        status: IndexStatus,
-        health: IndexHealth,
-        store: GraphStore,
-        book: MemoryRepository,
-        projections: Projections,
-        vectors: VectorFiller,
-        evidence: OutsideEvidence,
-        history: HistorySource,
-        learning: SessionLearning,
-        data_dir: Path,
-    ) -> None:
-        self._status = status
-        self._health = health
-        self._store = store
-        self._book = book
-        self._projections = projections
-        self._vectors = vectors
-        self._evidence = evidence
-        self._history = history
-        self._learning = learning
-        self._data_dir = data_dir
+    status: IndexStatus
+    health: IndexHealth
+    store: GraphStore
+    book: MemoryRepository
+    projections: Projections
+    vectors: VectorFiller
+    evidence: OutsideEvidence  # from outside
+    history: HistorySource
+    learning: SessionLearning
+    data_dir: Path
 
     def doctor(self) -> dict[str, Any]:
-        engine, meta, counts = self._store.engine, self._store.meta(), self._store.counts()
-        ready = self._projections.graph_if_ready()
-        sizes = {entry.name: entry.stat().st_size for entry in sorted(self._data_dir.iterdir()) if entry.is_file()}
+        engine, meta, counts = self.store.engine, self.store.meta(), self.store.counts()
+        ready = self.projections.graph_if_ready()
+        sizes = {entry.name: entry.stat().st_size for entry in sorted(self.data_dir.iterdir()) if entry.is_file()}
         return {
-            "project": self._status.project(),
+            "project": self.status.project(),
             "engine": engine._asdict(),
             "files": sizes,
-            "projections": self._projections.status(),
-            "embedder": self._vectors.status(),
-            "memories": self._book.status(),
+            "projections": self.projections.status(),
+            "embedder": self.vectors.status(),
+            "memories": self.book.status(),
             "rules": counts.edges,
             "call_rules": counts.calls,
             "call_sites": counts.call_sites,
             "unresolved": counts.unresolved,
             "failed_files": ready.failed_paths if ready is not None else [],
             "failures": dict(islice(ready.failures.items(), MAX_FAILURES)) if ready is not None else {},
-            "evidence": self._evidence.report(ready, meta.get("project", ""), meta.get("root", "")) if ready is not None else {},
-            "history": self._history.status(),
-            "learning": self._learning.status(),
-            "health": to_json(self._health.health()),
-            "lost_code": lost_code(self._store),
+            "evidence": self.evidence.report(ready, meta.get("project", ""), meta.get("root", "")) if ready is not None else {},
+            "history": self.history.status(),
+            "learning": self.learning.status(),
+            "health": to_json(self.health.health()),
+            "lost_code": lost_code(self.store),
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +21,7 @@ from graphmem.history.reviewers import reviewers
 from graphmem.injection.planner import Moving
 from graphmem.injection.planning import Wanted
 from graphmem.memory import validate
-from graphmem.project.history_source import CHURN_HALF_LIFE_S
+from graphmem.project.history_source import CHURN_HALF_LIFE_S, iso
 from graphmem.runtime.naming import in_project
 
 if TYPE_CHECKING:
@@ -42,19 +43,13 @@ ALSO_MOVES_SHARE: Final = 0.1  # of the changes of the targets' files
 MOST_JUDGED: Final = 50
 
 
+@dataclass(eq=False, repr=False)
 class CoAccess:
-    """Files that change together, in commits and in sessions of agents.
+    """Files that change together, in commits and in sessions of agents."""
 
-    Args:
-        graph: says where the project is.
-        projections: the graph, if it is there already.
-        history: what is known of changes.
-    """
-
-    def __init__(self, graph: GraphSource, projections: Projections, history: HistorySource) -> None:
-        self._graph = graph
-        self._projections = projections
-        self._history = history
+    graph: GraphSource
+    projections: Projections
+    history: HistorySource
 
     def record_co_access(
         self,
@@ -85,7 +80,7 @@ class CoAccess:
                 value=len(offsets),
             )
         key = validate.text("session", session, MAX_KEY, lines=False) if session else ""
-        self._history.log().append(
+        self.history.log().append(
             [Change(AGENT, _seconds(at), paths, key, offsets=tuple(float(one) for one in offsets), counted=len(paths) <= MAX_FILES)]
         )
         return Recorded(len(paths))
@@ -97,18 +92,11 @@ class CoAccess:
             BadInputError, HistoryError: as for `record_co_access`.
         """
         pair = (self._paths("old", [old], 1)[0], self._paths("new", [new], 1)[0])
-        self._history.log().append([Change(AGENT, _seconds(at), (), renamed=(pair,))])
+        self.history.log().append([Change(AGENT, _seconds(at), (), renamed=(pair,))])
         return Recorded(1)
 
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
         """Files that move with these, best first; the answer iterates over its hits.
-
-        Args:
-            files: from the project's root.
-            limit: hits wanted, 1 to 200.
-            depth: 2 also follows what moves with those, by the product of the shares.
-            min_sessions: leave out what moved with them in fewer sessions and commits; 0 also gives files that history has not
-                seen with them and that their names speak for.
 
         Raises:
             BadInputError: no file, or an argument out of its range.
@@ -118,8 +106,8 @@ class CoAccess:
         _check("depth", depth, 1, 2)
         _check("min_sessions", min_sessions, 0, 1_000_000)
         paths = self._paths("files", files, 100)
-        history = self._history.known()
-        view = self._projections.graph_if_ready()
+        history = self.history.known()
+        view = self.projections.graph_if_ready()
         edges = joined(view, paths) if view is not None else {}
         with history.lock:
             ranked = coaccess.rank(history, paths, edges=edges, depth=depth, min_support=min_sessions)[:limit]
@@ -130,7 +118,7 @@ class CoAccess:
         unknown = [path for path in missing if view is None or path not in view.path_number]
         notes = [
             *(f"history does not know {path}" + (", nor does the index: is it spelt so?" if path in unknown else "") for path in missing),
-            *self._history.gaps(),
+            *self.history.gaps(),
         ]
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes)
 
@@ -139,10 +127,10 @@ class CoAccess:
 
         A log of history that cannot be read keeps no impact from being told; `co_access` and `doctor` say what is wrong with it.
         """
-        if report.direction != "dependents" or not files or not self._history.log().exists:
+        if report.direction != "dependents" or not files or not self.history.log().exists:
             return report
         try:
-            history = self._history.known()
+            history = self.history.known()
         except HistoryError as error:
             logger.warning("impact without history: %s", error.message)
             return report
@@ -166,14 +154,14 @@ class CoAccess:
             wait: whether the history may be read now.
             soon: does something behind the answer: reads the history, when it may not be waited for.
         """
-        log = self._history.log()
+        log = self.history.log()
         if not log.exists:
             return Moving([], "")
-        if not wait and not self._history.is_known:
-            soon(self._history.known)
+        if not wait and not self.history.is_known:
+            soon(self.history.known)
             return Moving([], "the history is being read; ask again for what moves with it")
         try:
-            history = self._history.known()
+            history = self.history.known()
         except HistoryError as error:
             return Moving([], f"without the history: {error.message}")
         with history.lock:
@@ -182,7 +170,7 @@ class CoAccess:
 
     def reviewers(self, file: str, limit: int = 10) -> Reviewers:
         (path,) = self._paths("file", [file], 1)
-        return reviewers(Path(self._graph.root_path), path, limit, datetime.now(UTC))
+        return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
         """What history knows of each file, by path: how often, how lately and by how many it was changed.
@@ -190,12 +178,12 @@ class CoAccess:
         Args:
             paths: also as file URIs and absolute paths; those that history does not know are left out.
         """
-        history = self._history.known()
-        root = self._graph.root_path
+        history = self.history.known()
+        root = self.graph.root_path
         wanted = {in_project(one, root) for one in paths}
         with history.lock:
             return [
-                FileHistory(one.path, one.changes, one.commits, one.recent, _iso(one.first_at), _iso(one.last_at), one.authors)
+                FileHistory(one.path, one.changes, one.commits, one.recent, iso(one.first_at), iso(one.last_at), one.authors)
                 for one in history.files(CHURN_HALF_LIFE_S)
                 if one.path in wanted
             ]
@@ -207,7 +195,7 @@ class CoAccess:
             raise BadInputError(
                 f"{argument} has {len(files):,} paths, allowed are {most:,}; give fewer", argument=argument, value=len(files)
             )
-        root = self._graph.root_path
+        root = self.graph.root_path
         return tuple(dict.fromkeys(validate.path(argument, one, root) for one in files))
 
 
@@ -222,7 +210,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: 
         lift=its.lift,
         direction=its.direction,
         delay_s=its.delay_s,
-        last_seen=_iso(its.last_at) if its.support else "",
+        last_seen=iso(its.last_at) if its.support else "",
         explained=list(edges.get(history.nodes[one.node].path, ())),
         depth=one.depth,
         via=history.nodes[one.via].path if one.via >= 0 else "",
@@ -237,7 +225,3 @@ def _check(name: str, value: Any, low: int, high: int) -> None:
 
 def _seconds(at: datetime | str | None) -> float:
     return (datetime.now(UTC) if at is None else validate.moment("at", at)).timestamp()
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

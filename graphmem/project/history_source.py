@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,26 +32,18 @@ EDGES_EVERY: Final = 200  # changes, after which the edges of the graph are made
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
+@dataclass(eq=False, repr=False)
 class HistorySource:
-    """The log of changes of one index, and the history made of it. Thread-safe.
+    """The log of changes of one index, and the history made of it. Thread-safe."""
 
-    Args:
-        store: takes the edges between files that change together.
-        projections: say which files there are.
-        data_dir: holds the log.
-        settings: say whether commits are read.
-        book: takes what commits teach.
-    """
-
-    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, settings: Settings, book: MemoryRepository) -> None:
-        self._store = store
-        self._projections = projections
-        self._settings = settings
-        self._book = book
-        self.log = Lazy(lambda: HistoryLog(data_dir / LOG))
-        self._known = Lazy(History)
-        self._notes: Sequence[str] | None = None  # of this process's own reading; None: it has not read
-        self._mark: tuple[git_mark.Mark, Path, str] | None = None  # where git and the log stood when commits were last read
+    store: GraphStore
+    projections: Projections
+    settings: Settings
+    book: MemoryRepository
+    log: Lazy[HistoryLog]
+    _known: Lazy[History] = field(default_factory=lambda: Lazy(History), init=False)
+    _notes: Sequence[str] | None = field(default=None, init=False)  # of this process's own reading; None: it has not read
+    _mark: tuple[git_mark.Mark, Path, str] | None = field(default=None, init=False)  # where git and the log stood when it read last
 
     @property
     def is_known(self) -> bool:
@@ -74,10 +67,10 @@ class HistorySource:
         Raises:
             IndexCancelledError: `cancelled` said yes.
         """
-        if not self._settings.git_history:
+        if not self.settings.git_history:
             self._notes = [OFF]
             return None
-        most = git_lessons.MOST_ASKED if self._settings.git_lessons else 0
+        most = git_lessons.MOST_ASKED if self.settings.git_lessons else 0
         mark = git_mark.mark(root)
         try:
             if mark is not None and self._mark == (mark, root, self.log().meta().get("git_head", "")):
@@ -109,7 +102,7 @@ class HistorySource:
         if faults:
             self._notes = [*self.gaps(), *faults]
         if items:
-            self._book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
+            self.book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
 
     def derive_edges(self) -> None:
         """Bring the CO_ACCESSED edges of the graph up to the history, when it has grown by `EDGES_EVERY` changes or lost some.
@@ -122,13 +115,13 @@ class HistorySource:
         try:
             epoch, seq = log.mark()
             mark = f"{epoch}:{seq // EDGES_EVERY}"
-            if self._store.meta().get("co_accessed") == mark:
+            if self.store.meta().get("co_accessed") == mark:
                 return
             history = self.known()
         except HistoryError as error:
             self._notes = [f"the history was not read: {error.message}"]
             return
-        view = self._projections.graph()
+        view = self.projections.graph()
         ids = {path: view.ids[node] for path in view.paths if (node := view.file_node(path)) is not None}
         with history.lock:
             found = pairs(history, ids)
@@ -137,7 +130,7 @@ class HistorySource:
             for one in found
         ]
         with kept_if_possible("edges between files that change together"):
-            self._store.put_co_accessed(mark, rows)
+            self.store.put_co_accessed(mark, rows)
 
     def forget_sessions(self) -> None:
         """Take what agents did out of the history, for good; commits stay."""
@@ -153,7 +146,7 @@ class HistorySource:
         """What the history lacks, one sentence each."""
         if self._notes is not None:
             return list(self._notes)
-        return git_history.notes_of(self.log()) if self._settings.git_history else [OFF]
+        return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]
 
     def renew(self) -> None:
         """Close the log, because another file is in its place; the next question opens that one."""
@@ -163,3 +156,8 @@ class HistorySource:
     def close(self) -> None:
         """Close the log."""
         self.log.end(HistoryLog.close)
+
+
+def iso(at: float) -> str:
+    """A time in seconds as ISO 8601."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,30 +21,26 @@ FACTS: Final = "facts.sqlite"
 INPUTS: Final = "inputs.sqlite"
 
 
+@dataclass(eq=False, repr=False)
 class IndexerSource:
-    """Makes the indexer of a tree when it is needed. Index runs take turns, so it is used by one thread at a time.
+    """Makes the indexer of a tree when it is needed. Index runs take turns, so one thread at a time uses it."""
 
-    Args:
-        store: takes the graph.
-        projections: are brought up to date with it.
-        data_dir: of the index.
-        settings: say what is read.
-        keep_warm: whether what a later run needs is kept in memory.
-    """
+    store: GraphStore
+    projections: Projections
+    data_dir: Path
+    settings: Settings
+    keep_warm: bool  # whether what a later run needs is kept in memory
+    newest: Indexer | None = field(default=None, init=False)
+    _cache: FactsCache | None = field(default=None, init=False)
+    _inputs: Inputs | None = field(default=None, init=False)
 
-    def __init__(self, store: GraphStore, projections: Projections, data_dir: Path, settings: Settings, keep_warm: bool) -> None:
-        self._store = store
-        self._projections = projections
-        self._data_dir = data_dir
-        self._settings = settings
-        self._keep_warm = keep_warm
-        self._cache: FactsCache | None = None
-        self._inputs: Inputs | None = None
-        self.newest: Indexer | None = None
-        self.options = DiscoveryOptions(
-            max_file_bytes=settings.max_file_kb << 10,
-            include_vendored=settings.include_vendored,
-            include_generated=settings.include_vendored,
+    @property
+    def options(self) -> DiscoveryOptions:
+        """What of a tree is read."""
+        return DiscoveryOptions(
+            max_file_bytes=self.settings.max_file_kb << 10,
+            include_vendored=self.settings.include_vendored,
+            include_generated=self.settings.include_vendored,
         )
 
     def of(self, repo: str | Path | None) -> Indexer:
@@ -57,10 +54,10 @@ class IndexerSource:
             RepositoryError: the tree is not there.
             BadInputError: this index is of another one.
         """
-        meta = self._store.meta()
+        meta = self.store.meta()
         root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
         if root is None:
-            raise NotIndexedError("this index is empty; say which repository to read", path=str(self._data_dir))
+            raise NotIndexedError("this index is empty; say which repository to read", path=str(self.data_dir))
         if not root.is_dir():
             kind = "is not a directory" if root.exists() else "does not exist"
             raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
@@ -78,11 +75,11 @@ class IndexerSource:
             from graphmem.indexing.pipeline import Indexer, IndexOptions
             from graphmem.parsing.facts_cache import FactsCache
 
-            options = IndexOptions(self.options, workers=self._settings.workers or None, keep_warm=self._keep_warm)
+            options = IndexOptions(self.options, workers=self.settings.workers or None, keep_warm=self.keep_warm)
             project = meta.get("project") or root.name
-            self._cache = self._cache or FactsCache(self._data_dir / FACTS, project)
-            self._inputs = self._inputs or Inputs(self._data_dir / INPUTS)
-            self.newest = Indexer(self._store, self._projections, self._cache, self._inputs, self._data_dir, root, project, options)
+            self._cache = self._cache or FactsCache(self.data_dir / FACTS, project)
+            self._inputs = self._inputs or Inputs(self.data_dir / INPUTS)
+            self.newest = Indexer(self.store, self.projections, self._cache, self._inputs, self.data_dir, root, project, options)
         return self.newest
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,33 +38,16 @@ _TOGETHER: Final = 3  # windows two files share before reading them together cou
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class SessionLearning:
-    """Learns from sessions, and says what was learnt.
+    """Learns from sessions, and says what was learnt."""
 
-    Args:
-        book: takes what is learnt.
-        ledger: of findings.
-        data_dir: of the index.
-        settings: say how much may be learnt.
-        model: of language; None for none.
-        record_co_access: tells the history which files belonged together.
-    """
-
-    def __init__(
-        self,
-        book: MemoryRepository,
-        ledger: Lazy[Ledger],
-        data_dir: Path,
-        settings: Settings,
-        model: LanguageModel | None,
-        record_co_access: Callable[..., Recorded],
-    ) -> None:
-        self._book = book
-        self._ledger = ledger
-        self._data_dir = data_dir
-        self._settings = settings
-        self._language_model = model
-        self._record_co_access = record_co_access
+    book: MemoryRepository
+    ledger: Lazy[Ledger]
+    data_dir: Path
+    settings: Settings
+    language_model: LanguageModel | None
+    record_co_access: Callable[..., Recorded]  # tells the history which files belonged together
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Learn from a session that has ended, or from a unit of work that is done in it; what was learnt from before changes nothing.
@@ -84,8 +67,8 @@ class SessionLearning:
             record = session_record(redact_all(record, []))  # from outside: nothing has looked for secrets in it yet
             if isinstance(name, str):
                 record = record._replace(info=record.info._replace(id=name))  # which is no word of anybody's
-        ledger = self._ledger()
-        means = Means(self._book, ledger, self._settings.promotion, self._language_model, self._settings.extraction)
+        ledger = self.ledger()
+        means = Means(self.book, ledger, self.settings.promotion, self.language_model, self.settings.extraction)
         receipt = promote(means, record, unit)
         if unit is None and receipt.session == record.info.id and not ledger.is_done("after", record.info.id):
             self._afterwards(record, ledger)
@@ -100,7 +83,7 @@ class SessionLearning:
         Raises:
             SessionNotFoundError: nothing was learnt from such a session, or several begin so (`candidates`).
         """
-        ledger = self._ledger()
+        ledger = self.ledger()
         known = self._session_id(session)
         return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
 
@@ -112,7 +95,7 @@ class SessionLearning:
         Raises:
             SessionNotFoundError: as for `session_receipts`.
         """
-        return undo(self._book, self._ledger(), self._session_id(session), actor)
+        return undo(self.book, self.ledger(), self._session_id(session), actor)
 
     def session_summary(self, session: str) -> SessionSummary:
         """What a session did.
@@ -121,16 +104,15 @@ class SessionLearning:
             SessionNotFoundError: as for `session_receipts`.
         """
         known = self._session_id(session)
-        found = self._ledger().summary(known)
+        found = self.ledger().summary(known)
         if found is None:
             raise SessionNotFoundError(f"the summary of {known} is no longer kept; its memories are", id=known, candidates=[])
         return _summary(found)
 
     def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:
-        """Summaries of the sessions that were learnt from, newest first."""
         if not 1 <= limit <= MAX_SUMMARIES or offset < 0:
             raise BadInputError(f"limit must be 1 to {MAX_SUMMARIES} and offset not below 0", argument="limit", value=limit)
-        return [_summary(one) for one in self._ledger().summaries(None, self._book.clock.now(), limit, offset)]
+        return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
         """The last two sessions of the last seven days, newest first; to be shown under `observe.summary.OUTDATED`.
@@ -138,14 +120,14 @@ class SessionLearning:
         Args:
             now: aware time or ISO 8601; default the present.
         """
-        until = self._book.clock.now() if now is None else moment("now", now)
+        until = self.book.clock.now() if now is None else moment("now", now)
         since = until - timedelta(days=summaries.RECENT_DAYS)
-        return [_summary(one) for one in self._ledger().summaries(since, until, summaries.RECENT)]
+        return [_summary(one) for one in self.ledger().summaries(since, until, summaries.RECENT)]
 
     def experiment(self) -> Experiment:
-        project, index = self._book.project(), self._book.index()
+        project, index = self.book.project(), self.book.index()
         found: dict[str, list[Mapping[str, Any]]] = {group: [] for group in GROUPS}
-        for session, body in self._ledger().measures().items():
+        for session, body in self.ledger().measures().items():
             found[group_of(session, project)].append(body)
         groups = []
         for group, percent in GROUPS.items():
@@ -173,10 +155,10 @@ class SessionLearning:
 
     def status(self) -> dict[str, Any]:
         """For `doctor`: how many sessions were learnt from, what with, and what stands in the way."""
-        model = f"{self._language_model.name} at {self._language_model.host}" if self._language_model is not None else ""
+        model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
-        if (self._data_dir / LEDGER).exists():
-            ledger = self._ledger()
+        if (self.data_dir / LEDGER).exists():
+            ledger = self.ledger()
             try:
                 sizes = ledger.sizes()
             except LedgerError as error:
@@ -187,10 +169,10 @@ class SessionLearning:
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
         """What follows from a session besides its own lessons. One step's failure is logged and stops no other; all may be done again."""
         steps = (
-            lambda: summaries.write(self._data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
+            lambda: summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
             lambda: self._moved_together(record),
-            lambda: settle(self._book, ledger),
-            lambda: synthesise(self._book, ledger, self._language_model),
+            lambda: settle(self.book, ledger),
+            lambda: synthesise(self.book, ledger, self.language_model),
         )
         well = True
         for step in steps:
@@ -200,7 +182,7 @@ class SessionLearning:
                 well = False
                 _log.warning("after session %s: %s", record.info.id, error)
         if well:
-            ledger.claim("after", record.info.id, self._book.clock.now())
+            ledger.claim("after", record.info.id, self.book.clock.now())
 
     def _moved_together(self, record: SessionRecord) -> None:
         """Tell the history which files belonged together: those edited, and those read together again and again."""
@@ -211,7 +193,7 @@ class SessionLearning:
             return
         used.sort(key=lambda one: (one.first_at, one.path))
         times = [one.first_at for one in used if one.first_at is not None]
-        self._record_co_access(
+        self.record_co_access(
             [one.path for one in used[:1_000]],
             record.info.ended_at or max(times),
             session=record.info.id[:200],
@@ -220,7 +202,7 @@ class SessionLearning:
 
     def _session_id(self, session: str) -> str:
         wanted = text("session", session, 1_000, lines=False)
-        like = self._ledger().sessions_like(wanted)
+        like = self.ledger().sessions_like(wanted)
         if wanted in like:
             return wanted
         if len(like) == 1 and len(wanted) >= 3:

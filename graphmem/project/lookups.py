@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.analysis.refs import resolve_ref
 from graphmem.analysis.relations import RELATIONS, find_files, find_symbols, nodes_of, sites
 from graphmem.answers import FilePage, SymbolDetail, SymbolPage
-from graphmem.errors import BadInputError, StaleFileError, SymbolNotFoundError
+from graphmem.errors import StaleFileError, SymbolNotFoundError
 from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.language import language_of_path
+from graphmem.project.arguments import page
 from graphmem.projection.arrays import NODE_KINDS, SYMBOL
 from graphmem.runtime.naming import in_project
 
@@ -24,36 +26,32 @@ if TYPE_CHECKING:
 SITES: Final = 1000  # edges of a relation that an answer lists
 
 
+@dataclass(eq=False, repr=False)
 class Lookups:
-    """Looks up files and symbols in a graph.
+    """Looks up files and symbols in a graph."""
 
-    Args:
-        graph: where they are.
-    """
-
-    def __init__(self, graph: GraphSource) -> None:
-        self._graph = graph
+    graph: GraphSource
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """A page of the files whose path begins with `prefix` and holds every word of `query`, and how many there are.
 
         By path; with a query those whose file name holds all words first, then shorter paths.
         """
-        _check_page(limit, offset)
-        view = self._graph.view()
-        prefix = in_project(prefix, self._graph.root())
+        page(limit, offset)
+        view = self.graph.view()
+        prefix = in_project(prefix, self.graph.root())
         every = find_files(view, query) if query.strip() else view.paths
         paths = [path for path in every if path.startswith(prefix) and view.file_node(path) is not None]
-        page = (view.file_info(path) for path in paths[offset : offset + limit])
-        return FilePage([info for info in page if info is not None], len(paths))
+        infos = (view.file_info(path) for path in paths[offset : offset + limit])
+        return FilePage([info for info in infos if info is not None], len(paths))
 
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
         """A page of the symbols whose name holds the query, best match first, and how many there are.
 
         Of several words each must be in the qualified name or the path, and one in the name.
         """
-        _check_page(limit, offset)
-        return SymbolPage(*find_symbols(self._graph.view(), query, kinds, limit, offset))
+        page(limit, offset)
+        return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
         """A symbol and what stands around it; at most 1,000 edges of each relation.
@@ -62,8 +60,8 @@ class Lookups:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
             StaleFileError: `source` is asked for and the file has changed since it was indexed.
         """
-        view = self._graph.view()
-        node = resolve_ref(view, ref, self._graph.root())[0]
+        view = self.graph.view()
+        node = resolve_ref(view, ref, self.graph.root())[0]
         around = {name: sites(view, node, name, SITES) for name in RELATIONS}
         parent = int(view.parent[node])
         return SymbolDetail(
@@ -83,29 +81,26 @@ class Lookups:
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
         """
-        view = self._graph.view()
-        return view.info(resolve_ref(view, ref, self._graph.root())[0])
+        view = self.graph.view()
+        return view.info(resolve_ref(view, ref, self.graph.root())[0])
 
     def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
-        view = self._graph.view()
-        root = self._graph.root()
+        view = self.graph.view()
+        root = self.graph.root()
         return [view.file_info(in_project(path, root)) for path in paths]
 
     def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
-        """Nodes by id, in the order asked; None where there is none."""
-        view = self._graph.view()
+        view = self.graph.view()
         found = nodes_of(view, ids)
         infos = dict(zip(found, view.infos(list(found.values())), strict=True)) if found else {}
         return [infos.get(one) for one in ids]
 
     def sites(self, ids: Sequence[str], relation: str, limit: int = SITES) -> dict[str, list[Site]]:
-        """For each id that is in the graph, the first edges of a relation."""
-        view = self._graph.view()
+        view = self.graph.view()
         return {one: sites(view, node, relation, limit) for one, node in nodes_of(view, ids).items()}
 
     def details(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """For each id that is in the graph: doc, modifiers, complexity and the parent's id or ""."""
-        view = self._graph.view()
+        view = self.graph.view()
         return {
             one: {
                 "doc": view.doc(node),
@@ -123,7 +118,7 @@ class Lookups:
             SymbolNotFoundError: no such id.
             StaleFileError: the file has changed since it was indexed, or is gone.
         """
-        view = self._graph.view()
+        view = self.graph.view()
         if id not in view.index_of:
             raise SymbolNotFoundError(f"there is no node {id!r} in the index; ids come from other answers", ref=id, suggestions=[])
         return self._source(view, view.index_of[id])
@@ -133,7 +128,7 @@ class Lookups:
         if not path:
             return ""
         try:
-            data = (self._graph.root() / path).read_bytes()
+            data = (self.graph.root() / path).read_bytes()
         except OSError:
             data = b""
         number = view.path_number[path]
@@ -143,10 +138,3 @@ class Lookups:
         if view.label[node] != SYMBOL or NODE_KINDS[view.kind[node]] == "module":
             return "\n".join(lines)
         return "\n".join(lines[view.start_line[node] - 1 : view.end_line[node]])
-
-
-def _check_page(limit: int, offset: int) -> None:
-    if not 1 <= limit <= 10_000:
-        raise BadInputError(f"limit is {limit}, allowed is 1 to 10,000", argument="limit", value=limit)
-    if offset < 0:
-        raise BadInputError(f"offset is {offset}, it cannot be negative", argument="offset", value=offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Noted
@@ -43,30 +43,15 @@ if TYPE_CHECKING:
 SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
 
 
+@dataclass(eq=False, repr=False)
 class Memories:
-    """Keeps, reads and looks after memories. Ids are full ids, short ids, or beginnings of ids that fit one memory.
+    """Keeps, reads and looks after memories. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
 
-    Args:
-        book: that they are in.
-        data_dir: of the index.
-        news: of changes.
-        sessions: say what strangers said in one, and are told which memories were used.
-        forget_sessions: takes sessions out of the history.
-    """
-
-    def __init__(
-        self,
-        book: MemoryRepository,
-        data_dir: Path,
-        news: Hub[MemoryChange],
-        sessions: SessionMemories,
-        forget_sessions: Callable[[], None],
-    ) -> None:
-        self._book = book
-        self._data_dir = data_dir
-        self._news = news
-        self._sessions = sessions
-        self._forget_sessions = forget_sessions
+    book: MemoryRepository
+    data_dir: Path
+    news: Hub[MemoryChange]  # of changes
+    sessions: SessionMemories
+    forget_sessions: Callable[[], None]  # takes sessions out of the history
 
     # ---- writing
 
@@ -97,9 +82,9 @@ class Memories:
         source = str(said.get("source", SOURCE))
         item, brought = self._as_brought({**said, "source": source, "content": content, "type": type}, source)
         if not brought:
-            return self._book.remember(item, actor=actor)
-        now = self._book.clock.now()
-        answer = self._book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
+            return self.book.remember(item, actor=actor)
+        now = self.book.clock.now()
+        answer = self.book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
         note = "; ".join(filter(None, (answer.result.note, outside.said(brought))))
         return replace(answer, result=replace(answer.result, note=note))
 
@@ -134,13 +119,13 @@ class Memories:
             given.append(judged)
             if found:
                 brought[len(given) - 1] = found
-        now = self._book.clock.now()
+        now = self.book.clock.now()
 
         def finish(plan: Plan) -> Plan:
             whole = len(plan.results) == len(given)  # places shift where items were refused
             return outside.with_sources(plan, brought, now) if whole else plan
 
-        return self._book.remember_many(
+        return self.book.remember_many(
             given,
             source=source,
             embedding_model=embedding_model,
@@ -156,7 +141,7 @@ class Memories:
         is_agents = source in outside.AGENTS
         if not is_agents and not named:
             return item, ()
-        brought = self._sessions.strangers(named, is_agents)
+        brought = self.sessions.strangers(named, is_agents)
         if not brought:
             return item, ()
         return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
@@ -167,13 +152,13 @@ class Memories:
         Raises:
             MemoryNotFoundError, BadInputError, SecretError.
         """
-        return update(self._book, id, dict(changes), actor=actor)
+        return update(self.book, id, dict(changes), actor=actor)
 
     def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
-        return changing.forget(self._book, id, hard=hard, actor=actor)
+        return changing.forget(self.book, id, hard=hard, actor=actor)
 
     def pin(self, id: str, on: bool = True, actor: str = "") -> MemoryInfo:  # noqa: A002
-        return (changing.pin if on else changing.unpin)(self._book, id, actor=actor)
+        return (changing.pin if on else changing.unpin)(self.book, id, actor=actor)
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Make a pinned memory an ordinary confirmed one again."""
@@ -181,30 +166,29 @@ class Memories:
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """A person says that it is true: confirmed, out of the review queue, its anchors taken as of today."""
-        return changing.verify(self._book, id, actor=actor)
+        return changing.verify(self.book, id, actor=actor)
 
     def dispute(self, id: str, reason: str = "", actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Somebody says that it is not true: still used, with less confidence and a badge, until somebody resolves it."""
-        return changing.dispute(self._book, id, reason=reason, actor=actor)
+        return changing.dispute(self.book, id, reason=reason, actor=actor)
 
     def resolve_conflict(self, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-        return changing.resolve(self._book, winner, loser, note=note, actor=actor)
+        return changing.resolve(self.book, winner, loser, note=note, actor=actor)
 
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
         """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with).
 
         A use counts for the session it names; one that names none, for every running session that was shown the memory.
         """
-        changing.note_use(self._book, ids, use, session=session)
-        self._sessions.tell(session or "", [self._book.row(one).id for one in ids], use != "injected")
-        retention.prune_when_due(self._book)
+        changing.note_use(self.book, ids, use, session=session)
+        self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")
+        retention.prune_when_due(self.book)
         return Noted(list(ids))
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
-        return changing.set_alias(self._book, term, means, actor=actor)
+        return changing.set_alias(self.book, term, means, actor=actor)
 
     def subscribe_memories(self) -> Feed[MemoryChange]:
-        return self._news.feed()
+        return self.news.feed()
 
     # ---- reading
 
@@ -214,7 +198,7 @@ class Memories:
         Raises:
             MemoryNotFoundError: there is none; AmbiguousMemoryError: several begin so.
         """
-        return read.memory(self._book, id)
+        return read.memory(self.book, id)
 
     def memories(
         self,
@@ -229,38 +213,36 @@ class Memories:
             filter: see `memory.filters.MemoryQuery`; default every live one.
             sort: newest, oldest, updated, importance, confidence, strength or used.
             limit: 1 to 1,000.
-            offset: of the page.
         """
-        return read.memories(self._book, filter, sort, limit, offset)
+        return read.memories(self.book, filter, sort, limit, offset)
 
     def timeline(self, id: str, n: int = 5) -> Timeline:  # noqa: A002
-        return read.timeline(self._book, id, n)
+        return read.timeline(self.book, id, n)
 
     def review_queue(self, limit: int = 50, offset: int = 0) -> ReviewQueue:
-        """Memories that want a person's eye: disputed, contradicting, about code that changed or is gone, unreviewed, contaminated."""
-        return read.review_queue(self._book, limit, offset)
+        return read.review_queue(self.book, limit, offset)
 
     def aliases(self) -> list[TermAlias]:
-        return changing.aliases(self._book)
+        return changing.aliases(self.book)
 
     def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
-        return read.audit(self._book, memory, limit, offset)
+        return read.audit(self.book, memory, limit, offset)
 
     # ---- keeping house
 
     def prune_when_due(self) -> str:
         """Retire what has faded or expired, if it is time to look; for the owner that nobody asks anything."""
-        answer = retention.prune_when_due(self._book)
+        answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
 
     def prune(self, dry_run: bool = False, actor: str = "") -> PruneAnswer:
-        return retention.prune(self._book, dry_run=dry_run, actor=actor)
+        return retention.prune(self.book, dry_run=dry_run, actor=actor)
 
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-        return retention.retract(self._book, origin, hard=hard, dry_run=dry_run, actor=actor)
+        return retention.retract(self.book, origin, hard=hard, dry_run=dry_run, actor=actor)
 
     def rebuild_memories(self) -> RebuildAnswer:
-        return retention.rebuild(self._book)
+        return retention.rebuild(self.book)
 
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
         """Look for secrets in everything stored, files and backups included.
@@ -269,8 +251,8 @@ class Memories:
         """
         from graphmem.security.scanning import scan_files
 
-        found = retention.scan_secrets(self._book, dry_run=dry_run, actor=actor)
-        return replace(found, files=scan_files(self._data_dir, clean=not dry_run))
+        found = retention.scan_secrets(self.book, dry_run=dry_run, actor=actor)
+        return replace(found, files=scan_files(self.data_dir, clean=not dry_run))
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
         """Delete every memory, session and journal, for good.
@@ -282,6 +264,6 @@ class Memories:
         Raises:
             BadInputError: `confirm` is not it.
         """
-        answer = retention.delete_all(self._book, confirm, actor=actor)
-        self._forget_sessions()
+        answer = retention.delete_all(self.book, confirm, actor=actor)
+        self.forget_sessions()
         return answer

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers import MemoryChange
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.history import git_mark
+from graphmem.history.change_log import HistoryLog
 from graphmem.injection.hook_events import Hooks
 from graphmem.injection.injector import Injector
 from graphmem.language_model import configured
@@ -37,7 +38,7 @@ from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource, IndexStatus
 from graphmem.project.health import Doctor, IndexHealth
 from graphmem.project.history import CoAccess
-from graphmem.project.history_source import HistorySource
+from graphmem.project.history_source import LOG, HistorySource
 from graphmem.project.indexer_source import IndexerSource
 from graphmem.project.language import Described, LanguageQuestions
 from graphmem.project.lazy import Lazy
@@ -166,7 +167,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         commit_at=partial(_commit_at, data_dir),
     )
     vectors.follow(book)
-    history = HistorySource(store, projections, data_dir, settings, book)
+    history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(data_dir / LOG)))
     evidence = OutsideEvidence(data_dir)
     ledger = Lazy(lambda: Ledger(data_dir / LEDGER))
     trails = data_dir / TRAILS
@@ -185,7 +186,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
 
     # Memories, and what is put in front of an agent.
-    people = PeopleFiles(book, graph, data_dir, settings)
+    people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
     learning = SessionLearning(book, ledger, data_dir, settings, model, co_access.record_co_access)
     searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
     context_news: Hub[ContextReady] = Hub()
@@ -249,7 +250,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             co_access,
             memories,
             people,
-            AgentContext(graph, injector, hooks, context_news, session_memories.tell_shown),
+            AgentContext(graph.from_root, injector, hooks, context_news, session_memories.tell_shown),
             sessions,
             learning,
             PhaseWeighing(book, phases, ledger),

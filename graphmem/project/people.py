@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -22,11 +23,10 @@ from graphmem.runtime.private_passages import without_private
 from graphmem.runtime.safe_text import inert_json, inert_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from graphmem.answers import ImportAnswer, SyncAnswer
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.project.graph_source import GraphSource
     from graphmem.settings import Settings
 
 MEMORY_MD: Final = "MEMORY.md"
@@ -35,21 +35,14 @@ MAX_IMPORT_BYTES: Final = exchange.MAX_BYTES
 EXPORTS: Final = ("json", "markdown", "claude")
 
 
+@dataclass(eq=False, repr=False)
 class PeopleFiles:
-    """Carries memories into people's files and out of them, and reads their rules.
+    """Carries memories into people's files and out of them, and reads their rules."""
 
-    Args:
-        book: of memories.
-        graph: says where the project is.
-        data_dir: of the index.
-        settings: name the files that may be synced.
-    """
-
-    def __init__(self, book: MemoryRepository, graph: GraphSource, data_dir: Path, settings: Settings) -> None:
-        self._book = book
-        self._root = graph.root_or_none
-        self._data_dir = data_dir
-        self._settings = settings
+    book: MemoryRepository
+    root: Callable[[], Path | None]  # of the project
+    data_dir: Path
+    settings: Settings
 
     def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002 - the word of the domain
         """Everything that is known, as text.
@@ -63,18 +56,18 @@ class PeopleFiles:
             BadInputError: another format.
         """
         if format == "json":
-            return inert_json(json.dumps(exchange.exported(self._book, personal=personal), ensure_ascii=False, indent=1)) + "\n"
-        self._book.flush()
+            return inert_json(json.dumps(exchange.exported(self.book, personal=personal), ensure_ascii=False, indent=1)) + "\n"
+        self.book.flush()
         if format == "markdown":
-            describer = self._book.describer()
+            describer = self.book.describer()
             live = [
                 row
-                for row in self._book.index().all_rows()
+                for row in self.book.index().all_rows()
                 if row.status in LIVE_STATUSES and not is_held(row) and (personal or row.visibility != "personal")
             ]
-            return inert_lines(markdown.markdown([describer.info(row) for row in live], self._book.project()))
+            return inert_lines(markdown.markdown([describer.info(row) for row in live], self.book.project()))
         if format == "claude":
-            return inert_lines(markdown.claude_md(listed(self._book), self._book.project()))
+            return inert_lines(markdown.claude_md(listed(self.book), self.book.project()))
         raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
 
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
@@ -94,8 +87,8 @@ class PeopleFiles:
 
         name = format or importers.format_of(path, content)
         if name == importers.JSON:  # an export of ours: these are memories already
-            return exchange.imported(self._book, content, actor)
-        if reason := kept_out(self._root(), path):
+            return exchange.imported(self.book, content, actor)
+        if reason := kept_out(self.root(), path):
             raise BadInputError(
                 f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
                 argument="path",
@@ -104,7 +97,7 @@ class PeopleFiles:
             )
         reading = importers.read(without_private(content), name)
         origin = {"session": f"{FILE}{self._named(path)}"} if path else {}
-        answer = self._book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
+        answer = self.book.remember_many([origin | one for one in reading.items], source="imported", skip_invalid=True, actor=actor)
         notes = [f"item {one.index + 1}: {one.message}" for one in answer.refused]
         for why, lines in (("too short to say anything", reading.short), ("only naming another file", reading.references)):
             if lines:
@@ -114,7 +107,7 @@ class PeopleFiles:
 
     def _named(self, path: str) -> str:
         """A file by its path from the project's root, so that it is the same whatever way it is given; as given outside of it."""
-        root = self._root()
+        root = self.root()
         given = Path(path)
         if root is None or not given.is_absolute():
             return given.as_posix()
@@ -132,17 +125,14 @@ class PeopleFiles:
         """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.
 
         Args:
-            path: default MEMORY.md in the project's root; another one must stand in the setting `sync_files`.
-            dry_run: only say what would happen.
             actor: who does this, for the audit.
-            personal: write personal memories into the file, too; everybody who has the repository reads them there.
             remote: whoever asks is on the other side of a network, and gets MEMORY.md alone.
 
         Raises:
             BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, is not in the setting,
                 or is one that agents obey, or the file cannot be read.
         """
-        root = self._root()
+        root = self.root()
         if path is None and root is None:
             raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
         target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
@@ -159,7 +149,7 @@ class PeopleFiles:
         if target.is_dir() or not Path(above).is_dir():
             raise BadInputError(f"{path} cannot be a file here; name one in a folder", argument="path", path=str(path))
         try:
-            return sync(self._book, target, self._data_dir, actor, dry_run, personal=personal)
+            return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:
             raise BadInputError(
                 f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
@@ -186,7 +176,7 @@ class PeopleFiles:
         for one in (named, led_to):  # a folder may be a link
             if reason := obeyed(one.parts if root is not None else (one.name,)):
                 raise BadInputError(f"{named} is not synced: {reason}; sync another file", **facts)
-        allowed = {PurePath(one.strip()).as_posix() for one in self._settings.sync_files.split(",") if one.strip()}
+        allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(
                 f"{named} is not among the files that are synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); "
@@ -195,11 +185,6 @@ class PeopleFiles:
             )
 
     def rules(self, files: Sequence[str] | None = None) -> RuleSet:
-        """The texts that are always put in front of an agent, the most specific last, and what could not be read.
-
-        Args:
-            files: those worked on, also as file URIs and absolute paths; None for all rules, whatever their scope.
-        """
-        root = self._root()
+        root = self.root()
         own = None if files is None else [in_project(one, root) for one in files]
         return RuleSet(*read_rules(root, Path.home(), own))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.sessions import PhaseWeight, PhaseWeights
@@ -22,19 +23,13 @@ BUILT_IN: Final = "built-in"
 CHOICES: Final = (PROPOSED, BUILT_IN)
 
 
+@dataclass(eq=False, repr=False)
 class PhaseWeighing:
-    """Weighs types of memories in phases of work.
+    """Weighs types of memories in phases of work."""
 
-    Args:
-        book: of memories.
-        phases: the weights in force.
-        ledger: how often memories were shown and used.
-    """
-
-    def __init__(self, book: MemoryRepository, phases: PhaseBook, ledger: Callable[[], Ledger]) -> None:
-        self._book = book
-        self._phases = phases
-        self._ledger = ledger
+    book: MemoryRepository
+    phases: PhaseBook
+    ledger: Callable[[], Ledger]
 
     def phase_weights(self) -> PhaseWeights:
         """What types of memories count in phases of work, how often they were shown there and used, and what that speaks for.
@@ -43,13 +38,13 @@ class PhaseWeighing:
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}
-        accepted = self._phases.accepted()
+        accepted = self.phases.accepted()
         rows = []
         for phase, own in PHASES.items():
-            types = {*own, *self._phases.table()[phase], *(type_ for of, type_ in counts if of == phase)}
+            types = {*own, *self.phases.table()[phase], *(type_ for of, type_ in counts if of == phase)}
             for type_ in sorted(types, key=lambda one: (-weight(PHASES, phase, one), one)):
                 use = counts.get((phase, type_), Use(0, 0))
-                prior, now = weight(PHASES, phase, type_), weight(self._phases.table(), phase, type_)
+                prior, now = weight(PHASES, phase, type_), weight(self.phases.table(), phase, type_)
                 rows.append(PhaseWeight(phase, type_, use.shown, use.used, prior, now, found.get((phase, type_))))
         notes = []
         if sessions < SESSIONS:
@@ -79,7 +74,7 @@ class PhaseWeighing:
         if choice not in CHOICES:
             raise BadInputError(f"{choice!r} is no choice; there are {', '.join(CHOICES)}", argument="choice", value=choice)
         if choice == BUILT_IN:
-            self._phases.reset()
+            self.phases.reset()
             return self.phase_weights()
         now = self.phase_weights()
         weights = {(one.phase, one.type): one.proposed for one in now.weights if one.proposed is not None}
@@ -92,13 +87,13 @@ class PhaseWeighing:
                 needed=SESSIONS,
                 missing=now.missing,
             )
-        self._phases.accept(weights, self._book.clock.now(), now.sessions)
+        self.phases.accept(weights, self.book.clock.now(), now.sessions)
         return self.phase_weights()
 
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
         """How often types were shown and used, by (phase, type), and in how many sessions any was; memories that are gone do not count."""
-        bodies = [body for body in self._ledger().measures().values() if body.get("in_phases")]
-        rows = self._book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))
+        bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
+        rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))
         shown: defaultdict[tuple[str, str], int] = defaultdict(int)
         used: defaultdict[tuple[str, str], int] = defaultdict(int)
         for body in bodies:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from graphmem.analysis import diff as diffing
@@ -30,19 +31,13 @@ DEFAULT_CONFIDENCE: Final = 0.3
 DEFAULT_LIMIT: Final = 1000
 
 
+@dataclass(eq=False, repr=False)
 class ImpactQuestions:
-    """Answers what depends on what.
+    """Answers what depends on what."""
 
-    Args:
-        graph: that is asked.
-        evidence: of tests that ran.
-        co_access: files that no edge leads to and that change with those asked about.
-    """
-
-    def __init__(self, graph: GraphSource, evidence: OutsideEvidence, co_access: CoAccess) -> None:
-        self._graph = graph
-        self._evidence = evidence
-        self._co_access = co_access
+    graph: GraphSource
+    evidence: OutsideEvidence  # of tests that ran
+    co_access: CoAccess  # files that no edge leads to and that change with those asked about
 
     def impact(
         self,
@@ -61,13 +56,13 @@ class ImpactQuestions:
                 are none are in `missed`.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
-        view = self._graph.view()
+        view = self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
         nodes, missed = self._targets(view, refs)
-        report = dataclasses.replace(impact(view, nodes, question, self._graph.state(), self._judged(view)), missed=missed)
-        return self._co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
+        report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._judged(view)), missed=missed)
+        return self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
         """The nodes some references mean, and the references that mean none.
@@ -79,7 +74,7 @@ class ImpactQuestions:
         failures: list[tuple[str, GraphMemError]] = []
         for ref in refs:
             try:
-                nodes |= dict.fromkeys(resolve_ref(view, ref, self._graph.root()))
+                nodes |= dict.fromkeys(resolve_ref(view, ref, self.graph.root()))
             except (BadInputError, SymbolNotFoundError, AmbiguousSymbolError) as error:
                 failures.append((ref, error))
         if failures and not nodes:
@@ -104,10 +99,10 @@ class ImpactQuestions:
         if (diff is None) == (base is None):
             raise BadInputError("give either a diff or a base revision", argument="diff")
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
-        view = self._graph.view()
-        root = self._graph.root()
+        view = self.graph.view()
+        root = self.graph.root()
         read = diffs.of_text(root, diff) if diff is not None else diffs.of_range(root, base or "HEAD", head)
-        project = self._graph.project
+        project = self.graph.project
         changed = [(one, _info(view, project, one)) for one in read.changes]
         seeds: dict[str, list[int]] = {"body": [], "name": []}
         targets: list[int] = []
@@ -119,27 +114,26 @@ class ImpactQuestions:
             body = one.change == "body"
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
-        report = united_impact(view, targets, starts, question, self._graph.state(), self._judged(view))
+        report = united_impact(view, targets, starts, question, self.graph.state(), self._judged(view))
         return DiffImpact(
             base=read.base,
             head=read.head,
             files=read.files,
             changed=[ChangedSymbol(info, cast("ChangeKind", one.change), one.lines) for one, info in changed],
             unmapped=read.unmapped,
-            impact=self._co_access.with_also_moves(view, report, read.files),
+            impact=self.co_access.with_also_moves(view, report, read.files),
         )
 
     def path(
         self, source: str, target: str, max_depth: int = 10, min_confidence: float = 0.05, kinds: Sequence[str] | None = None
     ) -> PathAnswer:
-        """How `source` depends on `target`: the most confident path."""
-        view = self._graph.view()
-        from_nodes, to_nodes = resolve_ref(view, source, self._graph.root()), resolve_ref(view, target, self._graph.root())
+        view = self.graph.view()
+        from_nodes, to_nodes = resolve_ref(view, source, self.graph.root()), resolve_ref(view, target, self.graph.root())
         return best_path(
             view,
             from_nodes,
             to_nodes,
-            self._graph.state(),
+            self.graph.state(),
             max_depth=max_depth,
             min_confidence=min_confidence,
             kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
@@ -153,13 +147,13 @@ class ImpactQuestions:
             SymbolNotFoundError, AmbiguousSymbolError: no seed is one symbol or file; for the first. Of several seeds those that are
                 none are in `missed`.
         """
-        view = self._graph.view()
+        view = self.graph.view()
         nodes, missed = self._targets(view, seeds)
-        return dataclasses.replace(subgraph(view, nodes, self._graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
+        return dataclasses.replace(subgraph(view, nodes, self.graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
     def _judged(self, view: GraphView) -> frozenset[str]:
         """Tests that impact judges by their last run."""
-        return self._evidence.judged(view, self._graph.project)
+        return self.evidence.judged(view, self.graph.project)
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import uuid
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,48 +35,23 @@ if TYPE_CHECKING:
     from graphmem.vectors.filler import VectorFiller
 
 
+@dataclass(eq=False, repr=False)
 class IndexRuns:
-    """Brings the index up to date with the tree, once or whenever a file changes. Runs take turns.
+    """Brings the index up to date with the tree, once or whenever a file changes. Runs take turns."""
 
-    Args:
-        store: of the index.
-        graph: of the newest run.
-        projections: the graph, if it is there already.
-        indexers: give the indexer of a tree.
-        vectors: wait while a run is under way, and follow it.
-        book: of memories, which follow the code they are about.
-        history: of the files, which is read before a run.
-        stale: files that have changed.
-        following: notices changes.
-        progress: tells how it goes.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        graph: GraphSource,
-        projections: Projections,
-        indexers: IndexerSource,
-        vectors: VectorFiller,
-        book: MemoryRepository,
-        history: HistorySource,
-        stale: StaleFiles,
-        following: Following,
-        progress: Hub[IndexProgress],
-    ) -> None:
-        self._store = store
-        self._graph = graph
-        self._projections = projections
-        self._indexers = indexers
-        self._vectors = vectors
-        self._book = book
-        self._history = history
-        self._stale = stale
-        self._following = following
-        self._progress = progress
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.turn = threading.Lock()
+    store: GraphStore
+    graph: GraphSource
+    projections: Projections
+    indexers: IndexerSource
+    vectors: VectorFiller
+    book: MemoryRepository
+    history: HistorySource
+    stale: StaleFiles
+    following: Following
+    progress: Hub[IndexProgress]  # tells how it goes
+    _closing: threading.Event = field(default_factory=threading.Event, init=False)
+    _thread: threading.Thread | None = field(default=None, init=False)
+    turn: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def index(
         self,
@@ -108,7 +84,7 @@ class IndexRuns:
         """See `index`; `paths` are the only files that can have changed since the last run, from the root, None for all."""
 
         def tell(step: IndexProgress) -> None:
-            self._progress.publish(step)
+            self.progress.publish(step)
             if on_progress is not None:
                 on_progress(step)
 
@@ -117,34 +93,33 @@ class IndexRuns:
 
         with self.turn:
             try:
-                indexer = self._indexers.of(repo)
-                self._vectors.pause()
-                self._book.flush()  # the run moves the anchors of every memory that was acknowledged before it
-                begun = self._stale.now()
-                root = Path(repo).resolve() if repo is not None else self._graph.root()
-                history = self._history.read_commits(root, tell, stop)
+                indexer = self.indexers.of(repo)
+                self.vectors.pause()
+                self.book.flush()  # the run moves the anchors of every memory that was acknowledged before it
+                begun = self.stale.now()
+                root = Path(repo).resolve() if repo is not None else self.graph.root()
+                history = self.history.read_commits(root, tell, stop)
                 summary = indexer.run(
                     full=full,
                     paths=paths,
                     on_progress=tell,
-                    on_changed=lambda changed: self._stale.mark(changed, begun),
+                    on_changed=lambda changed: self.stale.mark(changed, begun),
                     cancelled=stop,
                 )
-                self._stale.settle(begun, paths)
+                self.stale.settle(begun, paths)
             except BaseException as error:
                 tell(IndexProgress("failed", 0, 0, str(refusal_of_any(error) or error) or type(error).__name__))
                 raise
-        self._vectors.resume()
-        self._book.follow_index()
-        self._history.learn_from_commits(root, history)
-        self._history.derive_edges()
-        if self._store.notes:
-            summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self._store.notes]
-            summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self._store.notes))
+        self.vectors.resume()
+        self.book.follow_index()
+        self.history.learn_from_commits(root, history)
+        self.history.derive_edges()
+        if self.store.notes:
+            summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self.store.notes]
+            summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self.store.notes))
         return summary
 
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
-        """Index in the background and answer the run's id at once; listen with `subscribe_progress`."""
         run = uuid.uuid4().hex
         thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"index-{run[:8]}", daemon=True)
         self._thread = thread
@@ -159,8 +134,8 @@ class IndexRuns:
             return
         except Exception as error:  # noqa: BLE001 - see above
             said = unraised(error, "the index run")
-            if self._progress.latest is None or self._progress.latest.stage != "failed":  # it failed after the new graph was there
-                self._progress.publish(IndexProgress("failed", 0, 0, said))
+            if self.progress.latest is None or self.progress.latest.stage != "failed":  # it failed after the new graph was there
+                self.progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
         """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
@@ -170,7 +145,7 @@ class IndexRuns:
         Raises:
             NotIndexedError: nothing was indexed yet, so there is no tree to watch.
         """
-        self._following.start(self._graph.root, self._indexers.options, self)
+        self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
         """`index`, for a watcher: these paths alone, or everything.
@@ -186,9 +161,9 @@ class IndexRuns:
         Takes a second or two of processor time for a large project, and does nothing in an index that is warm.
         """
         with self.turn:
-            if self._indexers.newest is not None and not self._closing.is_set():
+            if self.indexers.newest is not None and not self._closing.is_set():
                 with contextlib.suppress(IndexCancelledError):
-                    self._indexers.newest.warm(self._closing.is_set)
+                    self.indexers.newest.warm(self._closing.is_set)
 
     def mark_stale(self, paths: Collection[str]) -> None:
         """From now on answers say that these files have changed, until a run has looked at them again.
@@ -196,18 +171,18 @@ class IndexRuns:
         Args:
             paths: from the root, with '/'.
         """
-        self._stale.mark(paths)
+        self.stale.mark(paths)
 
     def mark_current(self, paths: Collection[str]) -> None:
         """Take back `mark_stale`."""
-        self._stale.settle(self._stale.now(), paths)
+        self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
         """Whether the index holds this very content of a file, or neither it nor the disk has such a file."""
-        view = self._projections.graph_if_ready()
+        view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
-            data = read_regular(str(self._graph.root() / path), self._indexers.options.max_file_bytes)
+            data = read_regular(str(self.graph.root() / path), self.indexers.options.max_file_bytes)
         except OSError:
             return known is None
         if view is None or known is None or not isinstance(data, bytes):
@@ -216,16 +191,16 @@ class IndexRuns:
 
     def indexed_folders(self) -> set[str]:
         """Folders that hold an indexed file, from the root with '/'; "" is the root."""
-        view = self._projections.graph_if_ready()
+        view = self.projections.graph_if_ready()
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
         """Go on with vectors that stopped for want of something the system may have again; whether there were any."""
-        memories = self._book.embed_again()
-        return self._vectors.try_again() or memories
+        memories = self.book.embed_again()
+        return self.vectors.try_again() or memories
 
     def subscribe_progress(self) -> Feed[IndexProgress]:
-        return self._progress.feed()
+        return self.progress.feed()
 
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors of memories and code: from now on in the background, or in this thread until all are there.
@@ -236,29 +211,29 @@ class IndexRuns:
             EmbedderError: the model cannot be loaded; in the background the state's note says so.
         """
         if background:
-            self._book.embed_soon()
-            self._vectors.start()
+            self.book.embed_soon()
+            self.vectors.start()
         else:
-            self._book.embed_now()
-            self._vectors.run()
+            self.book.embed_now()
+            self.vectors.run()
 
     @property
     def options(self) -> DiscoveryOptions:
         """What of a tree is read."""
-        return self._indexers.options
+        return self.indexers.options
 
     def let_go(self) -> bool:
         """Give back the memory that is kept for the next index run, if no run is under way; whether there was some."""
         if not self.turn.acquire(blocking=False):
             return False
         try:
-            return self._indexers.newest is not None and self._indexers.newest.let_go()
+            return self.indexers.newest is not None and self.indexers.newest.let_go()
         finally:
             self.turn.release()
 
     def forget_indexer(self) -> None:
         """Have the next run begin without what an earlier one left in memory: the graph is another now."""
-        self._indexers.newest = None
+        self.indexers.newest = None
 
     def begin_closing(self) -> None:
         """Cancel the run that is under way, and begin no more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphmem.memory.validate import moment
@@ -19,23 +20,14 @@ if TYPE_CHECKING:
     from graphmem.search.searcher import Searcher
 
 
+@dataclass(eq=False, repr=False)
 class SearchQuestions:
-    """Searches code and memories.
+    """Searches code and memories."""
 
-    Args:
-        graph: says whether there is code to search.
-        projections: say whether there are memories to search.
-        searcher: finds.
-        packed: writes hits as one text of so many tokens.
-    """
-
-    def __init__(
-        self, graph: GraphSource, projections: Projections, searcher: Searcher, packed: Callable[[SearchAnswer, int], PackedText]
-    ) -> None:
-        self._graph = graph
-        self._projections = projections
-        self._searcher = searcher
-        self._packed = packed
+    graph: GraphSource
+    projections: Projections
+    searcher: Searcher
+    packed: Callable[[SearchAnswer, int], PackedText]  # writes hits as one text of so many tokens
 
     def search(
         self,
@@ -53,19 +45,6 @@ class SearchQuestions:
     ) -> SearchAnswer:
         """Search code and memories, best hit first; the answer iterates over its hits.
 
-        Args:
-            query: words, an identifier, or a question.
-            limit: hits wanted, 1 to 200.
-            files: paths that are open right now: what is near them rises, nothing is left out.
-            within: only in these files and below these directories.
-            kinds: of code, prose, data, symbol, memory; default all.
-            types: only memories of these types.
-            phase: of work: define, implement, validate, refine, explore or reflect; decides which types of memories rise.
-            retired: also memories that were superseded or deprecated.
-            as_of: only memories that were believed at that time.
-            explain: fill in `parts` and `factors` of every hit.
-            budget_tokens: also write the hits as one text of at most so many tokens: code by file, memories with citations (`packed`).
-
         Raises:
             BadInputError: see `search.request.check`.
             NotIndexedError: there is neither code nor a memory.
@@ -73,8 +52,8 @@ class SearchQuestions:
         request = Request(
             query=query,
             k=limit,
-            files=self._graph.from_root(files),
-            within=self._graph.from_root(within),
+            files=self.graph.from_root(files),
+            within=self.graph.from_root(within),
             kinds=frozenset(kinds or ()),
             types=frozenset(types or ()),
             phase=phase,
@@ -82,9 +61,9 @@ class SearchQuestions:
             as_of=None if as_of is None else moment("as_of", as_of),
             explain=explain,
         )
-        if request.wants_code and not (request.wants_memories and len(self._projections.memories())):
-            self._graph.view()
-        answer = self._searcher.search(request, self._graph.state)
+        if request.wants_code and not (request.wants_memories and len(self.projections.memories())):
+            self.graph.view()
+        answer = self.searcher.search(request, self.graph.state)
         if budget_tokens is None:
             return answer
-        return dataclasses.replace(answer, packed=self._packed(answer, budget_tokens))
+        return dataclasses.replace(answer, packed=self.packed(answer, budget_tokens))

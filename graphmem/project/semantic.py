@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -45,28 +46,20 @@ HOT_LEVELS: Final = ("files", "symbols")
 DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
 
 
+@dataclass(eq=False, repr=False)
 class SystemQuestions:
-    """Answers what the system is made of. Every question raises NotIndexedError when there is no index yet.
+    """Answers what the system is made of. Every question raises NotIndexedError when there is no index yet."""
 
-    Args:
-        graph: says where the project is and how far the answers can be trusted.
-        store: has the names frameworks use.
-        semantics: what is derived from the graph.
-        described: adds the paragraphs of a language model.
-    """
-
-    def __init__(self, graph: GraphSource, store: GraphStore, semantics: SemanticSource, described: Described) -> None:
-        self._graph = graph
-        self._store = store
-        self._semantics = semantics
-        self._described = described
+    graph: GraphSource
+    store: GraphStore
+    semantics: SemanticSource  # what is derived from the graph
+    described: Described  # adds the paragraphs of a language model
 
     def modules(self) -> ModuleMap:
-        """Modules, most lines first, and their dependencies, heaviest first."""
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
-            found = here.modules.map(list(here.notes), self._graph.state())
-        return dataclasses.replace(found, modules=self._described.modules(here, found.modules))
+            found = here.modules.map(list(here.notes), self.graph.state())
+        return dataclasses.replace(found, modules=self.described.modules(here, found.modules))
 
     def module(self, ref: str) -> ModuleDetail:
         """Find a module with its files and their links.
@@ -77,10 +70,10 @@ class SystemQuestions:
         Raises:
             SymbolNotFoundError: no module answers to that.
         """
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
-            found = here.modules.detail(self._place_of(here, ref), self._graph.state())
-        (module,) = self._described.modules(here, [found.module])
+            found = here.modules.detail(self._place_of(here, ref), self.graph.state())
+        (module,) = self.described.modules(here, [found.module])
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
@@ -89,7 +82,7 @@ class SystemQuestions:
         Raises:
             SymbolNotFoundError: no module answers to that.
         """
-        ref = in_project(raw(ref), self._graph.root_path)
+        ref = in_project(raw(ref), self.graph.root_path)
         with here.lock:
             at = here.modules.find(ref)
             if at is None:
@@ -101,28 +94,22 @@ class SystemQuestions:
             return at
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
-        """Import cycles between files, or dependency cycles between modules, largest first, with where to cut them."""
         one_of("level", level, LEVELS)
         page(limit)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             found = here.modules.file_cycles if level == "files" else here.modules.module_cycles
-        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self._graph.state())
+        return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self.graph.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
         """Entry points by kind, then path and line.
-
-        Args:
-            kinds: main, command, route, event, task, export, test, fixture; default: all but tests and fixtures.
-            limit: rows of the page, 1 to 10,000.
-            offset: of its first row.
 
         Returns:
             The page. Its counts by kind include tests and fixtures.
         """
         wanted = _kinds(kinds)
         page(limit, offset)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             view, entries = here.view, here.entries
             by_kind = Counter(entries.listed.values())
@@ -143,41 +130,33 @@ class SystemQuestions:
                 for node, info in zip(rows, view.infos(rows), strict=True)
             ]
         counts = {kind: by_kind[kind] for kind in sorted(by_kind, key=_place)}
-        return EntryPointPage(found, len(chosen), counts, self._graph.state())
+        return EntryPointPage(found, len(chosen), counts, self.graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
         """By symbol, the names frameworks have for it."""
         found: dict[str, list[FrameworkName]] = {}
-        for row in self._store.framework_keys():
+        for row in self.store.framework_keys():
             name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)
             found.setdefault(row.symbol_id, []).append(name)
         return found
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """Ways through the code from entry points (default: all but tests and fixtures), through the most modules first.
-
-        Args:
-            kinds: of entry points.
-            module: only flows that pass this module: its name, its id, or the path of a file in it.
-            limit: rows of the page, 1 to 10,000.
-            offset: of its first row.
-        """
+        """Ways through the code from entry points (default: all but tests and fixtures), through the most modules first."""
         wanted = _kinds(kinds)
         page(limit, offset)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             if module is not None and module not in {group.name for group in here.modules.groups}:
                 module = here.modules.groups[self._place_of(here, module)].name
             found = here.flows(wanted)
         found = [one for one in found if module is None or module in one.modules]
-        shown = self._described.flows(here, found[offset : offset + limit])
-        return FlowPage(shown, len(found), self._graph.state())
+        shown = self.described.flows(here, found[offset : offset + limit])
+        return FlowPage(shown, len(found), self.graph.state())
 
     def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
-        """Where change hurts: files or symbols by churn, complexity and dependents, hottest first."""
         one_of("level", level, HOT_LEVELS)
         page(limit, offset)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             modules, view = here.modules, here.view
             files, churn = modules.files, modules.churn
@@ -200,11 +179,11 @@ class SystemQuestions:
                 )
                 for i, info in zip(rows, view.infos([nodes[i] for i in rows]), strict=True)
             ]
-        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self._graph.state())
+        return HotspotPage(cast("HotspotLevel", level), found, len(order), churn is not None, list(here.notes), self.graph.state())
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
         page(limit)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             nodes = central.central(here.view, here.rank, limit)
             used = here.modules.used
@@ -212,19 +191,12 @@ class SystemQuestions:
                 CentralSymbol(info, round(float(here.rank[node]), 2), int(used[node]))
                 for node, info in zip(nodes, here.view.infos(nodes), strict=True)
             ]
-        return CentralPage(found, self._graph.state())
+        return CentralPage(found, self.graph.state())
 
     def dead_code(self, min_confidence: float = DEAD_CONFIDENCE, limit: int = 100, offset: int = 0) -> DeadCodePage:
-        """Definitions nothing seems to need, most certain first, with the reason.
-
-        Args:
-            min_confidence: of what is listed, in [0, 1].
-            limit: rows of the page, 1 to 10,000.
-            offset: of its first row.
-        """
         within("min_confidence", min_confidence, 0, 1)
         page(limit, offset)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             found, spared = here.dead
         kept = [one for one in found if one.confidence >= min_confidence]
@@ -234,7 +206,7 @@ class SystemQuestions:
         if len(found) > len(kept):
             notes.append(f"{len(found) - len(kept):,} more are less certain than {min_confidence}")
         lines = sum(one.lines for one in kept)
-        return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self._graph.state())
+        return DeadCodePage(kept[offset : offset + limit], len(kept), lines, notes, self.graph.state())
 
     def duplicates(
         self,
@@ -244,22 +216,13 @@ class SystemQuestions:
         limit: int = 50,
         offset: int = 0,
     ) -> DuplicatePage:
-        """Pieces of code that say the same, those with the most lines to save first.
-
-        Args:
-            min_tokens: shorter pieces are passed over, 20 to 10,000.
-            similarity: least Jaccard similarity of near duplicates, 0.5 to 1.
-            tests: look in tests as well.
-            limit: rows of the page, 1 to 10,000.
-            offset: of its first row.
-        """
         within("min_tokens", min_tokens, 20, 10_000)
         within("similarity", similarity, 0.5, 1)
         page(limit, offset)
-        here = self._semantics.newest()
+        here = self.semantics.newest()
         with here.lock:
             found = here.duplicates(min_tokens, similarity, tests)
-        return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self._graph.state())
+        return DuplicatePage(found[offset : offset + limit], len(found), sum(one.lines for one in found), self.graph.state())
 
 
 def _kinds(kinds: Sequence[str] | None) -> tuple[str, ...] | None:

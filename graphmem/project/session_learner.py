@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -52,25 +53,16 @@ def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Laz
     return Lazy(lambda: Observer(folder, roots, BookClock(book)))
 
 
+@dataclass(eq=False, repr=False)
 class SessionLearner:
-    """Learns from sessions on a thread of its own, which begins with the first.
+    """Learns from sessions on a thread of its own, which begins with the first."""
 
-    Args:
-        folder: of the sessions' trails.
-        observer: ends sessions.
-        learn_from: learns from one, or from a unit of work in it.
-        clock: says what time it is.
-    """
-
-    def __init__(
-        self, folder: Path, observer: Lazy[Observer], learn_from: Callable[[SessionRecord, str | None], Receipt], clock: BookClock
-    ) -> None:
-        self._folder = folder
-        self._observer = observer
-        self._learn_from = learn_from
-        self._clock = clock
-        self._thread = Lazy(lambda: ThreadPoolExecutor(1, "graphmem-learn"))
-        self._swept_at = datetime.min.replace(tzinfo=UTC)
+    folder: Path  # of the sessions' trails
+    observer: Lazy[Observer]
+    learn_from: Callable[[SessionRecord, str | None], Receipt]  # learns from one, or from a unit of work in it
+    clock: BookClock
+    _thread: Lazy[ThreadPoolExecutor] = field(default_factory=lambda: Lazy(lambda: ThreadPoolExecutor(1, "graphmem-learn")), init=False)
+    _swept_at: datetime = field(default=datetime.min.replace(tzinfo=UTC), init=False)
 
     def finish_quiet_sessions(self, hours: float = 6.0) -> list[str]:
         """End sessions without news for so long, and learn from them; answers their ids.
@@ -80,30 +72,30 @@ class SessionLearner:
         """
         if hours < 0:
             raise BadInputError(f"hours is {hours}; it is 0 or more", argument="hours", value=hours)
-        ready = self._observer().finish_quiet(timedelta(hours=hours))
+        ready = self.observer().finish_quiet(timedelta(hours=hours))
         for record in ready:
             self.learn_soon(record, None)
         return [record.info.id for record in ready]
 
     def sweep_when_due(self) -> None:
         """End sessions that fell silent (a closed terminal, an agent that tells no end) while others go on."""
-        now = self._clock.now()
+        now = self.clock.now()
         if now - self._swept_at >= SWEEP_EVERY:
             self._swept_at = now
             self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def finish_left_soon(self) -> None:
         """End sessions that an earlier process left running, if they have been quiet for long."""
-        now = self._clock.now().timestamp()
-        if not self._folder.is_dir():
+        now = self.clock.now().timestamp()
+        if not self.folder.is_dir():
             return
-        quiet = any(now - path.stat().st_mtime > QUIET_AT_START.total_seconds() for path in self._folder.glob("*" + TRAIL))
-        if quiet or any(self._folder.glob("*" + UNLEARNT)):
+        quiet = any(now - path.stat().st_mtime > QUIET_AT_START.total_seconds() for path in self.folder.glob("*" + TRAIL))
+        if quiet or any(self.folder.glob("*" + UNLEARNT)):
             self._behind_answers("ending sessions of an earlier process", self._finish_left)
 
     def _finish_left(self) -> None:
-        unlearnt = self._observer().unlearnt()
-        for record in [*unlearnt, *self._observer().finish_left()]:
+        unlearnt = self.observer().unlearnt()
+        for record in [*unlearnt, *self.observer().finish_left()]:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
@@ -124,9 +116,9 @@ class SessionLearner:
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
         """Learn on the learner's thread: a failure is logged; the record is kept, and `end_session` does it again."""
         try:
-            self._learn_from(record, unit)
+            self.learn_from(record, unit)
             if unit is None:
-                self._observer().settled(record)
+                self.observer().settled(record)
         except Exception as error:  # noqa: BLE001 - see above
             unraised(error, f"learning from session {record.info.id}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,30 +15,21 @@ if TYPE_CHECKING:
 TOLD: Final = 50  # memories that one event names
 
 
+@dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Tells sessions of memories, and memories of sessions.
+    """Tells sessions of memories, and memories of sessions."""
 
-    Args:
-        folder: of the sessions' trails.
-        observer: knows them.
-        observe: takes events.
-        injector: knows which session was shown what.
-    """
-
-    def __init__(
-        self, folder: Path, observer: Lazy[Observer], observe: Callable[[Sequence[Mapping[str, Any]]], object], injector: Injector
-    ) -> None:
-        self._folder = folder
-        self._observer = observer
-        self._observe = observe
-        self._injector = injector
+    folder: Path  # of the sessions' trails
+    observer: Lazy[Observer]
+    observe: Callable[[Sequence[Mapping[str, Any]]], object]  # takes events
+    injector: Injector
 
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
         """What brought words of strangers into a session; of one that is not known, and when asked, into any that runs here."""
-        if not self._observer.is_made and not self._folder.is_dir():
+        if not self.observer.is_made and not self.folder.is_dir():
             return ()
-        self._injector.heard()
-        return self._observer().strangers(session, others=others)
+        self.injector.heard()
+        return self.observer().strangers(session, others=others)
 
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """A session was shown memories, in a phase of work or in the one it is in; nothing begins with it."""
@@ -50,12 +42,12 @@ class SessionMemories:
             return
         by_session: dict[str, list[str]] = {session: list(ids)} if session else {}
         for one in ids if not session else ():
-            for named in self._injector.agent.was_shown(one):
+            for named in self.injector.agent.was_shown(one):
                 by_session.setdefault(named, []).append(one)
         for named, own in sorted(by_session.items()):
             self._tell_memories(named, "used", own, {})
 
     def _tell_memories(self, session: str, name: str, ids: Sequence[str], more: Mapping[str, str]) -> None:
-        if ids and self._observer().runs(session):
+        if ids and self.observer().runs(session):
             parts = [list(ids[at : at + TOLD]) for at in range(0, len(ids), TOLD)]
-            self._observe([{"session_id": session, "kind": "step_complete", "args": {name: part, **more}} for part in parts])
+            self.observe([{"session_id": session, "kind": "step_complete", "args": {name: part, **more}} for part in parts])

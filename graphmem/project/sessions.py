@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionInfo, SessionPage, SessionStarted
@@ -57,27 +58,14 @@ class Session:
         return self._sessions.observe(told)
 
 
+@dataclass(eq=False, repr=False)
 class Sessions:
-    """Sessions of agents: started, observed, ended and looked at. Nothing of one is in the graph before its end.
+    """Sessions of agents: started, observed, ended and looked at. Nothing of one is in the graph before its end."""
 
-    Args:
-        book: takes what a person asks to remember.
-        observer: of what happens.
-        learner: learns behind the answers.
-        learn_from: learns now.
-    """
-
-    def __init__(
-        self,
-        book: MemoryRepository,
-        observer: Lazy[Observer],
-        learner: SessionLearner,
-        learn_from: Callable[[SessionRecord], Receipt],
-    ) -> None:
-        self._book = book
-        self._observer = observer
-        self._learner = learner
-        self._learn_from = learn_from
+    book: MemoryRepository
+    observer: Lazy[Observer]
+    learner: SessionLearner
+    learn_from: Callable[[SessionRecord], Receipt]  # learns now
 
     def start_session(
         self,
@@ -98,21 +86,6 @@ class Sessions:
     ) -> SessionStarted:
         """Begin a session, or go on with the one of that id.
 
-        Args:
-            id: the agent's own; default a new one.
-            kind: one of `observe.model.SESSION_KINDS`; decides at its end how much may be learnt.
-            agent: its name.
-            parent: a session it is forked from: it starts from all that one knows.
-            group: sessions of agents side by side share it; they are learnt from as one.
-            work_unit: what is worked on.
-            phase: in the words of the methodology.
-            methodology: native, tdd, bmad, or one an installed package adds.
-            title: what it is about, one line.
-            planned_steps: of the unit of work.
-            branch: of git.
-            commit_sha: where it starts.
-            cwd: a working copy of the project, where paths are.
-
         Raises:
             BadInputError: the id, the kind or the parent cannot be.
         """
@@ -121,7 +94,7 @@ class Sessions:
         if planned_steps is not None and not 1 <= planned_steps <= 1_000_000:
             raise BadInputError(f"planned_steps is {planned_steps}; it is 1 to 1,000,000", argument="planned_steps", value=planned_steps)
         told = {name: value for name, value in locals().items() if name not in ("self", "id") and value not in ("", None)}
-        started = self._observer().start(id if id is not None else str(uuid.uuid4()), told)
+        started = self.observer().start(id if id is not None else str(uuid.uuid4()), told)
         info = started.info
         return SessionStarted(info.id, started.resumed, info.kind, info.methodology, info.work_unit, info.phase, started.note)
 
@@ -137,16 +110,16 @@ class Sessions:
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
-        observer = self._observer()
-        self._learner.sweep_when_due()
+        observer = self.observer()
+        self.learner.sweep_when_due()
         seen = observer.observe(events, session)
         for wish in seen.wishes:
             self._keep_wish(wish)
         for record, unit in seen.units:
             if len(record.units) > UNITS:
-                self._learner.learn_soon(record, unit)
+                self.learner.learn_soon(record, unit)
         for record in seen.finished:
-            self._learner.learn_soon(record, None)
+            self.learner.learn_soon(record, None)
         early = {one.key: None for named in seen.sessions for one in observer.early(named)} if len(seen.sessions) <= 8 else {}
         return ObserveAnswer(
             seen.taken, dict(seen.ignored), list(seen.sessions), [record.info.id for record in seen.finished], sorted(early)
@@ -155,30 +128,25 @@ class Sessions:
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
         """End a session and learn from it. Twice is once.
 
-        Args:
-            id: of the session.
-            outcome: validated, failed, accepted, abandoned, or nothing.
-            learn: False leaves it at its record: nothing is learnt.
-
         Raises:
             SessionNotFoundError: there is none.
             BadInputError: the outcome is not one.
             LedgerError, JournalError, DiskFullError: it has ended, its record is kept, and ending it again learns from it.
         """
-        record, ready = self._observer().end(id, outcome)
+        record, ready = self.observer().end(id, outcome)
         receipt: Receipt | None = None
         note = ""
         if not learn:
             note = "nothing was learnt from it, as asked"
-            self._observer().settled(record)
+            self.observer().settled(record)
         elif ready:
             for one in ready:
-                receipt = self._learn_from(one)
-                self._observer().settled(one)
+                receipt = self.learn_from(one)
+                self.observer().settled(one)
         elif not record.info.group:
-            receipt = self._learn_from(record)  # it had ended before: its receipt again, or what was not done then
-            self._observer().settled(record)
-        elif any(info.group == record.info.group for info, _, _ in self._observer().open_sessions()):
+            receipt = self.learn_from(record)  # it had ended before: its receipt again, or what was not done then
+            self.observer().settled(record)
+        elif any(info.group == record.info.group for info, _, _ in self.observer().open_sessions()):
             note = f"agents of {record.info.group} still run; what it found is learnt when the last of them ends"
         else:
             note = f"it was learnt from with the other agents of {record.info.group}"
@@ -187,11 +155,6 @@ class Sessions:
     def sessions(self, state: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
         """Sessions, running ones first, then the newest.
 
-        Args:
-            state: running or ended; default both.
-            limit: 1 to 500.
-            offset: of the page.
-
         Raises:
             BadInputError: an argument is out of range.
         """
@@ -199,7 +162,7 @@ class Sessions:
             raise BadInputError(f"{state!r} is no state of a session; there are running and ended", argument="state", value=state)
         if not 1 <= limit <= MAX_PAGE or offset < 0:
             raise BadInputError(f"limit must be 1 to {MAX_PAGE} and offset not below 0", argument="limit", value=limit)
-        observer = self._observer()
+        observer = self.observer()
         rows: list[SessionInfo] = []
         if state != "ended":
             rows += [row(observer.record(info.id), "running") for info, _, _ in observer.open_sessions()]
@@ -214,7 +177,7 @@ class Sessions:
         Raises:
             SessionNotFoundError: there is none.
         """
-        return detail(self._observer().record(id))
+        return detail(self.observer().record(id))
 
     @contextmanager
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
@@ -246,8 +209,8 @@ class Sessions:
             "commit_sha": wish.commit_sha or None,
         }
         try:
-            kept = self._book.remember(item, actor=WISHER).memory
+            kept = self.book.remember(item, actor=WISHER).memory
             if is_held(kept) or kept.status == "candidate":  # said before by somebody nobody had vouched for
-                changing.verify(self._book, kept.id, actor=WISHER)
+                changing.verify(self.book, kept.id, actor=WISHER)
         except (GraphMemError, OSError) as error:
             log.warning("a wish of session %s was not kept: %s", wish.session, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -29,66 +30,38 @@ CHECKPOINT_CHANGES: Final = 8  # of the code, below which what they hold in memo
 WASTE_SHARE: Final = 0.5  # of the file, that has to be waste before it is written anew by itself
 
 
+@dataclass(eq=False, repr=False)
 class Upkeep:
-    """Checks an index, makes it again, makes it small, and gives memory back.
+    """Checks an index, makes it again, makes it small, and gives memory back."""
 
-    Args:
-        store: of the index.
-        book: of memories.
-        projections: of both.
-        vectors: of both.
-        data_dir: of the index.
-        settings: of the index.
-        runs: of the indexer.
-        put_aside: what was found damaged when it was opened.
-        tables_of: reads a tree into an index of its own, as a project of that name, and answers its tables.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        book: MemoryRepository,
-        projections: Projections,
-        vectors: VectorFiller,
-        data_dir: Path,
-        settings: Settings,
-        runs: IndexRuns,
-        put_aside: Sequence[str],
-        tables_of: Callable[[Path, str], GraphTables],
-    ) -> None:
-        self._store = store
-        self._book = book
-        self._projections = projections
-        self._vectors = vectors
-        self._data_dir = data_dir
-        self._settings = settings
-        self._runs = runs
-        self._put_aside = put_aside
-        self._tables_of = tables_of
+    store: GraphStore
+    book: MemoryRepository
+    projections: Projections
+    vectors: VectorFiller
+    data_dir: Path
+    settings: Settings
+    runs: IndexRuns
+    put_aside: Sequence[str]  # what was found damaged when it was opened
+    tables_of: Callable[[Path, str], GraphTables]
 
     @property
     def damage(self) -> list[str]:
         """What was found damaged since this was opened, and what was done about it, one sentence each; empty when all was whole."""
-        return [*self._store.notes, *self._book.journal.notes, *self._put_aside, *self._projections.notes]
+        return [*self.store.notes, *self.book.journal.notes, *self.put_aside, *self.projections.notes]
 
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
-        """Hold everything against what it was made of: journal, graph, files, projections, backups.
-
-        Args:
-            deep: also index the tree anew, in a temporary directory, and compare node by node and edge by edge.
-        """
         begun = perf_counter()
-        with self._runs.turn:
+        with self.runs.turn:
             found = [
-                *checks.database(self._store),  # first: while it lies closed, its bytes can be held against their checksum
+                *checks.database(self.store),  # first: while it lies closed, its bytes can be held against their checksum
                 *checks.mended(self.damage),
-                *checks.derived(self._data_dir),
-                *checks.journal(self._book),
-                *checks.graph(self._store),
-                *checks.projections(self._store, self._projections, self._book),
+                *checks.derived(self.data_dir),
+                *checks.journal(self.book),
+                *checks.graph(self.store),
+                *checks.projections(self.store, self.projections, self.book),
             ]
-            found += checks.files(self._store, self._runs.options)
-            found += checks.backups(self._data_dir, self._settings)
+            found += checks.files(self.store, self.runs.options)
+            found += checks.backups(self.data_dir, self.settings)
         if deep:
             found += self._checked_anew()
         return VerifyAnswer(all(one.level != "bad" for one in found), found, round(perf_counter() - begun, 3))
@@ -100,8 +73,8 @@ class Upkeep:
             RepositoryError: the files are not there; the memories have been made anew.
         """
         begun = perf_counter()
-        told = retention.rebuild(self._book)
-        run = self._runs.index(repo, full=True, on_progress=on_progress)
+        told = retention.rebuild(self.book)
+        run = self.runs.index(repo, full=True, on_progress=on_progress)
         return RebuildAllAnswer(
             files=run.files,
             symbols=run.symbols,
@@ -115,20 +88,20 @@ class Upkeep:
 
     def compact(self) -> CompactAnswer:
         begun = perf_counter()
-        local = local_file(self._store, "compaction")
+        local = local_file(self.store, "compaction")
         file = Path(local.path)
-        with self._runs.turn:
+        with self.runs.turn:
             before = file.stat().st_size
-            with self._book.writing():
-                self._book.flush()
+            with self.book.writing():
+                self.book.flush()
                 generation = local.compact()
-            if self._projections.graph_if_ready() is not None:
-                self._projections.refresh(generation, None)
+            if self.projections.graph_if_ready() is not None:
+                self.projections.refresh(generation, None)
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
         """`compact`, if at least half of the file and 24 MB of it would be given back."""
-        local = self._store.local
+        local = self.store.local
         if local is None:
             return None
         size, waste = Path(local.path).stat().st_size, local.waste()
@@ -136,7 +109,7 @@ class Upkeep:
 
     def checkpoint_when_due(self) -> int:
         """Bring the database file up to date, if its log is long or changes hold memory; bytes of the log that were merged."""
-        local = self._store.local
+        local = self.store.local
         if local is None:
             return 0
         file = Path(local.path)
@@ -144,27 +117,27 @@ class Upkeep:
         size = log.stat().st_size if log.exists() else 0
         if size < CHECKPOINT_BYTES and local.held_changes() < CHECKPOINT_CHANGES:
             return 0
-        self._book.flush()
+        self.book.flush()
         local.checkpoint()
         return size
 
     def rest(self, unused_s: float) -> bool:
         """Close the database until somebody needs it, if nobody did for so long; whether it was closed now."""
-        local = self._store.local
+        local = self.store.local
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
         """Give back the memory of what can be had again; whether there was some."""
-        with self._book.writing():
-            self._book.flush()
-            return self._projections.cool()
+        with self.book.writing():
+            self.book.flush()
+            return self.projections.cool()
 
     def unload_model(self) -> str:
         """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""
-        return self._vectors.unload()
+        return self.vectors.unload()
 
     def _checked_anew(self) -> list[Check]:
-        root = self._store.meta().get("root", "")
-        if not root or not self._store.generation():
-            raise NotIndexedError("there is no code graph to compare; run `graphmem index` first", path=str(self._data_dir))
-        return checks.same_graph(self._store.tables(), self._tables_of(Path(root), self._store.meta().get("project", "")))
+        root = self.store.meta().get("root", "")
+        if not root or not self.store.generation():
+            raise NotIndexedError("there is no code graph to compare; run `graphmem index` first", path=str(self.data_dir))
+        return checks.same_graph(self.store.tables(), self.tables_of(Path(root), self.store.meta().get("project", "")))
