@@ -11,6 +11,7 @@ from graphmem.parsing.facts import (
     ITER,
     LIST,
     NAME,
+    NO_TERM,
     TUPLE,
     UNPACK,
     Binding,
@@ -31,13 +32,13 @@ class Bindings(Extraction):
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """A value goes somewhere."""
         builder = self.builder
-        annotation = self.said.get(node.id, {}).get("", -1)
+        annotation = self.said.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # what a name inside one expression is bound to is used by whatever the expression stands in
             annotate = builder.annotation if op == "local" else builder.declaration
             annotation = annotate(captures["annotation"][0])
         extent = captures["extent"][0] if "extent" in captures else node
         value_node = captures["value"][0] if "value" in captures and not captures["value"][0].is_extra else None
-        value = builder.term(value_node) if value_node is not None else -1
+        value = builder.term(value_node) if value_node is not None else NO_TERM
         end = value_node if value_node is not None and op != "local" else extent
         first = self.line(extent.start_byte)
         lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
@@ -62,7 +63,7 @@ class Bindings(Extraction):
             given = value if value >= 0 or op != "local" else self.grammar.helper.given(builder, node, target)
             self.bind(target, op, given, annotation, node, lines)
 
-    def bind(self, target: Node, op: str, value: int, annotation: int, statement: Node, lines: tuple[int, int]) -> None:
+    def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
         """Bind one target, taking patterns apart."""
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
@@ -76,13 +77,13 @@ class Bindings(Extraction):
                 if items is not None and not starred:
                     part = items[position]
                 else:
-                    part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else -1
-                self.bind(child, op, part, -1, statement, lines)
+                    part = builder.add((UNPACK, value, -1 if starred else position)) if value >= 0 else NO_TERM
+                self.bind(child, op, part, NO_TERM, statement, lines)
             return
         if shape == "fields":
             for attribute, child in self.grammar.helper.fields(target):
-                part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else -1
-                self.bind(child, op, part, -1, statement, lines)
+                part = builder.add((ATTR, value, attribute)) if value >= 0 and attribute else NO_TERM
+                self.bind(child, op, part, NO_TERM, statement, lines)
             return
         if shape in ("splat", "through"):
             for child in target.named_children[:1]:
@@ -146,7 +147,7 @@ class Bindings(Extraction):
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
-            self.bindings.append(Binding(self.scope, term, "narrow", value, -1, found.first_line, found.last_line, found.last_line))
+            self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
         """`global` and `nonlocal`."""
@@ -168,7 +169,7 @@ class Bindings(Extraction):
                     scope = self.definitions[scope].parent
                 self.bindings[position] = binding._replace(scope=max(scope, 0))
 
-    def binds(self, scope: int, target: int) -> bool:
+    def binds(self, scope: int, target: TermIndex) -> bool:
         """True when a function's own statements or parameters bind the name."""
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:

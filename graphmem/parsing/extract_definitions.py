@@ -10,7 +10,9 @@ from graphmem.parsing.facts import (
     LAMBDA,
     NAME,
     NEW,
+    NO_TERM,
     Parameter,
+    TermIndex,
 )
 
 if TYPE_CHECKING:
@@ -49,10 +51,10 @@ class Definitions(Bindings):
         found.modifiers |= self.modifiers.pop(node.id, set())
         self.add_decorators(found, node)
         found.said = self.said.get(node.id, {})
-        found.returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else found.said.get("return", -1)
+        found.returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else found.said.get("return", NO_TERM)
         if "" in found.said and kind in FUNCTION_LIKE:
             line = self.line(node.start_byte)
-            self.add_binding(self.builder.add((LAMBDA, -1)), "annotate", -1, found.said[""], (line, line))
+            self.add_binding(self.builder.add((LAMBDA, NO_TERM)), "annotate", NO_TERM, found.said[""], (line, line))
         for base in captures.get("base", ()):
             self.add_base(found, base)
         for bases in captures.get("bases", ()):
@@ -64,7 +66,7 @@ class Definitions(Bindings):
                 name_node,
                 "assign",
                 self.builder.declaration(captures["value"][0]),
-                -1,
+                NO_TERM,
                 node,
                 (self.line(node.start_byte), self.line(node.end_byte - 1)),
             )
@@ -112,7 +114,7 @@ class Definitions(Bindings):
         text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
         return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
 
-    def dotted(self, term: int) -> str:
+    def dotted(self, term: TermIndex) -> str:
         """`a.b` of a term that is a name, an attribute of one, or a call of either; "" otherwise."""
         parts: list[str] = []
         terms = self.builder.terms
@@ -192,9 +194,9 @@ class Definitions(Bindings):
         line = self.line(comment.start_byte)
         for name, term in said.items():
             if name.startswith("<"):
-                self.add_binding(self.builder.add((NAME, name[1:-1])), "local", -1, term, (line, self.line(documented.end_byte)))
+                self.add_binding(self.builder.add((NAME, name[1:-1])), "local", NO_TERM, term, (line, self.line(documented.end_byte)))
             elif " " in name:
-                self.add_binding(self.builder.add((NAME, name)), "assign", term, -1, (line, line))
+                self.add_binding(self.builder.add((NAME, name)), "assign", term, NO_TERM, (line, line))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
         """One more way through the definition."""
@@ -218,19 +220,19 @@ class Definitions(Bindings):
         if kind == "normal" and owner.keyword_only:
             kind = "keyword"
         owner.keyword_only = owner.keyword_only or kind == "rest"
-        annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else -1
+        annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else NO_TERM
         place = len(owner.parameters)
-        default = self.builder.term(captures["default"][0]) if "default" in captures else -1
+        default = self.builder.term(captures["default"][0]) if "default" in captures else NO_TERM
         if "name" not in captures:  # only its type is written
             owner.parameters.append(Parameter("", annotation, default, kind))
             return
         target = captures["name"][0]
         name = self.builder.text(target)
         if annotation < 0 and owner.said:
-            annotation = owner.said.get(name, owner.said.get(f"#{place}", -1) if target.kind_id in self.pattern_kinds else -1)
+            annotation = owner.said.get(name, owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM)
         if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
             name = one_line(name)
             self.scope = owner.index
             line = self.line(node.start_byte)
-            self.bind(target, "assign", self.builder.add((NAME, name)), -1, node, (line, line))
+            self.bind(target, "assign", self.builder.add((NAME, name)), NO_TERM, node, (line, line))
         owner.parameters.append(Parameter(name, annotation, default, kind))

@@ -11,6 +11,7 @@ from graphmem.parsing.facts import (
     CALL,
     INDEX,
     LITERAL,
+    NO_TERM,
     OPERATOR,
     STRING,
     Binding,
@@ -19,6 +20,7 @@ from graphmem.parsing.facts import (
     OptionalTerm,
     Parameter,
     Reference,
+    TermIndex,
 )
 from graphmem.parsing.grammar import Grammar
 from graphmem.parsing.terms import TermBuilder
@@ -85,14 +87,14 @@ class OpenDefinition:
         self.name_column = 0
         self.signature = self.doc = self.body_hash = ""
         self.modifiers: set[str] = set()
-        self.decorators: tuple[int, ...] = ()
+        self.decorators: tuple[TermIndex, ...] = ()
         self.parameters: list[Parameter] = []
-        self.returns = -1
-        self.bases: list[tuple[str, int]] = []
+        self.returns: OptionalTerm = NO_TERM
+        self.bases: list[tuple[str, TermIndex]] = []
         self.branches = 0
         self.has_body = False
         self.keyword_only = False
-        self.said: Mapping[str, int] = {}  # types its documentation declares, see `Helper.documented`
+        self.said: Mapping[str, TermIndex] = {}  # types its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
         """The finished fact."""
@@ -147,10 +149,10 @@ class Extraction:
         self.twins: dict[tuple[str, str], int] = {}
         self.named: set[tuple[int, str]] = set()
         self.wrappers: dict[int, Node] = {}
-        self.decorators: dict[int, list[int]] = {}
+        self.decorators: dict[int, list[TermIndex]] = {}
         self.modifiers: dict[int, set[str]] = {}
         self.docs: dict[int, str] = {}
-        self.said: dict[int, Mapping[str, int]] = {}
+        self.said: dict[int, Mapping[str, TermIndex]] = {}
         self.opened: dict[int, OpenDefinition] = {}
         self.function_kinds = _function_kinds(grammar)
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
@@ -231,11 +233,11 @@ class Extraction:
             self.holders.setdefault((parent.index, name), found)
         return found
 
-    def add_binding(self, target: int, op: str, value: int, annotation: int, lines: tuple[int, int]) -> None:
+    def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
         """Note a binding in the scope at hand; `lines` are the first and last of its statement's header."""
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
-    def has_operands(self, term: int) -> bool:
+    def has_operands(self, term: TermIndex) -> bool:
         """False for operations on literals, which the language does itself."""
         terms = self.builder.terms
         found = terms[term]
@@ -251,7 +253,7 @@ class Extraction:
             operands = (left, right)
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
-    def add_reference(self, kind: str, term: int, node: Node) -> None:
+    def add_reference(self, kind: str, term: TermIndex, node: Node) -> None:
         """Note a reference in the scope at hand."""
         start, end = node.start_byte, node.end_byte
         starts = self.line_starts

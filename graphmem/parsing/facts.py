@@ -11,7 +11,7 @@ Scopes are indices into `definitions`; index 0 is always the module itself.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, NewType
 
 NAME: Final = 0
 ATTR: Final = 1
@@ -39,11 +39,13 @@ SPREAD: Final = 22
 UNKNOWN: Final = 23
 TYPED: Final = 24
 
-TermIndex = int
-"""Position of a term in `FileFacts.terms`."""
+TermIndex = NewType("TermIndex", int)
+"""Position of a term in `FileFacts.terms`: an integer that no line and no scope can stand for."""
 
-OptionalTerm = int
-"""A `TermIndex`, or -1 where nothing is written."""
+OptionalTerm = TermIndex
+"""A `TermIndex`, or `NO_TERM` where nothing is written."""
+
+NO_TERM: Final = TermIndex(-1)
 
 Keyword = tuple[str, TermIndex]
 """An argument given by name: the name, `**` for a spread mapping; the value."""
@@ -151,8 +153,8 @@ class Parameter(NamedTuple):
     """One parameter of a function, in order."""
 
     name: str
-    annotation: int  # term, -1 for none
-    default: int  # term, -1 for none
+    annotation: OptionalTerm  # term, -1 for none
+    default: OptionalTerm  # term, -1 for none
     kind: str  # positional | normal | keyword | rest | keyword_rest
 
 
@@ -173,10 +175,10 @@ class Definition(NamedTuple):
     signature: str
     doc: str
     modifiers: tuple[str, ...]  # sorted; see SymbolRow.modifiers
-    decorators: tuple[int, ...]  # terms, as written from top to bottom
+    decorators: tuple[TermIndex, ...]  # terms, as written from top to bottom
     parameters: tuple[Parameter, ...]
-    returns: int  # annotation term, -1 for none
-    bases: tuple[tuple[str, int], ...]  # (keyword or "", term): superclasses, implemented interfaces, metaclass=
+    returns: OptionalTerm  # annotation term, -1 for none
+    bases: tuple[tuple[str, TermIndex], ...]  # (keyword or "", term): superclasses, implemented interfaces, metaclass=
     complexity: int
     body_hash: str
 
@@ -198,10 +200,10 @@ class Binding(NamedTuple):
     """A place where a name or attribute gets a value: the raw material of receiver types."""
 
     scope: int  # the scope the target name lives in (global and nonlocal already applied)
-    target: int  # term: NAME, ATTR or INDEX
+    target: TermIndex  # term: NAME, ATTR or INDEX
     op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local
-    value: int  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
-    annotation: int  # term, -1 for none
+    value: OptionalTerm  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
+    annotation: OptionalTerm  # term, -1 for none
     line: int
     end_line: int  # narrow and local (comprehension variable, lambda parameter): last line where it holds; else of its value
     block_end: int  # last line of the innermost block it stands in: until there, it has certainly happened
@@ -212,7 +214,7 @@ class Reference(NamedTuple):
 
     kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit
     scope: int
-    term: int
+    term: TermIndex
     line: int
     column: int  # 0-based, in characters
     end_line: int

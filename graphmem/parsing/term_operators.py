@@ -20,6 +20,7 @@ from graphmem.parsing.facts import (
     LITERAL,
     NAME,
     NEW,
+    NO_TERM,
     OBJECT,
     OPERATOR,
     SELF,
@@ -85,7 +86,7 @@ def _nothing(node: Node) -> None:
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((NAME, builder.slice(node.start_byte, node.end_byte)))
 
     return build
@@ -94,7 +95,7 @@ def _name(syntax: Syntax, entry: TermEntry) -> Build:
 def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
     arguments = syntax.kinds(entry.get("lists", ()))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         children = _children(node)
         names = [builder.text(child) for child in children if child.kind_id not in arguments]
         term = builder.add((NAME, names[0] if names else builder.text(node)))
@@ -112,7 +113,7 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
             builder.consumed.add(node.id)
             if builder._telling:
@@ -139,7 +140,7 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
     keyword_name, keyword_value = (_pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
     double = syntax.kinds(entry.get("spread_keywords", ()))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         target = callee(node)
         if target is not None:
             builder.consumed.add(target.id)
@@ -149,8 +150,8 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
             return builder.add((operator, called, (), ()))
         if given.kind_id not in lists:  # `f(x for x in y)` has no list
             return builder.add((operator, called, (builder.term(given),), ()))
-        positional: list[int] = []
-        named: list[tuple[str, int]] = []
+        positional: list[TermIndex] = []
+        named: list[tuple[str, TermIndex]] = []
         for child in given.named_children:
             kind = child.kind_id
             if kind in keyword:
@@ -166,7 +167,7 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
     return build
 
 
-def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> int:
+def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
     """What is called where the receiver and the name are parts of the call itself."""
     if member is None:
         return builder.unknown
@@ -180,7 +181,7 @@ def _index(syntax: Syntax, entry: TermEntry) -> Build:
     field = syntax.language.field_id_for_name(keys_field) if isinstance(keys_field, str) else None
     single = _pick(syntax, keys_field) if isinstance(keys_field, int) else None
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         if single is not None:
             return builder.add((INDEX, builder.term(base(node)), builder.term(single(node))))
         if field is not None:
@@ -202,7 +203,7 @@ def _string(syntax: Syntax, entry: TermEntry) -> Build:
     parts = syntax.kinds(entry.get("parts", ()))
     quotes_types = bool(entry.get("quotes_types"))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         text = ""
         for child in node.named_children:
             kind = child.kind_id
@@ -232,7 +233,7 @@ def _string(syntax: Syntax, entry: TermEntry) -> Build:
 def _literal(syntax: Syntax, entry: TermEntry) -> Build:
     kind = str(entry["kind"])
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((LITERAL, kind))
 
     return build
@@ -243,7 +244,7 @@ def _items(syntax: Syntax, entry: TermEntry) -> Build:
     operator = operators[entry["op"]]
     lone_is_itself = bool(entry.get("lone_is_itself"))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         if lone_is_itself and node.named_child_count == 1:
             return builder.term(node.named_children[0])
         return builder.add((operator, tuple(builder.term(child) for child in _children(node)[:MAX_ITEMS])))
@@ -254,7 +255,7 @@ def _items(syntax: Syntax, entry: TermEntry) -> Build:
 def _pair(syntax: Syntax, entry: TermEntry) -> Build:
     key, value = _pick(syntax, entry["key"]), _pick(syntax, entry["value"])
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((TUPLE, (builder.term(key(node)), builder.term(value(node)))))
 
     return build
@@ -264,7 +265,7 @@ def _dict(syntax: Syntax, entry: TermEntry) -> Build:
     pairs = syntax.kinds(entry["pairs"])
     key, value = (_pick(syntax, where) for where in entry.get("pair_fields", ("key", "value")))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         keys: list[TermIndex] = []
         values: list[TermIndex] = []
         for child in _children(node)[:MAX_ITEMS]:
@@ -287,7 +288,7 @@ def _object(syntax: Syntax, entry: TermEntry) -> Build:
             return text
         return builder.text(node) if node is not None else ""
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         keys: list[str] = []
         values: list[TermIndex] = []
         for child in _children(node)[:MAX_ITEMS]:
@@ -306,7 +307,7 @@ def _object(syntax: Syntax, entry: TermEntry) -> Build:
 def _either(syntax: Syntax, entry: TermEntry) -> Build:
     picks = [_pick(syntax, where) for where in entry.get("items", ())]
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         chosen = [pick(node) for pick in picks] if picks else list(_children(node)[:MAX_ITEMS])
         return builder.add((EITHER, tuple(builder.term(child) for child in chosen if child is not None)))
 
@@ -317,7 +318,7 @@ def _wrap(syntax: Syntax, entry: TermEntry) -> Build:
     is_await = entry["op"] == "await"
     inner = _pick(syntax, entry.get("of", 0))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         wrapped = builder.term(inner(node))
         return builder.add((AWAIT, wrapped) if is_await else (SPREAD, wrapped))
 
@@ -327,7 +328,7 @@ def _wrap(syntax: Syntax, entry: TermEntry) -> Build:
 def _typed(syntax: Syntax, entry: TermEntry) -> Build:
     named = _pick(syntax, entry["of"])
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((TYPED, builder.annotation(named(node))))
 
     return build
@@ -339,7 +340,7 @@ def _applied(syntax: Syntax, entry: TermEntry) -> Build:
     of = entry["of"]
     picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         parts = tuple(builder.term(pick(node)) for pick in picks)
         return builder.add((INDEX, builder.add((NAME, name)), parts[0] if len(parts) == 1 else builder.add((TUPLE, parts))))
 
@@ -350,10 +351,10 @@ def _lambda(syntax: Syntax, entry: TermEntry) -> Build:
     body = _pick(syntax, entry["body"])
     opaque = syntax.kinds(entry.get("blocks", ()))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         inner = body(node)
         if inner is None or inner.kind_id in opaque:
-            return builder.add((LAMBDA, -1))
+            return builder.add((LAMBDA, NO_TERM))
         return builder.add((LAMBDA, builder.term(inner)))
 
     return build
@@ -362,7 +363,7 @@ def _lambda(syntax: Syntax, entry: TermEntry) -> Build:
 def _comprehension(syntax: Syntax, entry: TermEntry) -> Build:
     kind, element = str(entry["kind"]), _pick(syntax, entry["element"])
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add((COMPREHENSION, kind, builder.term(element(node))))
 
     return build
@@ -374,10 +375,10 @@ def _operator(syntax: Syntax, entry: TermEntry) -> Build:
     sign = _pick(syntax, entry["sign"]) if "sign" in entry else None
     fixed = str(entry.get("text", ""))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         symbol = sign(node) if sign else None
         text = builder.text(symbol) if symbol else fixed
-        return builder.add((OPERATOR, text, builder.term(left(node)), builder.term(right(node)) if right else -1))
+        return builder.add((OPERATOR, text, builder.term(left(node)), builder.term(right(node)) if right else NO_TERM))
 
     return build
 
@@ -385,7 +386,7 @@ def _operator(syntax: Syntax, entry: TermEntry) -> Build:
 def _keyword(syntax: Syntax, entry: TermEntry) -> Build:
     term: Self | Super = (SUPER,) if entry["op"] == "super" else (SELF,)
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.add(term)
 
     return build
@@ -394,7 +395,7 @@ def _keyword(syntax: Syntax, entry: TermEntry) -> Build:
 def _through(syntax: Syntax, entry: TermEntry) -> Build:
     inner = _pick(syntax, entry.get("of", 0))
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return builder.term(inner(node))
 
     return build
@@ -404,7 +405,7 @@ def by_helper(helper: Helper, entry: TermEntry) -> Build:
     """What the helper of a language does with a node."""
     method = entry["method"]
 
-    def build(builder: TermBuilder, node: Node) -> int:
+    def build(builder: TermBuilder, node: Node) -> TermIndex:
         return helper.helper_term(builder, node, method)
 
     return build

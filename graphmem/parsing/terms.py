@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from graphmem.parsing.facts import (
     ATTR,
     NAME,
+    NO_TERM,
     SELF,
     SUPER,
     UNKNOWN,
@@ -87,7 +88,7 @@ class TermBuilder:
         """Index of a term, the same for equal ones."""
         found = self._index.get(term)
         if found is None:
-            found = self._index[term] = len(self.terms)
+            found = self._index[term] = TermIndex(len(self.terms))
             self.terms.append(term)
         return found
 
@@ -118,7 +119,7 @@ class TermBuilder:
     def annotation(self, node: Node | None) -> OptionalTerm:
         """Index of the term of a type annotation, -1 for none. Nothing inside is a read; quoted types are unquoted."""
         if node is None:
-            return -1
+            return NO_TERM
         self._quiet += 1
         try:
             return self.term(node)

@@ -16,7 +16,15 @@ from re import compile as compile_pattern
 from typing import Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import ATTR, CALL, LIST, TUPLE, Call, Term
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    LIST,
+    TUPLE,
+    Call,
+    Term,
+    TermIndex,
+)
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.terms import last_name, string_of
 from graphmem.runtime.resources import data_root
@@ -197,7 +205,7 @@ class Frameworks:
                 yield from _names(terms, arguments[:1] if event.is_text else (base,), texts=event.is_text)
 
 
-def event_terms(terms: Sequence[Term], given: Sequence[int]) -> Iterator[int]:
+def event_terms(terms: Sequence[Term], given: Sequence[TermIndex]) -> Iterator[TermIndex]:
     """The terms that stand for events among these, those in lists too."""
     for index in given:
         term = terms[index]
@@ -208,7 +216,7 @@ def event_terms(terms: Sequence[Term], given: Sequence[int]) -> Iterator[int]:
             yield index
 
 
-def _names(terms: Sequence[Term], given: Sequence[int], *, texts: bool = False) -> Iterator[str]:
+def _names(terms: Sequence[Term], given: Sequence[TermIndex], *, texts: bool = False) -> Iterator[str]:
     for index in event_terms(terms, given):
         name = string_of(terms[index]) if texts else last_name(terms[index])
         if name:

@@ -32,7 +32,7 @@ from graphmem.parsing.facts import (
 )
 
 
-def call_at(terms: Sequence[Term], index: TermIndex) -> Call:
+def call_at(terms: Sequence[Term], index: int) -> Call:
     """The call at an index, such as that of a reference of the kind `call`.
 
     Raises:
@@ -71,7 +71,7 @@ def string_of(term: Term) -> str:
     return ""
 
 
-def items_or_itself(terms: Sequence[Term], index: TermIndex) -> tuple[TermIndex, ...]:
+def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
     """The items of a tuple; any other term alone. `Base[A, B]` has its arguments as a tuple, `Base[A]` has one alone."""
     term = terms[index]
     if term[0] == TUPLE:

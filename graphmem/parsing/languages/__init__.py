@@ -5,7 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphmem.parsing.facts import Import, OptionalTerm, TermIndex
+from graphmem.parsing.facts import (
+    NO_TERM,
+    Import,
+    OptionalTerm,
+    TermIndex,
+)
 from graphmem.parsing.terms import TermBuilder
 
 if TYPE_CHECKING:
@@ -81,7 +86,7 @@ class Helper:
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """The term of what a function without a name gets for a parameter (`@binding.local` without a value); -1 where nothing says."""
-        return -1
+        return NO_TERM
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""

@@ -13,6 +13,7 @@ from graphmem.parsing.facts import (
     LITERAL,
     NAME,
     NEW,
+    NO_TERM,
     OBJECT,
     SELF,
     STRING,
@@ -20,6 +21,7 @@ from graphmem.parsing.facts import (
     UNKNOWN,
     CallOperator,
     Import,
+    TermIndex,
 )
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
@@ -93,7 +95,7 @@ class EcmascriptHelper(Helper):
         """The source with the semicolons that TypeScript does without."""
         return mended(source)
 
-    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, int]:
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """The types documentation declares, where the language itself has none."""
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
@@ -124,21 +126,21 @@ class EcmascriptHelper(Helper):
             return False
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
-    def given(self, builder: TermBuilder, node: Node, target: Node) -> int:
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
         """What a call, or a component of JSX, hands to the function it is given."""
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
         outer = around.parent if around is not None else None
         if around is None or outer is None:
-            return -1
+            return NO_TERM
         if around.type == "arguments" and outer.type in ("call_expression", "new_expression"):
             position = [child.id for child in around.named_children if not child.is_extra].index(node.id)
-            parts: tuple[int, ...] = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
+            parts: tuple[TermIndex, ...] = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
             return builder.add((CALL, builder.add((NAME, PARAMETER)), parts, ()))
         element = outer.parent if outer.type == "jsx_attribute" else None
         name, component = _first(outer), element.child_by_field_name("name") if element is not None else None
         if name is None or component is None:
-            return -1
+            return NO_TERM
         parts = (builder.term(component), builder.add((STRING, builder.text(name))), builder.add((STRING, str(index))))
         return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
@@ -157,7 +159,7 @@ class EcmascriptHelper(Helper):
             found += (Narrowing(*test, statement.end_point.row + 2, block.end_point.row + 1) for test in _tests(node, False))
         return tuple(found)
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""
         if what == "object":
             return _object(builder, node)
@@ -210,7 +212,7 @@ def _parameter_index(node: Node, target: Node) -> int:
     return -1
 
 
-def _function_type(builder: TermBuilder, node: Node) -> int:
+def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
     """`(name: Type, ...more: Type[]) => Result`."""
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -249,9 +251,9 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _object(builder: TermBuilder, node: Node) -> int:
+def _object(builder: TermBuilder, node: Node) -> TermIndex:
     keys: list[str] = []
-    values: list[int] = []
+    values: list[TermIndex] = []
     for child in [child for child in node.named_children if not child.is_extra][:MAX_ITEMS]:
         if child.type == "pair":
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
@@ -276,11 +278,11 @@ def _object(builder: TermBuilder, node: Node) -> int:
     return builder.add((OBJECT, tuple(keys), tuple(values)))
 
 
-def _anchor(builder: TermBuilder, node: Node) -> int:
+def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
     return builder.add((NAME, f"{ANCHOR}{node.start_byte}"))
 
 
-def _binary(builder: TermBuilder, node: Node) -> int:
+def _binary(builder: TermBuilder, node: Node) -> TermIndex:
     """`a || b` is either; `a && b` is b or nothing; no other operator can be overloaded."""
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -290,7 +292,7 @@ def _binary(builder: TermBuilder, node: Node) -> int:
     return builder.term(right) if sign == "&&" else builder.add((LITERAL, "int"))
 
 
-def _cast(builder: TermBuilder, node: Node) -> int:
+def _cast(builder: TermBuilder, node: Node) -> TermIndex:
     """`x as C` is an instance of C; of a type that says nothing it stays x."""
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
@@ -302,7 +304,7 @@ def _cast(builder: TermBuilder, node: Node) -> int:
     return builder.add((CALL, builder.add((NAME, CAST)), (builder.term(named), value), ()))
 
 
-def _parenthesized(builder: TermBuilder, node: Node) -> int:
+def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
     """`(x)`, and `/** @type {C} */ (x)`, which is how plain JavaScript casts."""
     value = builder.term(_first(node))
     if b"@type" not in builder.source:
@@ -314,11 +316,11 @@ def _parenthesized(builder: TermBuilder, node: Node) -> int:
     if before is None or before.type != "comment":
         return value
     match = _CAST.match(builder.text(before))
-    said = declared_type(builder, match[1]) if match is not None else -1
+    said = declared_type(builder, match[1]) if match is not None else NO_TERM
     return value if said < 0 else builder.add((CALL, builder.add((NAME, CAST)), (said, value), ()))
 
 
-def _call(builder: TermBuilder, node: Node) -> int:
+def _call(builder: TermBuilder, node: Node) -> TermIndex:
     """A call with its type arguments; `` tag`text` `` is a call too."""
     callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     is_new = callee is None
@@ -327,11 +329,11 @@ def _call(builder: TermBuilder, node: Node) -> int:
     if callee is not None:
         builder.consumed.add(callee.id)
     called = builder.term(callee)
-    positional: tuple[int, ...] = ()
+    positional: tuple[TermIndex, ...] = ()
     if given is not None and given.type == "arguments":
         positional = tuple(builder.term(child) for child in given.named_children if not child.is_extra)
     types = node.child_by_field_name("type_arguments")
-    keywords: tuple[tuple[str, int], ...] = ()
+    keywords: tuple[tuple[str, TermIndex], ...] = ()
     if types is not None:
         said = tuple(builder.term(child) for child in types.named_children if not child.is_extra)
         keywords = ((TYPE_ARGUMENTS, said[0] if len(said) == 1 else builder.add((TUPLE, said))),) if said else ()
@@ -339,14 +341,14 @@ def _call(builder: TermBuilder, node: Node) -> int:
     return builder.add((operator, called, positional, keywords))
 
 
-def _result(builder: TermBuilder, node: Node) -> int:
+def _result(builder: TermBuilder, node: Node) -> TermIndex:
     """What a function without a name gives: its expression, or what its own `return` statements give; -1 for nothing."""
     body = node.child_by_field_name("body")
     if body is None:
-        return -1
+        return NO_TERM
     if body.type != "statement_block":
         return builder.term(body)
-    given: list[int] = []
+    given: list[TermIndex] = []
     pending = list(body.named_children)
     while pending and len(given) < MAX_RESULTS:
         child = pending.pop()
@@ -356,7 +358,7 @@ def _result(builder: TermBuilder, node: Node) -> int:
                 given.append(builder.term(value))
         elif child.type in _STATEMENTS:
             pending.extend(child.named_children)
-    return given[0] if len(given) == 1 else builder.add((EITHER, tuple(given[::-1]))) if given else -1
+    return given[0] if len(given) == 1 else builder.add((EITHER, tuple(given[::-1]))) if given else NO_TERM
 
 
 def _has_receiver(node: Node) -> bool:
@@ -376,11 +378,11 @@ def _has_receiver(node: Node) -> bool:
     return (holder is not None and holder.type in _NAMING) or any(child.type == "this" for child in outer.named_children)
 
 
-def _object_type(builder: TermBuilder, node: Node) -> int:
+def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
     """`{ name: Type; method(): Result }`; one that only says what any key holds is a record."""
     keys: list[str] = []
-    values: list[int] = []
-    held = -1
+    values: list[TermIndex] = []
+    held = NO_TERM
     for child in node.named_children[:MAX_ITEMS]:
         key, given = child.child_by_field_name("name"), child.child_by_field_name("type")
         if child.type == "property_signature" and key is not None and given is not None:
@@ -398,7 +400,7 @@ def _object_type(builder: TermBuilder, node: Node) -> int:
     return builder.add((OBJECT, tuple(keys), tuple(values)))
 
 
-def _subscript(builder: TermBuilder, node: Node) -> int:
+def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
     base, key = builder.term(node.child_by_field_name("object")), builder.term(node.child_by_field_name("index"))
     return builder.add((INDEX, base, key))
 

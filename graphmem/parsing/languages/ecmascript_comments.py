@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, OBJECT, STRING
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    NAME,
+    NO_TERM,
+    OBJECT,
+    STRING,
+    TermIndex,
+)
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.languages.ecmascript_words import TYPE_SLOT
 from graphmem.parsing.terms import TermBuilder
@@ -25,13 +33,13 @@ _MAX_TYPE: Final = 600
 """Characters of a type that are read."""
 
 
-def documented(builder: TermBuilder, text: str) -> Mapping[str, int]:
+def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
     """Terms of the types a comment declares; keys as `Helper.documented` says."""
     if not text.startswith("/**") or "@" not in text:
         return {}
-    found: dict[str, int] = {}
+    found: dict[str, TermIndex] = {}
     alias = ""
-    fields: dict[str, int] = {}
+    fields: dict[str, TermIndex] = {}
     place = 0
     for tag, written, name in _tags(text):
         term = declared_type(builder, written)
@@ -59,7 +67,7 @@ def documented(builder: TermBuilder, text: str) -> Mapping[str, int]:
     return {key: term for key, term in found.items() if term >= 0 or key.startswith("<")}
 
 
-def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, int]]:
+def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]]:
     """Aliases for `@import Default, { Name as other } from "module"` and `@import * as all from "module"`."""
     if "@import" not in text:
         return
@@ -103,17 +111,17 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def declared_type(builder: TermBuilder, written: str) -> int:
+def declared_type(builder: TermBuilder, written: str) -> TermIndex:
     """The term of a type as documentation writes it; -1 for one that cannot be read or says nothing."""
     text = " ".join(line.strip().removeprefix("*") for line in written.splitlines()).strip()
     text = _LEADING.sub("", text).removesuffix("=").replace(".<", "<").strip()
     if not text or text in ("*", "any", "unknown", "object", "Object", "function", "Function"):
-        return -1
+        return NO_TERM
     tree = _type_tree(text)
     alias = tree.root_node.named_children[0] if tree is not None and tree.root_node.named_children else None
     value = alias.child_by_field_name("value") if alias is not None else None
     if value is None:
-        return -1
+        return NO_TERM
     grammar = load_grammar("typescript")
     inner = TermBuilder(grammar, grammar.terms, _source(text), builder)
     return inner.annotation(value)

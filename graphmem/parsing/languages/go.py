@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ITER, LAMBDA, LITERAL, NEW, TYPED, Import
+from graphmem.parsing.facts import (
+    ITER,
+    LAMBDA,
+    LITERAL,
+    NEW,
+    NO_TERM,
+    TYPED,
+    Import,
+    TermIndex,
+)
 from graphmem.parsing.languages import Helper, Narrowing
 
 if TYPE_CHECKING:
@@ -44,7 +53,7 @@ class GoHelper(Helper):
         types = [named for named in node.children_by_field_name("type") if named.is_named]
         return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""
         if what == "composite":
             named = node.child_by_field_name("type")
@@ -59,7 +68,7 @@ class GoHelper(Helper):
             return builder.term(operand) if sign in ("&", "*") else builder.add((LITERAL, "bool" if sign == "!" else "int"))
         if what == "function":
             result = node.child_by_field_name("result")
-            return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(result))) if result is not None else -1))
+            return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(result))) if result is not None else NO_TERM))
         return super().helper_term(builder, node, what)
 
 

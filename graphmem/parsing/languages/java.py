@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, INDEX, LITERAL, NAME, NEW, STRING, TYPED, Import
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    INDEX,
+    LITERAL,
+    NAME,
+    NEW,
+    STRING,
+    TYPED,
+    Import,
+    TermIndex,
+)
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
@@ -28,7 +39,7 @@ class JavaHelper(Helper):
         module, _, name = found.module.rpartition(".")
         return (found._replace(module=module, name=name, alias=name),)
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""
         if what == "creation":
             named = node.child_by_field_name("type")
@@ -65,7 +76,7 @@ class JavaHelper(Helper):
         return super().helper_term(builder, node, what)
 
 
-def _arguments(builder: TermBuilder, node: Node) -> Iterator[int]:
+def _arguments(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     given = node.child_by_field_name("arguments")
     for child in given.named_children if given is not None else ():
         if not child.is_extra:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, SELF, SUPER
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    NAME,
+    SELF,
+    SUPER,
+    TermIndex,
+)
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 class RubyHelper(Helper):
     """`super`, which calls the method of the same name, and instance variables, which are attributes."""
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""
         if what == "instance":
             return builder.add((ATTR, builder.add((SELF,)), builder.text(node)))

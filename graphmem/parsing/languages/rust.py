@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, LAMBDA, NAME, OPERATOR, SELF, TYPED, Import
+from graphmem.parsing.facts import (
+    ATTR,
+    CALL,
+    EITHER,
+    LAMBDA,
+    NAME,
+    NO_TERM,
+    OPERATOR,
+    SELF,
+    TYPED,
+    Import,
+    TermIndex,
+)
 from graphmem.parsing.languages import Helper
 from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
 
@@ -43,13 +55,13 @@ class RustHelper(Helper):
             return tuple((name, child) for child in inner)
         return tuple(_fields(node))
 
-    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> int:
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_shown(builder, node)), ()))
         if what == "unary":
             inner = builder.term(node.named_children[0] if node.named_children else None)
-            return builder.add((OPERATOR, builder.text(node.children[0]), inner, -1))
+            return builder.add((OPERATOR, builder.text(node.children[0]), inner, NO_TERM))
         if what == "tokens":
             found = _tokens(builder, node, 0)
             return builder.unknown if found is None else found
@@ -119,7 +131,7 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
             yield (name.text or b"").decode("utf-8", "replace"), pattern if pattern is not None else name
 
 
-def _tokens(builder: TermBuilder, node: Node, depth: int) -> int | None:
+def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
     """The expression that ends with a token inside a macro: a name, a path, a call of either."""
     if depth > 20:
         return None
@@ -154,7 +166,7 @@ _TRAITS: Final = {
 """By the last letter of what a place in a formatted text says; without one it is `Display`."""
 
 
-def _shown(builder: TermBuilder, node: Node) -> Iterator[int]:
+def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     """What a macro formats, as (OPERATOR, "{Trait}", value, -1), and what `assert_eq!` and `assert_ne!` compare."""
     tree = next((child for child in node.children if child.type == "token_tree"), None)
     if tree is None:
@@ -179,7 +191,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[int]:
             return
 
 
-def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[int]:
+def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
     """The values of a formatted text, each with its trait."""
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
@@ -196,10 +208,10 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
         else:
             value = _whole(builder, named[what]) if what in named else builder.add((NAME, what))
         if value is not None:
-            yield builder.add((OPERATOR, f"{{{_TRAITS.get(how[-1:], 'Display')}}}", value, -1))
+            yield builder.add((OPERATOR, f"{{{_TRAITS.get(how[-1:], 'Display')}}}", value, NO_TERM))
 
 
-def _whole(builder: TermBuilder, group: Sequence[Node]) -> int | None:
+def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
     """The expression some tokens make, when it is a name, a path or a call, perhaps behind `&`."""
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)

@@ -34,7 +34,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Binding, Definition, OptionalTerm, Term, TermIndex
+    from graphmem.parsing.facts import Binding, Definition, Term
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -324,13 +324,13 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
     return kept
 
 
-def _name_at(terms: Sequence[Term], index: OptionalTerm) -> str:
+def _name_at(terms: Sequence[Term], index: int) -> str:
     """The name a term is; "" for other terms and for none."""
     term = terms[index] if index >= 0 else None
     return term[1] if term is not None and term[0] == NAME else ""
 
 
-def _prototype_of(terms: Sequence[Term], term: TermIndex) -> OptionalTerm:
+def _prototype_of(terms: Sequence[Term], term: int) -> int:
     """X of `X.prototype`; -1 for anything else."""
     found = terms[term]
     if found[0] != ATTR:

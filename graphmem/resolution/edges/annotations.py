@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, NAME, Import, Reference
+from graphmem.parsing.facts import ATTR, NAME, Import, Reference, TermIndex
 from graphmem.resolution import definitions
 from graphmem.resolution.edges.reads import ReadSites
 from graphmem.resolution.language import rules_of
@@ -46,7 +46,7 @@ class NamedSites(ReadSites):
         """A type that a header or an expression names (a cast, a test, an argument of a generic type); a value whose type is asked for."""
         value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
-            self.read(reference._replace(kind="read", term=value))
+            self.read(reference._replace(kind="read", term=TermIndex(value)))
             return
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
