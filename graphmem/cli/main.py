@@ -78,6 +78,12 @@ PANELS: Final = {
     "Agents": "install uninstall mcp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",
 }
+ORDER: Final = {
+    "": " ".join(PANELS.values()),
+    "memory": "list show timeline review verify dispute resolve alias audit prune retract scan rebuild phases",
+    "session": "list show summary running look start end undo groups",
+}
+"""Of the commands of a family; one that is not named here stands behind them."""
 SHORT: Final = re.compile(r"[.;:](\s|$)")
 """Ends what a list of commands says of one."""
 
@@ -138,8 +144,8 @@ class _Commands(Mapping[str, Any]):
         every = [*FAMILIES, *COMMANDS, *(one.hints.command for one in registry().values() if one.hints.command)]
         mine = [one.removeprefix(self._before) for one in every if one.startswith(self._before)]
         names = [one for one in mine if " " not in one]
-        order = " ".join(PANELS.values()).split()
-        return iter(sorted(names, key=lambda one: order.index(one) if not self._before and one in order else len(order)))
+        order = ORDER.get(self._before.strip(), "").split()
+        return iter(sorted(names, key=lambda one: order.index(one) if one in order else len(order)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 from graphmem.cli.command import COMMON, MARK, Variant
-from graphmem.cli.main import COMMANDS, FAMILIES, PANELS, app
+from graphmem.cli.main import COMMANDS, FAMILIES, ORDER, PANELS, app
 from graphmem.operations.registry import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +37,11 @@ def test_a_command_is_written_by_hand_or_derived_and_never_both() -> None:
 def test_every_command_stands_in_one_panel() -> None:
     listed = " ".join(PANELS.values()).split()
     assert sorted(listed) == sorted(name for name in every_command() if " " not in name)
+
+
+@pytest.mark.parametrize("family", [name for name in ORDER if name])
+def test_the_order_of_a_family_names_its_commands(family: str) -> None:
+    assert sorted(ORDER[family].split()) == sorted(name.split()[1] for name in every_command() if name.startswith(f"{family} "))
 
 
 @pytest.mark.parametrize(("name", "command"), every_command().items())
