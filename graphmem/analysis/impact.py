@@ -4,25 +4,42 @@ One walk (see `walk`) over the edges of `weights.TRAVEL`; then the hits are sort
 hits are grouped, and what could not be followed is counted. `total`, `by_depth` and the risk are over
 everything the walk reached; only the listed hits are cut by `limit`, and the report says so.
 
-A test whose last run is known in full is judged by that run: it is a hit where it ran a target, and where its text alone
-leads to one it is not, which a cause says.
+Tests are sought by a walk of their own at any depth. Their confidence is the chance that they run a target (`chances`). A test whose
+last run is known in full is judged by that run: it is a hit where it ran a target, and where its text alone leads to one it is
+not, which a cause says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
 from graphmem.analysis import risk
-from graphmem.analysis.families import family_of
-from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, Walk, forward, reverse, step_values, walk
+from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
+from graphmem.analysis.completeness import (
+    NO_RUNS,
+    Runs,
+    Unsure,
+    causes,
+    faint_neighbours,
+    families,
+    family,
+    in_order,
+    miss_chance,
+    possible_sites,
+    runnable,
+    unjudged_tests,
+    verdict,
+)
+from graphmem.analysis.surface import outside_callers
+from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
-from graphmem.answers import Cause, ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Possible, Risk
+from graphmem.answers import ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Risk
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind, EdgeSource
-from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL, Bool
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -33,11 +50,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 50
 MAX_LIMIT: Final = 100_000
-MAX_POSSIBLE: Final = 50
 DEFINES: Final = (EdgeKind.DEFINES,)
 TESTS: Final = (EdgeKind.TESTS,)
-RUNNABLE: Final = frozenset({"function", "method"})
-BOUNDS: Final = ("budget", "depth", "not_run")  # causes that leave nothing out but what was asked for, or is known to be wrong
 CONTAINERS: Final = frozenset({"class", "interface", "enum", "type"})
 VERDICTS: Final = ("will break", "likely", "possible")
 WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
@@ -98,9 +112,7 @@ class Start(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def impact(
-    view: GraphView, targets: Sequence[int], question: Question, state: IndexState, judged: Collection[str] = frozenset()
-) -> ImpactReport:
+def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState, runs: Runs = NO_RUNS) -> ImpactReport:
     """The impact report of some nodes and what they consist of (members of a class, symbols of a file).
 
     Args:
@@ -108,9 +120,9 @@ def impact(
         targets: node indices, at least one.
         question: direction and bounds.
         state: shown in the report.
-        judged: ids of the tests of whose last run everything is known, and nothing has changed since.
+        runs: what is known of the last runs of tests.
     """
-    return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state, judged)
+    return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state, runs)
 
 
 def united_impact(
@@ -119,49 +131,83 @@ def united_impact(
     starts: Sequence[Start],
     question: Question,
     state: IndexState,
-    judged: Collection[str] = frozenset(),
+    runs: Runs = NO_RUNS,
 ) -> ImpactReport:
     """One report over several walks: a node keeps its fewest steps and its most confident path."""
-    adjacency = reverse(view) if question.direction == "dependents" else forward(view)
+    backwards = question.direction == "dependents"
+    adjacency = reverse(view) if backwards else forward(view)
+    floor = question.min_confidence
     values = [step_values(view, start.kinds, WEIGHTS) for start in starts]
-    walks = [
-        walk(adjacency, value, start.seeds, question.max_depth, question.min_confidence)
-        for value, start in zip(values, starts, strict=True)
-    ]
     seeds = [seed for start in starts for seed in start.seeds]
-    found, not_run = _without_refuted(view, _unite(walks, seeds), starts, question, judged)
-    faint = _faint(view, adjacency, list(zip(values, starts, strict=True)), found.nodes, seeds, question.min_confidence)
-    tests = view.is_test[found.nodes]
-    listed = _hits(view, found, question.limit, towards_seed=question.direction == "dependents")
+    united, further = _walked(view, starts, values, question)
+    judges = backwards and bool(runs.judged) and bool(seeds) and runnable(view, seeds)
+    judges = judges and all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)
+    found, not_run = _without_refuted(view, united, seeds, runs.judged) if judges else (united, [])
+    able = families(view, seeds)
+    used = [(value, start.seeds) for value, start in zip(values, starts, strict=True)]
+    possible, possible_count = possible_sites(view, seeds, able) if backwards else ([], 0)
+    unsure = Unsure(
+        possible,
+        possible_count,
+        faint_neighbours(view, adjacency, used, found.nodes, floor),
+        not_run,
+        unjudged_tests(view, np.max(values, axis=0), seeds, found.nodes, runs, able) if judges else [],
+        [path for path in view.failed_paths if family(view, path) in able],
+    )
+    said = verdict(view, targets, found.nodes, unsure, state, judges=judges)
+    reached = Reached(found.nodes, found.depths, found.confidences)
+    if backwards:
+        found = found._replace(confidences=_with_chances(view, reached, seeds))
+    listed = _hits(view, found, question.limit, towards_seed=backwards)
     hits = [hit for hit in listed if not hit.symbol.is_test]
-    test_hits = sorted((hit for hit in listed if hit.symbol.is_test), key=lambda hit: not ran_target(hit))
-    truncated = len(found.nodes) > len(listed)
-    families = _families(view, seeds)
-    possible, possible_count = _possible(view, seeds, families) if question.direction == "dependents" else ([], 0)
-    failed = [path for path in view.failed_paths if _family(view, path) in families]
-    causes = _causes(view, found, question, state, possible, possible_count, faint, not_run, failed, truncated=truncated)
-    incomplete = any(cause.kind not in BOUNDS for cause in causes)
-    lower: Epistemic = "unknown" if incomplete and not len(found.nodes) else "lower_bound"
-    others = ~tests
+    test_hits = [hit for hit in listed if hit.symbol.is_test]
+    if backwards:
+        test_hits.sort(key=lambda hit: (not ran_target(hit), -hit.confidence))
+    left_out = len(found.nodes) - len(listed)
     return ImpactReport(
         targets=[view.info(node) for node in targets],
         direction=cast("Direction", question.direction),
         max_depth=question.max_depth,
-        min_confidence=question.min_confidence,
+        min_confidence=floor,
         kinds=cast("list[EdgeWord]", list(question.kinds)),
         hits=hits,
         tests=test_hits,
         total=len(found.nodes),
-        by_depth=_by_depth(found, question.max_depth),
+        by_depth=_by_depth(found),
         by_file=_groups(view, found, modules=False),
         by_module=_groups(view, found, modules=True),
-        risk=_risk(view, found, others, targets, incomplete=incomplete),
-        epistemic=lower if incomplete else "exact",
-        causes=causes,
+        risk=_risk(view, found, targets, seeds, possible_count, said),
+        epistemic=said,
+        causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
         possible=possible,
-        truncated=truncated,
+        truncated=left_out > 0,
         state=state,
+        miss_chance=miss_chance(view, used, floor, targets, reached, said) if backwards else None,
     )
+
+
+def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
+    """What an answer about some nodes rests on: the worth of each edge row, and what was reached, tests at any depth."""
+    values = step_values(view, question.kinds, WEIGHTS)
+    found, _ = _walked(view, [Start(seeds, question.kinds)], [values], question)
+    return values, Reached(found.nodes, found.depths, found.confidences)
+
+
+def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
+    """The united walks, and how many dependents are left out because they are further away; dependencies: 1 for some."""
+    backwards = question.direction == "dependents"
+    adjacency = reverse(view) if backwards else forward(view)
+    pairs = list(zip(starts, values, strict=True))
+    seeds = [seed for start in starts for seed in start.seeds]
+    walks = [walk(adjacency, value, start.seeds, question.max_depth, question.min_confidence) for start, value in pairs]
+    if not any(one.cut_by_depth for one in walks):
+        return _unite(walks, seeds), 0
+    if not backwards:
+        return _unite(walks, seeds), 1
+    deep = [walk(adjacency, value, start.seeds, FULL_DEPTH, question.min_confidence) for start, value in pairs]
+    found = _unite([*walks, *(_tests_alone(view, one) for one in deep)], seeds)
+    beyond = np.setdiff1d(np.concatenate([one.nodes for one in deep]), np.concatenate([found.nodes, np.asarray(seeds, dtype=np.int64)]))
+    return found, len(beyond)
 
 
 def ran_target(hit: ImpactHit) -> bool:
@@ -177,14 +223,18 @@ class _Found(NamedTuple):
     confidences: FloatArray
     walks: list[Walk]
     which: IntArray  # the walk with the most confident path
-    cut_by_depth: bool
+
+
+def _tests_alone(view: GraphView, found: Walk) -> Walk:
+    """A walk without what is no test; paths still lead through it."""
+    tests = view.is_test[found.nodes]
+    return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
 
 
 def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
-    cut = any(one.cut_by_depth for one in walks)
     if len(walks) == 1:
         only = walks[0]
-        return _Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64), cut)
+        return _Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64))
     nodes = np.concatenate([one.nodes for one in walks] or [np.empty(0, dtype=np.int64)])
     depths = np.concatenate([one.depths for one in walks] or [np.empty(0, dtype=np.int64)])
     confidences = np.concatenate([one.confidences for one in walks] or [np.empty(0, dtype=np.float32)])
@@ -199,33 +249,29 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     rows = order[starts]
     nodes, depths, confidences, which = nodes[rows], fewest, confidences[rows], which[rows]
     order = np.lexsort((nodes, -confidences, depths))
-    return _Found(nodes[order], depths[order], confidences[order], walks, which[order], cut)
+    return _Found(nodes[order], depths[order], confidences[order], walks, which[order])
 
 
-def _without_refuted(
-    view: GraphView, found: _Found, starts: Sequence[Start], question: Question, judged: Collection[str]
-) -> tuple[_Found, list[int]]:
+def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
     """The walk without tests that are known not to run any target; and these tests, by path and line.
 
-    Only functions and methods are judged so: that a test did not run a class attribute nobody can say.
+    Only functions and methods are judged so: that a test did not run a class attribute nobody can say. What is written inside of a test
+    is judged with it.
     """
-    seeds = [seed for start in starts for seed in start.seeds]
-    follows_tests = all(EdgeKind.TESTS in start.kinds for start in starts if start.seeds)
-    if question.direction != "dependents" or not judged or not follows_tests:
-        return found, []
-    if not all(view.label[seed] == SYMBOL and NODE_KINDS[view.kind[seed]] in RUNNABLE for seed in seeds):
-        return found, []
-    nodes = found.nodes.tolist()
-    known = np.array([view.is_test[node] and view.ids[node] in judged for node in nodes], dtype=bool)
-    if not known.any():
-        return found, []
+    cases = [_case_of(view, node) for node in found.nodes.tolist()]
+    known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
-    refuted = known & ~np.isin(found.nodes, view.src[rows])
+    refuted = known & ~np.isin(cases, view.src[rows])
     keep = ~refuted
-    left_out = found.nodes[refuted]
-    order = np.lexsort((left_out, view.start_line[left_out], view.path_index[left_out]))
     kept = found._replace(nodes=found.nodes[keep], depths=found.depths[keep], confidences=found.confidences[keep], which=found.which[keep])
-    return kept, [int(node) for node in left_out[order]]
+    return kept, in_order(view, found.nodes[refuted])
+
+
+def _case_of(view: GraphView, node: int) -> int:
+    """The test a node is, or is written in; -1 for none."""
+    while node >= 0 and not view.is_test_case[node]:
+        node = int(view.parent[node])
+    return node
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
@@ -249,6 +295,14 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
     }
 
 
+def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
+    """Confidences of what a walk reached: for tests the chance that they run a target, but for those that were seen to."""
+    rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
+    seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
+    by_chance = view.is_test[reached.nodes] & ~np.isin(reached.nodes, seen)
+    return np.where(by_chance, chances_of_tests(view, reached), reached.confidences).astype(np.float32)
+
+
 def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> list[ImpactHit]:
     """The first rows as hits, in their order."""
     nodes, which = found.nodes[:limit], found.which[:limit]
@@ -268,8 +322,8 @@ def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> 
     return hits
 
 
-def _by_depth(found: _Found, max_depth: int) -> list[int]:
-    counts = np.bincount(found.depths, minlength=max_depth + 1)[1:]
+def _by_depth(found: _Found) -> list[int]:
+    counts = np.bincount(found.depths, minlength=1)[1:]
     return [int(count) for count in np.trim_zeros(counts, "b")]
 
 
@@ -295,100 +349,24 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 
 
-def _family(view: GraphView, path: str) -> str:
-    return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
-
-
-def _families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Families of languages whose files can name one of these; every one when there are none, or one lies outside."""
-    numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
-    if not numbers or -1 in numbers:
-        return frozenset(map(family_of, view.arrays.paths.language.unique().to_pylist())) - {""}
-    return frozenset(_family(view, view.paths[number]) for number in numbers) - {""}
-
-
-def _possible(view: GraphView, seeds: Sequence[int], families: Collection[str]) -> tuple[list[Possible], int]:
-    """Sites that call the name of something whose change is asked about and could not be resolved, in languages that can name it.
-
-    Returns:
-        The first 50 by path and line, and the number of all.
-    """
-    names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
-    sites = [site for name in names for site in view.unresolved_named(name)]
-    able = {path for path in {site.path for site in sites} if _family(view, path) in families}
-    sites = [site for site in sites if site.path in able]
-    sites.sort(key=lambda site: (site.path, site.line, site.name))
-    first = [site for site in sites if site.caller >= 0][:MAX_POSSIBLE]
-    return [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in first], len(sites)
-
-
-def _faint(
-    view: GraphView,
-    adjacency: Adjacency,
-    starts: Sequence[tuple[FloatArray, Start]],
-    found: IntArray,
-    seeds: Sequence[int],
-    floor: float,
-) -> list[int]:
-    """Direct neighbours that were left out because of the floor alone, by path and line."""
-    nodes: list[IntArray] = []
-    for values, start in starts:
-        for seed in start.seeds:
-            part = np.arange(adjacency.pointers[seed], adjacency.pointers[seed + 1])
-            worth = values[part if adjacency.edges is None else adjacency.edges[part]]
-            nodes.append(adjacency.nodes[part[(worth > 0) & (worth < floor)]].astype(np.int64))
-    left_out = np.setdiff1d(np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64), np.concatenate([found, np.asarray(seeds)]))
-    order = np.lexsort((left_out, view.start_line[left_out], view.path_index[left_out]))
-    return [int(node) for node in left_out[order]]
-
-
-def _causes(
-    view: GraphView,
-    found: _Found,
-    question: Question,
-    state: IndexState,
-    possible: list[Possible],
-    possible_count: int,
-    faint: list[int],
-    not_run: list[int],
-    failed: list[str],
-    *,
-    truncated: bool,
-) -> list[Cause]:
-    causes: list[Cause] = []
-    if not_run:
-        examples = [view.info(node).ref for node in not_run[:5]]
-        message = "tests are left out: their text leads here, but they did not come here when they ran, and nothing they ran has changed"
-        causes.append(Cause("not_run", message, len(not_run), examples))
-    if faint:
-        examples = [view.info(node).ref for node in faint[:5]]
-        leads = "symbol leads" if len(faint) == 1 else "symbols lead"
-        message = f"{leads} to a target with less confidence than {question.min_confidence:g}; a lower floor shows them"
-        causes.append(Cause("low_confidence", message, len(faint), examples))
-    if possible_count:
-        examples = [f"{one.caller.path}:{one.line}" for one in possible[:5]]
-        uses = "call site uses" if possible_count == 1 else "call sites use"
-        causes.append(Cause("unresolved_calls", f"{uses} a target's name on a receiver of unknown type", possible_count, examples))
-    if failed:
-        files = "file" if len(failed) == 1 else "files"
-        causes.append(Cause("failed_files", f"{files} could not be read in full", len(failed), failed[:5]))
-    if state.stale_files:
-        rests_on = {view.paths[number] for number in np.unique(view.path_index[found.nodes]).tolist() if number >= 0}
-        examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
-        have = "file has" if state.stale_files == 1 else "files have"
-        causes.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))
-    if found.cut_by_depth:
-        causes.append(Cause("depth", f"there are more beyond depth {question.max_depth}", 0))
-    if truncated:
-        message = f"more are counted, only the first {question.limit} are listed; totals are exact"
-        causes.append(Cause("budget", message, len(found.nodes) - question.limit))
-    return causes
-
-
-def _risk(view: GraphView, found: _Found, others: Bool, targets: Sequence[int], *, incomplete: bool) -> Risk:
-    weight = float(np.sum(found.confidences[others] / found.depths[others]))
-    entries = int(np.count_nonzero(view.is_entry_point[found.nodes[others]]))
+def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, said: Epistemic) -> Risk:
+    others = ~view.is_test[found.nodes]
+    nodes, depths = found.nodes[others], found.depths[others]
+    files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
-    reached = {view.paths[int(index)].rpartition("/")[0] for index in np.unique(view.path_index[found.nodes[others]]) if index >= 0}
-    modules = len(reached - home)
-    return risk.assess(weight, entries, modules, int(np.count_nonzero(~others)), incomplete=incomplete)
+    used = np.concatenate([view.in_edges(seed, IMPACT_KINDS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
+    return risk.assess(
+        risk.Facts(
+            dependents=len(nodes),
+            direct=int(np.count_nonzero(depths == 1)),
+            files=len(files),
+            weight=float(np.sum(found.confidences[others] / depths)),
+            entry_points=int(np.count_nonzero(view.is_entry_point[nodes])),
+            modules=len({path.rpartition("/")[0] for path in files} - home),
+            tests=int(np.count_nonzero(~others)),
+            outside=outside_callers(view, targets),
+            unresolved=unresolved,
+            resolved=sum(len(view.lines_of(edge)) for edge in used.tolist()),
+            unknown=said == "unknown" and not len(found.nodes),
+        )
+    )

@@ -63,14 +63,13 @@ def best_path(
         made = path_steps(view, path)
         steps = [made[edge] for edge in path]
         confidence = round(float(found.confidences[row]), 4)
-    certain = bool(steps) or (not found.cut_by_depth and not view.counts["unresolved"])
     return PathAnswer(
         source=view.info(sources[0]),
         target=view.info(targets[0]),
         steps=steps,
         confidence=confidence,
         max_depth=max_depth,
-        epistemic="exact" if certain else "lower_bound",
+        epistemic="exact" if steps else "lower_bound",
         state=state,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 from graphmem.answers import Risk
 from graphmem.answers.vocabulary import RiskLevel
@@ -13,6 +13,7 @@ DEPENDENTS_POINTS: Final = 40.0
 ENTRY_POINTS: Final = 20.0
 MODULE_POINTS: Final = 20.0
 UNTESTED_POINTS: Final = 20.0
+PUBLIC_POINTS: Final = 20.0  # at least, for what code outside the project may call
 
 # Where each saturating curve reaches 63 % of its points.
 DEPENDENTS_SCALE: Final = 10.0
@@ -23,34 +24,71 @@ MODULE_SCALE: Final = 3.0
 LEVELS: Final[tuple[tuple[RiskLevel, float], ...]] = (("critical", 70.0), ("high", 45.0), ("medium", 20.0), ("low", 0.0))
 
 
-def assess(weighted_dependents: float, entry_points: int, modules: int, tests: int, *, incomplete: bool) -> Risk:
+class Facts(NamedTuple):
+    """What a level is made of; tests are no dependents here."""
+
+    dependents: int
+    direct: int  # of these, one step away
+    files: int  # they lie in
+    weight: float  # sum over dependents of path confidence / depth
+    entry_points: int  # among the dependents
+    modules: int  # directories the dependents lie in, the targets' own not counted
+    tests: int  # affected
+    outside: str  # why code outside the project may call a target; "" when nothing says so
+    unresolved: int  # call sites that may mean a target and could not be followed
+    resolved: int  # sites that are known to use a target
+    unknown: bool  # nothing was found, and that proves nothing
+
+
+def assess(facts: Facts) -> Risk:
     """Level and score of a change.
 
-    Args:
-        weighted_dependents: sum over dependents (tests excluded) of path confidence / depth.
-        entry_points: dependents (tests excluded) that are entry points.
-        modules: directories the dependents lie in, the targets' own not counted.
-        tests: affected tests.
-        incomplete: something that names a target could not be followed.
-
     Returns:
-        `unknown` where nothing was found and something could not be followed, else the level of
-        score = 40 (1 - e^(-d/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test.
+        `unknown` where nothing was found and that proves nothing, else the level of
+        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test, and at least
+        20 for what code outside the project may call. `at_least` where as many sites are unresolved as resolved.
     """
-    if weighted_dependents == 0 and tests == 0 and incomplete:
-        return Risk("unknown", 0.0, ["no dependents found, and some call sites with this name could not be followed"])
-    untested = weighted_dependents > 0 and tests == 0
+    if facts.unknown and not facts.outside:
+        reason = "nothing is known to depend on it, and text alone cannot show that nothing does"
+        if facts.unresolved:
+            reason += f"; {_many(facts.unresolved, 'call site')} with this name could not be followed"
+        return Risk("unknown", 0.0, [reason])
+    untested = facts.dependents > 0 and facts.tests == 0
     score = (
-        DEPENDENTS_POINTS * (1 - math.exp(-weighted_dependents / DEPENDENTS_SCALE))
-        + ENTRY_POINTS * (1 - math.exp(-entry_points / ENTRY_SCALE))
-        + MODULE_POINTS * (1 - math.exp(-modules / MODULE_SCALE))
+        DEPENDENTS_POINTS * (1 - math.exp(-facts.weight / DEPENDENTS_SCALE))
+        + ENTRY_POINTS * (1 - math.exp(-facts.entry_points / ENTRY_SCALE))
+        + MODULE_POINTS * (1 - math.exp(-facts.modules / MODULE_SCALE))
         + (UNTESTED_POINTS if untested else 0.0)
     )
+    score = max(score, PUBLIC_POINTS if facts.outside else 0.0)
     level = next(name for name, least in LEVELS if score >= least)
-    reasons = [f"{weighted_dependents:.1f} weighted dependents (nearer and surer ones count more)"]
-    if entry_points:
-        reasons.append(f"{entry_points} entry point{'s' * (entry_points > 1)} reached")
-    if modules:
-        reasons.append(f"{modules} other director{'ies' if modules > 1 else 'y'} reached")
-    reasons.append("no test is among the dependents" if untested else f"{tests} test{'s' * (tests != 1)} affected")
-    return Risk(level, round(score, 1), reasons)
+    at_least = facts.unresolved > 0 and facts.unresolved >= facts.resolved
+    return Risk(level, round(score, 1), _reasons(facts, untested=untested, at_least=at_least), at_least)
+
+
+def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
+    """Why, the plainest first; the weight, which only the formula needs, last."""
+    reasons = [facts.outside] if facts.outside else []
+    if facts.dependents:
+        near = f", {facts.direct:,} of them one step away" if facts.direct < facts.dependents else ""
+        reasons.append(f"{_many(facts.dependents, 'dependent')} besides tests, in {_many(facts.files, 'file')}{near}")
+    else:
+        reasons.append("no dependents besides tests found")
+    if untested:
+        reasons.append("no test is among the dependents")
+    elif facts.tests:
+        reasons.append(f"{_many(facts.tests, 'test')} affected")
+    if facts.entry_points:
+        reasons.append(f"{_many(facts.entry_points, 'entry point')} reached")
+    if facts.modules:
+        reasons.append(f"{_many(facts.modules, 'other directory', 'other directories')} reached")
+    if at_least:
+        sites = "call site that may mean it" if facts.unresolved == 1 else "call sites that may mean it"
+        reasons.append(f"{facts.unresolved:,} {sites} could not be followed, {facts.resolved:,} could")
+    if facts.dependents:
+        reasons.append(f"weight {facts.weight:.1f} (nearer and surer dependents count more)")
+    return reasons
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

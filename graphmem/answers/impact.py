@@ -12,6 +12,13 @@ from graphmem.answers.plain import answer
 from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistemic, RiskLevel, Verdict
 
 
+def odds(chance: float) -> str:
+    """A chance as people say it: "about 1 in 6"."""
+    if chance < 0.02:
+        return "fewer than 1 in 50"
+    return f"about 1 in {round(1 / chance)}" if chance < 0.4 else f"about {min(round(10 * chance), 9)} in 10"
+
+
 @answer
 class ImpactHit:
     """Somebody who could behave differently."""
@@ -19,7 +26,9 @@ class ImpactHit:
     symbol: SymbolInfo
     depth: Annotated[int, Doc("fewest steps from a target, from 1")]
     verdict: Verdict
-    confidence: Annotated[float, Doc("product along the most confident path")]
+    confidence: Annotated[
+        float, Doc("product along the most confident path; of a test the chance that it runs the target, 1 when a run saw it do so")
+    ]
     path: Annotated[list[PathStep], Doc("the most confident path, from the target outwards"), Size(3)]
     target: Annotated[str, Doc("The target the path ends at"), GlobalId(SYMBOL)]
 
@@ -38,7 +47,7 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: Annotated[str, Doc("unresolved_calls, failed_files, dynamic, budget, depth, stale, not_run or no_index")]
+    kind: Annotated[str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth or budget")]
     message: str
     count: int
     examples: Annotated[list[str], Doc("`path:line`")] = field(default_factory=list)
@@ -60,7 +69,10 @@ class Risk:
 
     level: RiskLevel
     score: Annotated[float, Doc("0 to 100")]
-    reasons: list[str]
+    reasons: Annotated[list[str], Doc("the plainest first")]
+    at_least: Annotated[
+        bool, Doc("the level is not below this, and may be higher: as many call sites that may mean a target are unresolved as resolved")
+    ] = False
 
 
 @answer
@@ -73,13 +85,13 @@ class ImpactReport:
     min_confidence: float
     kinds: list[EdgeKind]
     hits: Annotated[list[ImpactHit], Doc("without tests; by depth, then confidence, then path")]
-    tests: Annotated[list[ImpactHit], Doc("the tests among the dependents, in the same order")]
-    total: Annotated[int, Doc("exact number of dependents within depth and confidence, tests included")]
+    tests: Annotated[list[ImpactHit], Doc("tests at any depth: those that a run saw first, then by their chance to run a target")]
+    total: Annotated[int, Doc("number of dependents within depth and confidence, and of tests at any depth")]
     by_depth: Annotated[list[int], Doc("totals by depth, from depth 1")]
     by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
     risk: Risk
-    epistemic: Epistemic
+    epistemic: Annotated[Epistemic, Doc("of the tests: exact only when a run that still holds judged every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     possible: Annotated[list[Possible], Doc("unresolved call sites that may be meant"), Size(20)]
     truncated: Annotated[bool, Doc("`hits` and `tests` hold fewer than `total`, because of `limit`")]
@@ -88,6 +100,10 @@ class ImpactReport:
     also_moves: Annotated[
         list[CoAccessHit], Doc("files no edge joins with the targets' files, which moved with them all the same"), Size(5)
     ] = field(default_factory=list)
+    miss_chance: Annotated[
+        float | None,
+        Doc("the chance that a test outside `tests` runs a target, if any test does; none for dependencies and without tests"),
+    ] = None
 
 
 @answer

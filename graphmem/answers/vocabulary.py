@@ -24,7 +24,7 @@ Relation: TypeAlias = Literal["callers", "callees", "references", "bases", "subc
 Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "Which way an impact is followed.")]
 Epistemic: TypeAlias = Annotated[
     Literal["exact", "lower_bound", "unknown"],
-    Vocabulary("Epistemic", "How much an answer can be relied upon: complete, at least this much, or unknown."),
+    Vocabulary("Epistemic", "How far an answer can be relied upon: exact, at least this much, or unknown."),
 ]
 Verdict: TypeAlias = Annotated[
     Literal["will break", "likely", "possible", "affected"],

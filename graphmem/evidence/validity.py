@@ -14,6 +14,7 @@ class Held(NamedTuple):
     """What of the kept observations holds today."""
 
     judged: frozenset[str]  # ids of tests: the last run was whole, and neither they nor anything they ran has changed since
+    met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
     steps: dict[str, tuple[int, int]]  # rule -> (steps kept, of these still holding)
 
 
@@ -31,6 +32,7 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     unchanged = {number for number, end in ends.items() if now[number] == end.body_hash}
     there = {number for number, found in now.items() if found is not None}
     judged: set[str] = set()
+    met: set[str] = set()
     steps: dict[str, tuple[int, int]] = {}
     for kind in (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.OVERRIDES, EdgeKind.TESTS):
         for kept in sidecar.of_kind(kind):
@@ -38,9 +40,11 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
             counted, holding = steps.get(kept.rule, (0, 0))
             lasting = unchanged if kept.rule == "scip" else there
             steps[kept.rule] = (counted + len(seen), holding + (len(seen & lasting) if kept.subject in unchanged else 0))
-            if kind == EdgeKind.TESTS and kept.runs and kept.subject in unchanged and seen <= unchanged:
-                judged.add(ids[kept.subject])
-    return Held(frozenset(judged), dict(sorted(steps.items())))
+            if kind == EdgeKind.TESTS and kept.subject in unchanged:
+                met.add(ids[kept.subject])
+                if kept.runs and seen <= unchanged:
+                    judged.add(ids[kept.subject])
+    return Held(frozenset(judged), frozenset(met), dict(sorted(steps.items())))
 
 
 def _id(project: str, end: End) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.history import without_support
+from graphmem.answers.impact import odds
 from graphmem.answers.memory import ANCHORS, about_once, code_since
 from graphmem.answers.search import unanswered
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
@@ -41,6 +42,7 @@ _AS_TOOLS: Final = {  # what errors of the service advise, as an agent can do it
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
 }
+_REASONS: Final = 3  # of a risk, the plainest
 _CUT: Final = "… "  # what the line about left out rows begins with
 _LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out
 
@@ -81,9 +83,10 @@ def place(symbol: SymbolInfo) -> str:
 def impact(report: ImpactReport, budget: int) -> str:
     """What breaks: risk, how complete the answer is, hits by depth, tests to run."""
     breaks = report.direction == "dependents"  # what something depends on does not break when it changes
+    below = "not below " if report.risk.at_least else ""
     head = [
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
-        *([f"risk {report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons)}"] if breaks else []),
+        *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons[:_REASONS])}"] if breaks else []),
         *(f"left out: {one.message}" for one in report.missed),
         _completeness(report),
         *_freshness(report.state),
@@ -326,11 +329,12 @@ def _told(snippet: str) -> str:
 
 def _completeness(report: ImpactReport) -> str:
     """The completeness contract in one line: an empty list must not read as safe."""
-    counted = f"{report.total} {report.direction} within depth {report.max_depth}, confidence {report.min_confidence:.2f} or more"
+    tests = ", tests at any" if report.direction == "dependents" else ""
+    counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f} or more"
     causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)
-    if report.epistemic == "exact":
-        return f"{counted}; {f'every call site is resolved, but {causes}' if causes else 'complete'}"
-    return f"{'at least ' if report.epistemic == 'lower_bound' else 'completeness unknown: '}{counted}; may be missing: {causes}"
+    said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
+    odd = f"; {odds(report.miss_chance)} such answers miss a test that runs the target" if report.miss_chance is not None else ""
+    return f"{said}at least {counted}{odd}{f'; may be missing: {causes}' if causes else ''}"
 
 
 def _freshness(state: IndexState) -> list[str]:

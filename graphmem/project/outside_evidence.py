@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.analysis.completeness import NO_RUNS, Runs
 from graphmem.evidence import coverage, inbox, indexers, scip, trace
 from graphmem.evidence.merge import SIDECAR
 from graphmem.evidence.sidecar import Sidecar
@@ -36,9 +37,12 @@ class OutsideEvidence:
         self._lock = threading.Lock()
         self._held: tuple[tuple[int, str, str], Held] | None = None
 
-    def judged(self, view: GraphView, project: str) -> frozenset[str]:
-        """Ids of the tests of whose last run everything is known and still true; made once for each generation."""
-        return self._what_holds(view, project).judged if self._path.exists() else frozenset()
+    def runs(self, view: GraphView, project: str) -> Runs:
+        """What is known of the last runs of tests and still true; made once for each generation."""
+        if not self._path.exists():
+            return NO_RUNS
+        found = self._what_holds(view, project)
+        return Runs(found.judged, found.met)
 
     def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
         """Edges by source, what is kept of each outside rule, where it came from, and where an indexer disagrees.

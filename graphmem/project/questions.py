@@ -19,6 +19,7 @@ from graphmem.project import diffs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphmem.analysis.completeness import Runs
     from graphmem.answers import ImpactReport, PathAnswer, Subgraph
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
     from graphmem.project.graph_source import GraphSource
@@ -61,7 +62,7 @@ class ImpactQuestions:
         if not refs:
             raise BadInputError("say what changes: at least one target is needed", argument="targets")
         nodes, missed = self._targets(view, refs)
-        report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._judged(view)), missed=missed)
+        report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         return self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
@@ -114,7 +115,7 @@ class ImpactQuestions:
             body = one.change == "body"
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
-        report = united_impact(view, targets, starts, question, self.graph.state(), self._judged(view))
+        report = united_impact(view, targets, starts, question, self.graph.state(), self._runs(view))
         return DiffImpact(
             base=read.base,
             head=read.head,
@@ -151,9 +152,9 @@ class ImpactQuestions:
         nodes, missed = self._targets(view, seeds)
         return dataclasses.replace(subgraph(view, nodes, self.graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
-    def _judged(self, view: GraphView) -> frozenset[str]:
+    def _runs(self, view: GraphView) -> Runs:
         """Tests that impact judges by their last run."""
-        return self.evidence.judged(view, self.graph.project)
+        return self.evidence.runs(view, self.graph.project)
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:

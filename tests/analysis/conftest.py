@@ -7,7 +7,7 @@ from typing import get_type_hints
 import pyarrow as pa
 import pytest
 
-from graphmem.model import EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, file_id, symbol_id
+from graphmem.model import EdgeRow, ExternalRow, FileRow, SymbolRow, UnresolvedRow, external_id, file_id, symbol_id
 from graphmem.projection.graph import GraphView
 from graphmem.store.base import GraphTables
 
@@ -26,7 +26,7 @@ class Builder:
     """`symbol("a.py", "f")`, `edge("a.py:f", "b.py:g", 0.9)`; then `view()`."""
 
     def __init__(self):
-        self.files, self.symbols, self.edges, self.unresolved = {}, {}, [], []
+        self.files, self.symbols, self.externals, self.edges, self.unresolved = {}, {}, {}, [], []
 
     def symbol(self, path, qualname, kind="function", lines=(1, 2), **extra):
         if path not in self.files:
@@ -60,15 +60,20 @@ class Builder:
     def id(self, ref):
         if ref in self.symbols:
             return self.symbols[ref].id
+        if ref in self.externals:
+            return self.externals[ref].id
         if ref in self.files:
             return self.files[ref].id
         path, _, qualname = ref.rpartition(":")
         return self.symbol(path, qualname)
 
-    def edge(self, src, dst, confidence=1.0, kind="CALLS", rule="lexical", lines="3"):
+    def edge(self, src, dst, confidence=1.0, kind="CALLS", rule="lexical", lines="3", source="ast"):
         first = int(lines.split(",")[0]) if lines else 0
-        self.edges.append(EdgeRow(kind, self.id(src), self.id(dst), confidence, "ast", rule, first, lines))
+        self.edges.append(EdgeRow(kind, self.id(src), self.id(dst), confidence, source, rule, first, lines))
         return self
+
+    def external(self, package, name):
+        self.externals[f"{package}.{name}"] = ExternalRow(external_id(PROJECT, package, name), package, name)
 
     def missed(self, caller, name, line, reason="no_receiver_type"):
         path = caller.rpartition(":")[0]
@@ -80,7 +85,7 @@ class Builder:
                 generation,
                 table(sorted(self.files.values()), FileRow),
                 table(sorted(self.symbols.values()), SymbolRow),
-                table([], ExternalRow),
+                table(sorted(self.externals.values()), ExternalRow),
                 table(sorted(self.edges), EdgeRow),
                 table(sorted(self.unresolved), UnresolvedRow),
             )

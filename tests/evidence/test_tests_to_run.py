@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy.polynomial
 import pytest
 
+from graphmem.project.outside_evidence import OutsideEvidence
+
 WITNESS = '''\
 """A second, slower recorder that shares nothing with the one that is tested: every call, test by test."""
 
@@ -18,6 +20,8 @@ import sys
 import threading
 
 import pytest
+
+from graphmem.project.outside_evidence import OutsideEvidence
 
 ROOT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 reached = {}
@@ -101,7 +105,9 @@ def test_with_a_run_the_tests_to_run_are_exactly_those_that_ran_it(tree, run_pyt
     memory = open_memory()
     take(memory, tree, runtime=[tmp_path / "run.trace"])
     view = memory.parts.graph.view()
-    judged = {view.info(view.index_of[one]).ref for one in memory._judged(view)}
+    judged = {
+        view.info(view.index_of[one]).ref for one in OutsideEvidence(memory.parts.data_dir).runs(view, memory.parts.graph.project).judged
+    }
     assert judged <= set(witness)
     assert len(judged) > 250, "all but those that failed or were skipped"
     scores = {}

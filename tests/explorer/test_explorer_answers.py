@@ -145,11 +145,13 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
 
 
 def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_call(tab, page, shop, visit):
-    for ref, complete in (("Cart.__len__", True), ("alone", True), ("Cart.empty", True)):
-        assert (shop.impact(ref).epistemic == "exact") == complete
+    said = {"lower_bound": "At least this; text does not show everything.", "unknown": "Not known: nothing was found"}
+    for ref in ("Cart.__len__", "alone", "Cart.empty"):
+        report = shop.impact(ref)
         visit(f"{page}/explore/impact?of={ref}", "document.querySelector('.verdict')")
         seen = tab.value("document.querySelector('.verdict').innerText")
-        assert ("Complete: every call site that names a target is resolved." in seen) == complete
+        assert said[report.epistemic] in seen
+        assert ("such answers miss a test" in seen) == (report.miss_chance is not None)
         assert ("outside the project may call Cart.__len__" in seen) == (ref == "Cart.__len__")
 
 

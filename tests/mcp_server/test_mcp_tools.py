@@ -12,6 +12,7 @@ import starlette
 from mcp.client import Client
 
 from graphmem import GraphMem
+from graphmem.answers.impact import odds
 from graphmem.mcp_server.server import build_server
 from graphmem.mcp_server.text import tokens
 from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
@@ -82,12 +83,15 @@ def test_one_bad_target_of_several_is_named_and_the_others_are_answered(ask):
     assert "no_such_thing" in said
 
 
-def test_impact_says_that_there_is_more_beyond_the_depth_also_when_it_is_complete(ask, memory):
+def test_impact_says_what_text_cannot_show_and_how_much_is_further_away(ask, memory):
     failed, said = ask("impact", targets=["starlette/_utils.py:get_route_path"], max_depth=1)
     assert not failed, said
     report = memory.impact("starlette/_utils.py:get_route_path", max_depth=1)
-    assert report.epistemic == "exact"
-    assert "; every call site is resolved, but there are more beyond depth 1" in said
+    assert report.epistemic == "lower_bound"
+    further = next(cause for cause in report.causes if cause.kind == "depth")
+    assert f"at least {report.total} dependents within depth 1, tests at any" in said
+    assert f"{further.count} more than 1 step away and left out" in said
+    assert f"{odds(report.miss_chance)} such answers miss a test" in said if report.miss_chance is not None else "such answers" not in said
 
 
 def test_impact_of_a_file_is_no_more_complete_than_that_of_what_it_holds(ask, memory):

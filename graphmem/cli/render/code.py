@@ -64,10 +64,7 @@ def path(output: Output, answer: PathAnswer) -> None:
     """How one symbol depends on another, edge by edge."""
     ends = (common.name(answer.source), " → ", common.name(answer.target))
     if not answer.steps:
-        sure = answer.epistemic == "exact"
-        output.line(
-            "No dependency path ", *ends, f" within {answer.max_depth} steps" + ("." if sure else "; unresolved call sites could hide one.")
-        )
+        output.line("No dependency path ", *ends, f" found within {answer.max_depth} steps; text does not show that there is none.")
     else:
         output.line(*ends, f"   {plural(len(answer.steps), 'step')}, confidence ", common.confidence(answer.confidence))
         output.line()

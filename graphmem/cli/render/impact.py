@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import DiffImpact, ImpactHit, ImpactReport
+from graphmem.answers.impact import odds
 from graphmem.cli.output import Output, joined, plural
 from graphmem.cli.render import common
 
@@ -93,12 +94,16 @@ def _verdict(output: Output, report: ImpactReport) -> None:
     many = "dependents" if report.direction == "dependents" else "dependencies"
     risk = report.risk
     breaks = report.direction == "dependents"  # what something depends on does not break when it changes
-    level: list[Cell] = ["risk ", (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")), f" {risk.score:.0f} of 100   "]
+    level: list[Cell] = [
+        "risk not below " if risk.at_least else "risk ",
+        (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
+        f" {risk.score:.0f} of 100   ",
+    ]
     output.line(
         "  ",
         *(level if breaks else []),
         f"{plural(report.total, noun, many)} in {plural(len(report.by_file), 'file')}",
-        (f"   depth ≤ {report.max_depth}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
+        (f"   depth ≤ {report.max_depth}{', tests at any' if breaks else ''}, confidence ≥ {report.min_confidence:.2f}", common.DIM),
     )
     if risk.reasons and breaks:
         output.line(("  because " + "; ".join(risk.reasons), common.DIM))
@@ -182,14 +187,16 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """Whether this is everything, why not, and the sites that could not be decided."""
+    """How far this may be relied upon, the chance that a test is missing, and the sites that could not be decided."""
     output.line()
     if report.epistemic == "exact":
-        output.line(("Complete", common.GOOD), ": every call site that names a target is resolved.")
+        output.line(("Tests are exact", common.GOOD), ": a run judged every test that could matter. Other dependents are at least these.")
     elif report.epistemic == "lower_bound":
-        output.line(("At least this", common.UNSURE), "; more is possible:")
+        output.line(("At least this", common.UNSURE), "; text does not show everything.")
     else:
-        output.line(("Not known", common.BAD), ": nothing was found, and that may be wrong:")
+        output.line(("Not known", common.BAD), ": nothing was found, and text does not show that nothing is there.")
+    if report.miss_chance is not None:
+        output.line(f"  {odds(report.miss_chance)} such answers miss a test that runs the target")
     called = [one for one in report.targets if report.direction == "dependents" and _called_from_outside(one)]
     if called:
         names = ", ".join(common.name(one)[0] for one in called)

@@ -53,9 +53,10 @@ export function zones(after, before, modules, signal, middle = null) {
       : h("p.hint", null, w.no_memories));
   return [
     h("div.verdict", null,
-      h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level)),
+      h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
       h("span", null, w.total(after.total, after.hits.length + after.tests.length, after.tests.length)),
       h("span", null, w.epistemic[after.epistemic]),
+      after.missChance === null ? null : h("span", null, w.misses(after.missChance)),
       after.direction === "DEPENDENTS" && after.targets.some(calledFromOutside) ? h("span", null, w.outside(after.targets.filter(calledFromOutside).slice(0, 5).map(nameOf).join(", "))) : null,
       after.risk.reasons.length ? h("span.hint", null, after.risk.reasons.join("; ")) : null),
     h(`div.zones3${before ? "" : ".two"}`, null,

@@ -28,8 +28,7 @@ export async function show(page, parameters, signal) {
   await into(result, ask("Path", { source: from, target }, signal), ({ path }) => {
     const turn = link(to("path", { from: target, to: from }), w.turn, { class: "button" });
     if (!path.steps.length) {
-      const sure = path.epistemic === "EXACT";
-      return [h("p.lead", null, (sure ? w.none : w.none_found)(from, target, path.maxDepth)), sure ? null : h("p.hint", null, w.hidden), turn];
+      return [h("p.lead", null, w.none_found(from, target, path.maxDepth)), h("p.hint", null, w.hidden), turn];
     }
     // A class or a file stands for its members: where the way begins or ends at one, both are named.
     const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol));

@@ -1,0 +1,243 @@
+"""Does "exact" hold, and are stated chances true? Affected tests against what test suites really ran.
+
+    python -m benchmarks completeness --data DIR --work DIR [--index DIR] [--fit] [--docs docs/impact.md]
+
+DIR of --data and --work as for `callgraph.py`. Asked is the default question about every function that some test ran. Each subject is
+indexed into a folder that is thrown away, unless --index has DIR/NAME, say with a recorded run taken in.
+
+--fit learns the two models of `graphmem/analysis/chances.json` and writes that file: the chance that a test of an answer runs the
+target, and the chance that a test outside the answer does. The reliability tables are of models that did not see the project they are
+tried on: each project is left out in turn, and the answers are pooled. With --docs the tables are written between the markers of that
+file. Only text counts for the fit, so it wants indexes without runs.
+
+Source: Platt 1999 (logistic calibration); the share that came true in each tenth of the stated chance is a reliability diagram.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import report
+from scipy.optimize import minimize
+
+from graphmem import GraphMem
+from graphmem.analysis import chances
+from graphmem.analysis.impact import Question, expand, reach
+
+STORED: Final = Path(chances.__file__).with_name(chances.STORED)
+PENALTY: Final = 3.0  # on squared standardised weights
+PER_PROJECT: Final = 5_000.0  # weight of all rows of an average project
+BEGIN, END = "<!-- chances: written by benchmarks/completeness.py -->", "<!-- end of chances -->"
+Array = np.ndarray[Any, Any]
+
+
+class Rows(NamedTuple):
+    """Features of one project and what came true, a row each."""
+
+    features: Array  # (rows, features)
+    true: Array  # (rows,)
+
+
+class Subject(NamedTuple):
+    """What one project gave."""
+
+    name: str
+    answers: list[dict[str, Any]]
+    tests: Rows  # tests in answers
+    misses: Rows  # answers
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--work", type=Path, required=True)
+    options.add_argument("--index", type=Path, help="folder that holds an index of each subject, by name")
+    options.add_argument("--only", default="", help="names of subjects, with commas between")
+    options.add_argument("--fit", action="store_true", help="learn the chances and write them")
+    options.add_argument("--docs", type=Path, help="page whose tables are to be renewed")
+    arguments = options.parse_args()
+    score = _load(arguments.data / "score.py")
+    names = [
+        one
+        for one in json.loads((arguments.data / "repos.json").read_text(encoding="utf-8"))
+        if one in (arguments.only.split(",") if arguments.only else [one])
+    ]
+    subjects = []
+    for name in names:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = arguments.index / name if arguments.index else Path(scratch)
+            with GraphMem.open(folder) as memory:
+                root = (arguments.work / "subjects" / name).resolve()
+                if not arguments.index:
+                    memory.index(root)
+                truth = score.Truth(str(arguments.data / "truth" / name), str(root))
+                subjects.append(_subject(name, memory, truth, score.owning_test(truth)))
+        print(f"{name}: {len(subjects[-1].answers)} answers", file=sys.stderr)
+    rows = [{"project": one.name, **_figures(one.answers)} for one in subjects]
+    rows.append({"project": "pooled", **_figures([answer for one in subjects for answer in one.answers])})
+    report.table(list(rows[0]), [["-" if value is None else value for value in row.values()] for row in rows])
+    result: dict[str, Any] = {"projects": rows, "stated": {}, "left_out": {}}
+    answers = [answer for one in subjects for answer in one.answers]
+    result["stated"]["miss"] = reliability([one["stated"] for one in answers], [one["missed"] > 0 for one in answers])
+    pairs = [pair for one in answers for pair in one["tests"]]
+    result["stated"]["test"] = reliability([chance for chance, _ in pairs], [ran for _, ran in pairs])
+    if arguments.fit:
+        fitted = {}
+        for kind, features in (("test", chances.TEST_FEATURES), ("miss", chances.MISS_FEATURES)):
+            data = [one.tests if kind == "test" else one.misses for one in subjects]
+            stated = [_chances(fit([data[j] for j in range(len(data)) if j != i]), data[i].features) for i in range(len(data))]
+            result["left_out"][kind] = reliability(np.concatenate(stated), np.concatenate([one.true for one in data]))
+            found = fit(data)
+            fitted[kind] = {"intercept": found[0], "weights": dict(zip(features, found[1:], strict=True))}
+        before = json.loads(STORED.read_text(encoding="utf-8"))
+        stored = {"made_by": "python -m benchmarks completeness --fit", "on": names, **fitted, "after_a_run": before["after_a_run"]}
+        STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    for group, tables in result.items():
+        for kind, table in tables.items() if group != "projects" else ():
+            print(f"\n{kind}, {group.replace('_', ' ')}; mean error {table['mean_error']}")
+            report.table(("stated", "true", "n"), [(one["stated"], one["true"], one["n"]) for one in table["tenths"]])
+    if arguments.docs and arguments.fit:
+        renew(arguments.docs, result["left_out"])
+    report.publish("completeness", result, arguments.out)
+    return 0
+
+
+def _subject(name: str, memory: GraphMem, truth: Any, own: Any) -> Subject:
+    """Every answer of one project, and the features behind it."""
+    view = memory.parts.graph.view()
+    question = Question()
+    ids, test_of = defaultdict(list), {}
+    for node, info in enumerate(view.infos(range(view.n))):
+        if info.kind not in ("file", "external"):
+            ids[info.path, info.qualname].append(node)
+            test_of[node] = own((info.path, info.qualname))
+    answers, tests, tests_true, misses, misses_true = [], [], [], [], []
+    for target in sorted(one for one in truth.covering if one[0] in truth.pkg_files and one in ids):
+        nodes, ran = ids[target], truth.covering[target]
+        answer = memory.impact([view.ids[node] for node in nodes], limit=100_000)
+        named: dict[Any, float] = {}
+        for hit in (*answer.hits, *answer.tests):
+            test = own((hit.symbol.path, hit.symbol.qualname))
+            if test:
+                named[test] = max(named.get(test, 0.0), hit.confidence)
+        seeds = expand(view, nodes)
+        values, reached = reach(view, seeds, question)
+        features = chances.test_features(view, reached)
+        for row, node in enumerate(reached.nodes.tolist()):
+            if test_of.get(node) and view.is_test[node]:
+                tests.append(features[row])
+                tests_true.append(test_of[node] in ran)
+        misses.append(chances.miss_features(view, values, question.min_confidence, seeds, reached))
+        by_text = {test_of.get(node) for node in reached.nodes.tolist()}
+        misses_true.append(bool(ran - by_text))
+        answers.append(
+            {
+                "exact": answer.epistemic == "exact",
+                "stated": answer.miss_chance or 0.0,
+                "missed": len(ran - named.keys()),
+                "ran": len(ran),
+                "right": len(ran & named.keys()),
+                "named": len(named),
+                "tests": [(chance, test in ran) for test, chance in named.items()],
+            }
+        )
+    return Subject(
+        name,
+        answers,
+        Rows(np.array(tests, np.float64), np.array(tests_true, np.float64)),
+        Rows(np.array(misses, np.float64), np.array(misses_true, np.float64)),
+    )
+
+
+def _figures(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Of some answers: claims, misses by claim, and how well the tests are found."""
+    exact, others = [one for one in answers if one["exact"]], [one for one in answers if not one["exact"]]
+    return {
+        "functions": len(answers),
+        "exact": round(len(exact) / len(answers), 3),
+        "miss given exact": _share(exact),
+        "miss given not": _share(others),
+        "stated": round(float(np.mean([one["stated"] for one in answers])), 3),
+        "F1": round(float(np.mean([2 * one["right"] / (one["ran"] + one["named"]) for one in answers])), 3),
+        "recall": round(float(np.mean([one["right"] / one["ran"] for one in answers])), 3),
+        "precision": round(float(np.mean([one["right"] / one["named"] for one in answers if one["named"]])), 3),
+    }
+
+
+def _share(answers: Sequence[dict[str, Any]]) -> float | None:
+    return round(sum(one["missed"] > 0 for one in answers) / len(answers), 3) if answers else None
+
+
+def fit(data: Sequence[Rows]) -> list[float]:
+    """Intercept and weights of a logistic model; a row counts alike in every project, and all rows as many as `PER_PROJECT` a project."""
+    features, true = np.concatenate([one.features for one in data]), np.concatenate([one.true for one in data])
+    mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
+    columns = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    weight = min(1.0, PER_PROJECT * len(data) / len(true))
+
+    def loss(slopes: Array) -> tuple[float, Array]:
+        line = columns @ slopes
+        shrunk = np.concatenate([[0.0], slopes[1:]])
+        total = weight * float(np.sum(np.logaddexp(0, line) - true * line)) + PENALTY * float(shrunk @ shrunk)
+        return total, weight * (columns.T @ (1 / (1 + np.exp(-line)) - true)) + 2 * PENALTY * shrunk
+
+    slopes = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 500}).x
+    weights = slopes[1:] / spread
+    return [round(float(one), 5) for one in (slopes[0] - weights @ mean, *weights)]
+
+
+def _chances(found: Sequence[float], features: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-(features @ np.array(found[1:]) + found[0]))))
+
+
+def reliability(stated: Sequence[float] | Array, true: Sequence[bool] | Array) -> dict[str, Any]:
+    """What came true in each tenth of the stated chance, and the mean difference of the two."""
+    said, came = np.asarray(stated, np.float64), np.asarray(true, np.float64)
+    tenth = np.minimum((said * 10).astype(int), 9)
+    cells = [
+        {"stated": round(float(said[part].mean()), 3), "true": round(float(came[part].mean()), 3), "n": int(part.sum())}
+        for number in range(10)
+        if (part := tenth == number).any()
+    ]
+    error = sum(abs(one["stated"] - one["true"]) * one["n"] for one in cells) / max(1, len(said))
+    return {"tenths": cells, "mean_error": round(error, 3)}
+
+
+def renew(page: Path, tables: dict[str, Any]) -> None:
+    """Write the tables between the markers of a page."""
+    text = page.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN, 1)
+    page.write_text(head + BEGIN + "\n" + "\n".join(_as_markdown(tables)) + "\n" + END + rest.split(END, 1)[1], encoding="utf-8")
+
+
+def _as_markdown(tables: dict[str, Any]) -> Iterator[str]:
+    for kind, title in (("miss", "a test outside the answer runs the target"), ("test", "a test of the answer runs the target")):
+        yield f"\n{title[0].upper()}{title[1:]} (mean difference {tables[kind]['mean_error']:.3f}):\n"
+        yield "| stated | " + " | ".join(f"{one['stated']:.2f}" for one in tables[kind]["tenths"]) + " |"
+        yield "|---|" + "---|" * len(tables[kind]["tenths"])
+        yield "| true | " + " | ".join(f"{one['true']:.2f}" for one in tables[kind]["tenths"]) + " |"
+        yield "| of | " + " | ".join(f"{one['n']:,}" for one in tables[kind]["tenths"]) + " |"
+
+
+def _load(path: Path) -> ModuleType:
+    """The data's own scorer."""
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

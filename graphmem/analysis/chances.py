@@ -1,0 +1,145 @@
+"""Calibrated chances: that a test named by an answer runs the target, and that a test outside the answer does.
+
+Both are logistic models over what the walk saw. Their coefficients stand in `chances.json` beside this file, written by
+`python -m benchmarks completeness`, which measures them against recorded runs of test suites. docs/impact.md has the table.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.analysis.walk import FloatArray, IntArray, reverse, walk
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.projection.graph import GraphView
+
+FULL_DEPTH: Final = 50  # steps a path to a test may have
+STORED: Final = "chances.json"
+TEST_FEATURES: Final = ("confidence", "depth", "share", "count")
+MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
+_CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
+_FUNCTION_KINDS: Final = frozenset({"function", "method"})
+_SUREST: Final = 0.97  # of a path that text alone found
+_LEAST: Final = 0.01
+
+
+class Model(NamedTuple):
+    """A logistic model: the chance is 1 / (1 + e^-(intercept + features · weights))."""
+
+    intercept: float
+    weights: tuple[float, ...]
+
+    def chances(self, features: FloatArray) -> FloatArray:
+        """The chance of each row, shape (rows,)."""
+        slopes = np.asarray(self.weights, dtype=np.float32)
+        chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
+        return chances
+
+
+class Reached(NamedTuple):
+    """What a walk towards dependents found; the arrays are parallel."""
+
+    nodes: IntArray
+    depths: IntArray
+    confidences: FloatArray
+
+
+@cache
+def model(name: str) -> Model:
+    """The stored model of this name: `test` or `miss`."""
+    stored = json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))[name]
+    names = TEST_FEATURES if name == "test" else MISS_FEATURES
+    return Model(stored["intercept"], tuple(stored["weights"][one] for one in names))
+
+
+def test_features(view: GraphView, reached: Reached) -> FloatArray:
+    """Features of each reached node, shape (nodes, len(TEST_FEATURES))."""
+    tests = int(np.count_nonzero(view.is_test_case))
+    named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
+    confidence = np.clip(reached.confidences.astype(np.float64), _LEAST, _SUREST)
+    return np.column_stack(
+        [
+            np.log(confidence / (1 - confidence)),
+            np.minimum(reached.depths, 20),
+            np.full(len(confidence), named / max(tests, 1)),
+            np.full(len(confidence), np.log1p(named)),
+        ]
+    ).astype(np.float32)
+
+
+def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
+    """What says how likely a test outside an answer runs a target, shape (len(MISS_FEATURES),).
+
+    Args:
+        view: the graph.
+        values: worth of each edge row, as in the walk.
+        floor: least worth of a path, as in the walk.
+        targets: what was asked about, not empty.
+        reached: what the walk found.
+    """
+    cases = np.zeros(view.n, dtype=bool)
+    cases[reached.nodes] = view.is_test_case[reached.nodes]
+    rows = np.concatenate([view.in_edges(node) for node in targets])
+    direct = rows[values[rows] > 0]
+    classes = {int(view.parent[node]) for node in targets if view.parent[node] >= 0}
+    classes = {node for node in classes if NODE_KINDS[view.kind[node]] in _CLASS_KINDS}
+    members = [int(one) for node in classes for one in view.dst[view.out_edges(node, (EdgeKind.DEFINES,))]]
+    paths = {view.path(node) for node in targets if view.label[node] in (FILE, SYMBOL)}
+    neighbours = [int(one) for path in sorted(paths) for one in view.by_path(path)]
+    names = [view.name(node) for node in targets]
+    return np.array(
+        [
+            float(not cases.any()),
+            np.log1p(np.count_nonzero(~view.is_test[reached.nodes])),
+            np.log1p(len(direct)),
+            _gap(view, values, floor, [*classes, *members], cases),
+            _gap(view, values, floor, neighbours, cases),
+            _unresolved_share(view, paths),
+            np.mean([name.startswith("__") and name.endswith("__") for name in names]),
+        ],
+        dtype=np.float32,
+    )
+
+
+def _gap(
+    view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> float:
+    """Share of all tests that lead to what stands around a target and not to the target."""
+    tests = int(np.count_nonzero(view.is_test_case))
+    if not seeds or not tests:
+        return 0.0
+    around = walk(reverse(view), values, seeds, FULL_DEPTH, floor).nodes
+    return int(np.count_nonzero(view.is_test_case[around] & ~cases[around])) / tests
+
+
+def _unresolved_share(view: GraphView, paths: set[str]) -> float:
+    """Share of the call sites of some files whose target is not known."""
+    numbers = [view.path_number[path] for path in paths if path in view.path_number]
+    sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
+    unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
+    return min(1.0, unknown / sites) if sites else 0.0
+
+
+def after_a_run() -> float:
+    """The chance of a miss where a run judged every test."""
+    return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
+
+
+def chances_of_tests(view: GraphView, reached: Reached) -> FloatArray:
+    """The chance that each reached node, when it is a test, runs the target."""
+    return model("test").chances(test_features(view, reached))
+
+
+def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:
+    """The chance that a test outside an answer runs a target, given that some test does."""
+    features = miss_features(view, values, floor, targets, reached)
+    return float(model("miss").chances(features[None, :])[0])

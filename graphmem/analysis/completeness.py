@@ -1,0 +1,232 @@
+"""What an impact report leaves out: how far it may be relied upon, why, and the chance that it misses a test.
+
+Text alone never proves that nothing else depends on something, so an answer from text is a lower bound. Only a run of the tests
+can say that the list of affected tests is exact: every test outside the list has then been seen not to run any target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.analysis import chances
+from graphmem.analysis.families import family_of
+from graphmem.analysis.walk import Adjacency, FloatArray, IntArray, reverse, walk
+from graphmem.answers import Cause, Possible
+from graphmem.model import EdgeKind, EdgeSource
+from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from graphmem.answers import IndexState
+    from graphmem.answers.vocabulary import Epistemic
+    from graphmem.projection.graph import GraphView
+
+MAX_POSSIBLE: Final = 50
+RUNNABLE: Final = frozenset({"function", "method"})
+LEAST: Final = 0.01  # confidence of a path that may matter
+
+
+class Runs(NamedTuple):
+    """What is known of the tests' last runs and still true, by ids of tests."""
+
+    judged: Collection[str]  # all of it ran, and nothing it ran has changed since
+    met: Collection[str]  # it ran, at least in part
+
+
+NO_RUNS: Final = Runs(frozenset(), frozenset())
+
+
+class Unsure(NamedTuple):
+    """What is known of an answer to be missing, or not to be known. Lists of nodes are in the order of path and line."""
+
+    possible: list[Possible]  # the first 50 sites
+    possible_count: int
+    faint: list[int]  # left out for their confidence alone
+    not_run: list[int]  # tests left out because they ran and did not come here
+    unjudged: list[int]  # tests outside the answer that may run a target, and that no run has judged
+    failed: list[str]  # files that could not be read in full
+
+
+def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
+    """Whether a run can say of all of these that a test did not run them."""
+    return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
+
+
+def unjudged_tests(
+    view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
+) -> list[int]:
+    """Tests that no run has judged and that may run a target all the same, though the answer does not name them, by path and line.
+
+    Of a test that ran in part, only a path of any confidence says so. A test that never ran may matter when it leads to the file of a
+    target. A file of which tests ran functions and none as a test holds no tests, whatever its functions are called.
+
+    Args:
+        view: the graph.
+        values: worth of each edge row, as in the walk.
+        seeds: where the walk began.
+        found: what the answer names.
+        runs: what is known of the tests' last runs.
+        able: families of languages that can name a target.
+    """
+    cases = np.setdiff1d(np.flatnonzero(view.is_test_case), found)
+    nodes = [node for node in cases.tolist() if view.ids[node] not in runs.judged and family(view, view.path(node)) in able]
+    if not nodes:
+        return []
+    around = {view.path(seed) for seed in seeds}
+    backwards = reverse(view)
+    near = set(walk(backwards, values, seeds, chances.FULL_DEPTH, LEAST).nodes.tolist())
+    file = set(
+        walk(backwards, values, [int(one) for path in around for one in view.by_path(path)], chances.FULL_DEPTH, LEAST).nodes.tolist()
+    )
+    helpers = _files_of_helpers(view, runs)
+    may = [
+        node for node in nodes if node in near or (view.ids[node] not in runs.met and node in file and view.path_index[node] not in helpers)
+    ]
+    return in_order(view, np.asarray(may, dtype=np.int64))
+
+
+def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
+    """Numbers of files whose functions tests ran, and none of them as a test."""
+    seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
+    ran = set(view.path_index[view.dst[seen]].tolist())
+    return ran - {int(view.path_index[view.index_of[one]]) for one in runs.met if one in view.index_of}
+
+
+def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
+    """How far an answer may be relied upon.
+
+    Args:
+        view: the graph.
+        targets: what was asked about.
+        found: what the answer names.
+        unsure: what it leaves out.
+        state: of the index.
+        judges: a run of the tests has a say: dependents of functions and methods along test edges were asked for.
+    """
+    if judges and not unsure.unjudged and not unsure.failed and not state.stale_files:
+        return "exact"
+    return "lower_bound" if len(found) or any(view.is_entry_point[node] for node in targets) else "unknown"
+
+
+def miss_chance(
+    view: GraphView,
+    walks: Sequence[tuple[FloatArray, Sequence[int]]],
+    floor: float,
+    targets: Sequence[int],
+    found: chances.Reached,
+    said: Epistemic,
+) -> float | None:
+    """The chance that a test outside the answer runs a target; None without targets, and where the index has no test at all."""
+    if not targets or not view.is_test_case.any():
+        return None
+    if said == "exact":
+        return chances.after_a_run()
+    seeds = [seed for _, some in walks for seed in some]
+    values = max(walks, key=lambda one: len(one[1]))[0]
+    return round(chances.chance_of_a_miss(view, values, floor, seeds or targets, found), 2)
+
+
+def family(view: GraphView, path: str) -> str:
+    """The family of languages a file is written in."""
+    return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
+
+
+def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
+    """Families of languages whose files can name one of these; every one when there are none, or one lies outside."""
+    numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
+    if not numbers or -1 in numbers:
+        return frozenset(map(family_of, view.arrays.paths.language.unique().to_pylist())) - {""}
+    return frozenset(family(view, view.paths[number]) for number in numbers) - {""}
+
+
+def in_order(view: GraphView, nodes: IntArray) -> list[int]:
+    """Nodes by path and line."""
+    return [int(node) for node in nodes[np.lexsort((nodes, view.start_line[nodes], view.path_index[nodes]))]]
+
+
+def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
+    """Sites that call the name of something whose change is asked about and could not be resolved, in languages that can name it.
+
+    Returns:
+        The first 50 by path and line, and the number of all.
+    """
+    names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
+    sites = [site for name in names for site in view.unresolved_named(name)]
+    paths = {path for path in {site.path for site in sites} if family(view, path) in able}
+    sites = [site for site in sites if site.path in paths]
+    sites.sort(key=lambda site: (site.path, site.line, site.name))
+    first = [site for site in sites if site.caller >= 0][:MAX_POSSIBLE]
+    return [Possible(view.info(site.caller), site.name, site.line, site.reason) for site in first], len(sites)
+
+
+def faint_neighbours(
+    view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
+) -> list[int]:
+    """Direct neighbours that were left out because of the floor alone, by path and line."""
+    nodes: list[IntArray] = []
+    for values, seeds in walks:
+        for seed in seeds:
+            part = np.arange(adjacency.pointers[seed], adjacency.pointers[seed + 1])
+            worth = values[part if adjacency.edges is None else adjacency.edges[part]]
+            nodes.append(adjacency.nodes[part[(worth > 0) & (worth < floor)]].astype(np.int64))
+    known = np.concatenate([found, *(np.asarray(seeds, dtype=np.int64) for _, seeds in walks)])
+    return in_order(view, np.setdiff1d(np.concatenate(nodes) if nodes else np.empty(0, dtype=np.int64), known))
+
+
+def causes(
+    view: GraphView,
+    found: IntArray,
+    unsure: Unsure,
+    state: IndexState,
+    floor: float,
+    depth: int,
+    further: int,
+    beyond_limit: int,
+) -> list[Cause]:
+    """Why an answer may be incomplete, most telling first.
+
+    Args:
+        view: the graph.
+        found: what the answer names.
+        unsure: what it leaves out.
+        state: of the index.
+        floor: least confidence of a path.
+        depth: most steps to a dependent.
+        further: how many dependents are further away.
+        beyond_limit: how many are counted and not listed.
+    """
+
+    def named(nodes: Sequence[int]) -> list[str]:
+        return [view.info(node).ref for node in nodes[:5]]
+
+    made: list[Cause] = []
+    if unsure.not_run:
+        message = "tests are left out: their text leads here, but they did not come here when they ran, and nothing they ran has changed"
+        made.append(Cause("not_run", message, len(unsure.not_run), named(unsure.not_run)))
+    if unsure.unjudged:
+        tests = "test outside this list" if len(unsure.unjudged) == 1 else "tests outside this list"
+        message = f"{tests} may run a target and did not run whole since the last change; run all tests with `pytest --graphmem`"
+        made.append(Cause("unjudged_tests", message, len(unsure.unjudged), named(unsure.unjudged)))
+    if unsure.faint:
+        leads = "symbol leads" if len(unsure.faint) == 1 else "symbols lead"
+        message = f"{leads} to a target with less confidence than {floor:g}; a lower floor shows them"
+        made.append(Cause("low_confidence", message, len(unsure.faint), named(unsure.faint)))
+    if unsure.possible_count:
+        uses = "call site uses" if unsure.possible_count == 1 else "call sites use"
+        examples = [f"{one.caller.path}:{one.line}" for one in unsure.possible[:5]]
+        made.append(Cause("unresolved_calls", f"{uses} a target's name on a receiver of unknown type", unsure.possible_count, examples))
+    if unsure.failed:
+        files = "file" if len(unsure.failed) == 1 else "files"
+        made.append(Cause("failed_files", f"{files} could not be read in full", len(unsure.failed), unsure.failed[:5]))
+    if state.stale_files:
+        rests_on = {view.paths[number] for number in np.unique(view.path_index[found]).tolist() if number >= 0}
+        examples = sorted(state.stale, key=lambda path: (path not in rests_on, path))[:5]
+        have = "file has" if state.stale_files == 1 else "files have"
+        made.append(Cause("stale", f"{have} changed since the index was made", state.stale_files, examples))
+    if further:
+        made.append(Cause("depth", f"more than {depth} step{'s' * (depth > 1)} away and left out; a greater depth shows them", further))
+    if beyond_limit > 0:
+        made.append(Cause("budget", "more are counted and not listed; totals are exact", beyond_limit))
+    return made

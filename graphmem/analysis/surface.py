@@ -1,0 +1,95 @@
+"""Which definitions code outside the project may call: their callers are not all known, whatever the graph says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.model import TEST_KINDS, EdgeKind
+from graphmem.projection.arrays import EXTERNAL, NODE_KINDS, SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.projection.graph import GraphView
+
+_MANIFESTS: Final = {"python": ("pyproject.toml", "setup.py", "setup.cfg")}
+"""Files whose presence at the root makes a project a library, by language; only languages whose names say what is public."""
+_CLASSES: Final = ("class", "interface")
+_INNER: Final = frozenset({"function", "method"})
+_FREE_BASES: Final = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})  # bases that call no method
+_OWN_CALLS: Final = frozenset({"__init__", "__new__"})
+_CALLED_BY: Final = {
+    "route": "route handler: requests from outside call it",
+    "command": "command: people call it",
+    "event": "event handler: a framework calls it",
+    "task": "task: a scheduler calls it",
+    "main": "program start: people call it",
+    "export": "public API: callers outside are not known",
+}
+
+
+def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
+    """Why code outside the project may call one of these, as a sentence; "" when nothing says so."""
+    for node in targets:
+        if said := _said(view, node):
+            return said
+    return ""
+
+
+def _said(view: GraphView, node: int) -> str:
+    entry = view.entry_point(node)
+    if entry and entry not in TEST_KINDS:
+        return _CALLED_BY.get(entry, _CALLED_BY["export"])
+    if view.label[node] != SYMBOL or view.is_test[node]:
+        return ""
+    modifiers = view.modifiers(node)
+    if "exported" in modifiers or _is_public_name(view, node, modifiers):
+        return _CALLED_BY["export"]
+    if base := _external_base(view, node):
+        return f"may override a method of {base}: callers outside are not known"
+    return ""
+
+
+def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
+    """Whether the name and everything around it is public in a library: no underscore, not inside a function, in a package."""
+    path = view.path(node)
+    language = str(view.arrays.paths.language[view.path_number[path]].as_py())
+    if not any(name in view.path_number for name in _MANIFESTS.get(language, ())) or "private" in modifiers:
+        return False
+    folder = path.rpartition("/")[0]
+    if folder and f"{folder}/__init__.py" not in view.path_number:
+        return False
+    parts = [part for part in path.removesuffix(".py").split("/") if part != "__init__"]
+    if any(_is_private(part) for part in parts):
+        return False
+    above = node
+    while above >= 0:
+        if NODE_KINDS[view.kind[above]] != "module" and _is_private(view.name(above)):
+            return False
+        above = int(view.parent[above])
+        if above >= 0 and NODE_KINDS[view.kind[above]] in _INNER:
+            return False
+    return True
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
+
+
+def _external_base(view: GraphView, node: int) -> str:
+    """A class outside the project whose code may call this method; "" for none."""
+    parent = int(view.parent[node])
+    if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:
+        return ""
+    name = view.name(node)
+    if name in _OWN_CALLS or _is_private(name):
+        return ""
+    seen, stack = {parent}, [parent]
+    while stack:
+        for base in view.dst[view.out_edges(stack.pop(), (EdgeKind.INHERITS,))].tolist():
+            if view.label[base] == EXTERNAL and view.qualname(base) not in _FREE_BASES:
+                return view.qualname(base)
+            if base not in seen:
+                seen.add(base)
+                stack.append(base)
+    return ""

@@ -1,0 +1,76 @@
+"""Whose risk is never low, and what a level says first."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.analysis.impact import Question, impact
+from graphmem.answers import IndexState
+
+STATE = IndexState("fresh", 1, "", 0, 0, 0, 0, 0)
+PUBLIC = "public API: callers outside are not known"
+
+
+def risk(graph, ref):
+    from graphmem.analysis.refs import resolve_ref
+
+    view = graph.view()
+    return impact(view, list(resolve_ref(view, ref)), Question(), STATE).risk
+
+
+@pytest.fixture
+def library(graph):
+    """A package with a manifest, and functions with one caller each."""
+    for path in ("setup.py", "lib/__init__.py"):
+        graph.symbol(path, "<module>", "module")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "extra", "reason"),
+    [
+        ("lib/a.py", "shown", {}, PUBLIC),
+        ("lib/_a.py", "listed", {"modifiers": "exported"}, PUBLIC),
+        ("tool/a.py", "handler", {"entry_point": "route"}, "route handler: requests from outside call it"),
+        ("tool/a.py", "handed_out", {"entry_point": "export"}, PUBLIC),
+    ],
+)
+def test_what_code_outside_may_call_is_never_low(library, path, name, extra, reason):
+    library.symbol(path, name, **extra)
+    library.edge("lib/b.py:_caller", f"{path}:{name}").edge("test_b.py:test_it", "lib/b.py:_caller")
+    found = risk(library, f"{path}:{name}")
+    assert (found.level, found.score, found.reasons[0]) == ("medium", 20.0, reason)
+
+
+@pytest.mark.parametrize(("path", "name"), [("lib/a.py", "_hidden"), ("lib/_a.py", "inside"), ("tool/a.py", "of_a_script")])
+def test_what_is_private_or_of_no_package_can_be_low(library, path, name):
+    library.edge("lib/b.py:_caller", f"{path}:{name}").edge("test_b.py:test_it", "lib/b.py:_caller")
+    found = risk(library, f"{path}:{name}")
+    assert found.level == "low"
+    assert found.reasons[0] == "1 dependent besides tests, in 1 file"
+
+
+def test_without_a_manifest_a_plain_name_is_no_public_api(graph):
+    graph.symbol("app/__init__.py", "<module>", "module")
+    graph.edge("app/b.py:caller", "app/a.py:helper").edge("test_b.py:test_it", "app/b.py:caller")
+    assert risk(graph, "app/a.py:helper").level == "low"
+
+
+def test_a_method_that_may_override_an_external_one_names_the_base(graph):
+    graph.symbol("app/a.py", "Mine", "class")
+    graph.symbol("app/a.py", "Mine.run", "method", parent_id=graph.id("app/a.py:Mine"))
+    graph.external("threading", "Thread")
+    graph.edge("app/a.py:Mine", "threading.Thread", kind="INHERITS")
+    found = risk(graph, "app/a.py:Mine.run")
+    assert found.level == "medium"
+    assert found.reasons[0] == "may override a method of threading.Thread: callers outside are not known"
+
+
+def test_as_many_unresolved_sites_as_resolved_ones_make_the_level_a_lower_bound(graph):
+    graph.edge("b.py:caller", "a.py:_f", lines="3,4")
+    graph.missed("c.py:who", "_f", 5)
+    assert not risk(graph, "a.py:_f").at_least
+    graph.missed("c.py:who", "_f", 6)
+    found = risk(graph, "a.py:_f")
+    assert found.at_least
+    assert "2 call sites that may mean it could not be followed, 2 could" in found.reasons
