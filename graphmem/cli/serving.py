@@ -155,6 +155,7 @@ class _Run:
         self._stopping = threading.Event()
         self._indexed = threading.Event()  # the run that every serving begins with has ended
         self._failure: Exception | None = None
+        self._found = True  # by commands, which read its address beside the index
         self._vectors = service.subscribe_progress()
 
     def until_stopped(self) -> None:
@@ -170,7 +171,12 @@ class _Run:
 
         def on_ready(host: str, port: int) -> None:
             # Processes of this machine find their way by the address that speaks no TLS, and a secret of this one server.
-            mine.append(owner.publish(location.owner_file, owner.local_address(host, port), self._token, graphmem.__version__))
+            try:
+                mine.append(owner.publish(location.owner_file, owner.local_address(host, port), self._token, graphmem.__version__))
+            except OSError as error:  # who asks at the address is answered all the same
+                self._found = False
+                said = f"{location.owner_file} cannot be written ({error.strerror or error}), so commands do not find this server"
+                self._here.output.stderr.line(("graphmem: ", "bold red"), f"{said}; it answers at {self._address}")
             worker.start()
             keeper.start()
             threading.Thread(target=self._end_when_moved, name="graphmem-place", daemon=True).start()
@@ -284,7 +290,8 @@ class _Run:
         output.line((f"graphmem {graphmem.__version__}", "bold"), " serves ", (project.name or "an empty index", "bold"), (there, "dim"))
         output.line("  Explorer ", (f"{self._address}/", "bold cyan"))
         output.line("  GraphQL  ", (f"{self._address}/graphql", "bold cyan"))
-        output.line(("  every graphmem command about this project is answered by it; Ctrl-C ends it", "dim"))
+        by_it = "every graphmem command about this project is answered by it; " if self._found else ""
+        output.line((f"  {by_it}Ctrl-C ends it", "dim"))
 
     def _follow_vectors(self) -> None:
         """Fill in vectors behind the server, with a bar; searches work before."""

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
-from graphmem.runtime.limits import refusal
+from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
 
 SEGMENT_ENTRIES: Final = 1_000
@@ -411,7 +411,11 @@ def _refusal(folder: Path, error: OSError) -> GraphMemError:
         return DiskFullError("the disk is full: the memory was not kept; make room and try again", path=str(folder))
     if isinstance(refused := refusal(error, "keeping the memory", folder), ResourceError):
         return refused
-    return JournalError(f"the memories' journal cannot be written ({error.strerror or error}): the memory was not kept", path=str(folder))
+    is_closed = kind_of(error, str(folder)) in ("read_only", "rights")
+    remedy = f"make {folder} writable or keep the index elsewhere with --db" if is_closed else "look after the disk and try again"
+    return JournalError(
+        f"the memories' journal cannot be written ({error.strerror or error}), so the memory was not kept; {remedy}", path=str(folder)
+    )
 
 
 def _sync_folder(folder: Path) -> None:

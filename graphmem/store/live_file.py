@@ -251,7 +251,11 @@ class LiveFile:
     def _write(self, job: Callable[[], _Answer]) -> _Answer:
         self._check_open()
         if self._options.read_only:
-            remedy = "open it for writing" if os.access(self._file.parent, os.W_OK) else "make its folder writable"
+            remedy = (
+                "open it for writing"
+                if os.access(self._file.parent, os.W_OK)
+                else "make its folder writable or keep the index elsewhere with --db"
+            )
             raise BadInputError(f"{self.path} is open for reading only; {remedy}", argument="read_only", path=self.path)
 
         def writing() -> _Answer:

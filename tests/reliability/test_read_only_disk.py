@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
 READS = (
     ["search", "the ring"],
     ["symbol", "f0"],
@@ -48,6 +49,58 @@ def test_a_disk_that_can_only_be_read_answers_reads_and_is_not_touched(index, re
     refused = in_a_namespace(read_only + f"{graphmem} remember 'not to be kept' --db {db}", environ, repo)
     assert refused.returncode in (1, 2)
     assert "Read-only file system" in refused.stderr
+    assert {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()} == before
+
+
+SERVING = """
+import subprocess, sys
+from graphmem.client.connecting import RemoteGraphMem
+from graphmem.errors import GraphMemError
+
+def tried(call):
+    try:
+        call()
+    except GraphMemError as error:
+        return str(error)
+    return ""
+
+command = [sys.executable, "-P", "-m", "graphmem", "serve", "--db", sys.argv[1], "--port", "0", "--quiet"]
+process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+try:
+    with RemoteGraphMem(process.stdout.readline().strip()) as service:
+        assert service.search("the ring", limit=3).hits
+        assert service.impact("f1").hits
+        assert len(service.memories(limit=10).memories) == 3
+        assert "f2" in str(service.symbol("f2"))
+        assert list(service.export())
+        for write in (lambda: service.remember("not to be kept"), lambda: service.index(full=True), lambda: service.forget("memory-0")):
+            said = tried(write)
+            assert "writable" in said and "--db" in said, said
+        assert len(service.memories(limit=10).memories) == 3
+finally:
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+assert process.returncode == 0, err
+assert "Traceback" not in err, err
+assert "commands do not find this server; it answers at http://127.0.0.1:" in err, err
+print("served")
+"""
+
+
+@pytest.mark.parametrize("why", ["disk", "rights"])
+def test_a_server_of_an_index_that_can_only_be_read_answers_and_refuses_writes(index, repo, tmp_path, environ, why):
+    index.close()
+    db = tmp_path / "index"
+    before = {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()}
+    script = tmp_path / "script.py"
+    script.write_text(SERVING)
+    if why == "disk":
+        first = f"mount --bind {db} {db}; mount -o remount,bind,ro {db}; "
+    else:
+        first = f"chmod -R a-w {db}; exec {' '.join(WITHOUT_RIGHTS)} "
+    done = in_a_namespace(f"{first}{sys.executable} {script} {db}", environ, repo)
+    assert done.stdout.split()[-1:] == ["served"], done.stderr[-3000:]
+    subprocess.run(["chmod", "-R", "u+w", str(db)], check=True)
     assert {path: path.read_bytes() for path in sorted(db.rglob("*")) if path.is_file()} == before
 
 
