@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 OWN_FILES: Final = 128  # descriptors left to the owner's database, side files, git and parsers
-LAST_FILES: Final = 32  # of which the last are never given to connections, whatever else is open
+LAST_FILES: Final = 32  # of which the last are never given to connections, whatever else is open; an eighth where there are fewer
 FEWEST: Final = 16  # connections, however few descriptors there are
 LEAST_S: Final = 0.05  # that a connection has for each phase, however many want its place
 AT_ONCE: Final = 8  # connections taken in one round of the event loop; fewer than there is room for by far
@@ -129,7 +129,7 @@ class Connections:
         self._most = room(limits)
         self._most_of_one = min(limits.connections_per_address, self._most - self._most // 4)
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._last_file = None if soft == resource.RLIM_INFINITY else soft - LAST_FILES
+        self._last_file = None if soft == resource.RLIM_INFINITY else soft - min(LAST_FILES, soft // 8)
         self._slots: set[Slot] = set()
         self._by_address: Counter[str] = Counter()
 

@@ -58,31 +58,30 @@ class VerbRunner:
         if remaining <= 0:
             raise self._late()
         self._admit()
+        answer: Future[T] = Future()
         try:
-            job = self._pool.submit(functools.partial(verb, *args, **kwargs))
+            job = self._pool.submit(_answered, answer, functools.partial(verb, *args, **kwargs))
         except BaseException:
-            self._leave(None, 0.0)
-            raise
+            # The pool queues a call before it starts a thread for it: what is refused here must not be done later by another thread.
+            if answer.cancel():
+                self._leave(None, 0.0)
+                raise
+        else:
+            job.add_done_callback(lambda done: answer.cancel() if done.cancelled() else None)
         begun = time.perf_counter()
-        job.add_done_callback(lambda done: self._leave(done, begun))
+        answer.add_done_callback(lambda done: self._leave(done, begun))
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(job), remaining)
+            return await asyncio.wait_for(asyncio.wrap_future(answer), remaining)
         except TimeoutError:
-            if job.done() and not job.cancelled():  # the verb itself raised it
+            if answer.done() and not answer.cancelled():  # the verb itself raised it
                 raise
             raise self._late() from None
 
     async def run_long(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The answer of a verb that has no deadline, in a thread of its own so that it takes nobody's place."""
         answer: Future[T] = Future()
-
-        def work() -> None:
-            try:
-                answer.set_result(verb(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-                answer.set_exception(error)
-
-        threading.Thread(target=work, name="graphmem-long-verb", daemon=True).start()
+        call = functools.partial(verb, *args, **kwargs)
+        threading.Thread(target=_answered, args=(answer, call), name="graphmem-long-verb", daemon=True).start()
         # A client that goes away ends its waiting, not the work.
         return await asyncio.shield(asyncio.wrap_future(answer))
 
@@ -112,3 +111,13 @@ class VerbRunner:
     def _late(self) -> DeadlineError:
         seconds = self._limits.seconds
         return DeadlineError(f"The answer took more than {seconds:g} s; ask for less or raise the server's limit", seconds=seconds)
+
+
+def _answered(answer: Future[T], call: Callable[[], T]) -> None:
+    """Give the answer of a call to whoever waits, unless nobody does any more."""
+    if not answer.set_running_or_notify_cancel():
+        return
+    try:
+        answer.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+        answer.set_exception(error)

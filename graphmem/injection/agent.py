@@ -142,8 +142,9 @@ class ContextAgent:
             state.phase, state.files = context.phase, context.files
             self._waiting[session] = (state.turns, context._replace(text=context.text[-MAX_CONTEXT:]))
             if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._run, name="graphmem-context", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="graphmem-context", daemon=True)
+                thread.start()
+                self._thread = thread
             self._work.notify_all()
             return state.turns
 

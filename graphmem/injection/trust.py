@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from graphmem.errors import BadInputError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.limits import unless_refused
 
 THRESHOLDS: Final[Mapping[str, float]] = MappingProxyType({"cautious": 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45})
 LEVELS: Final = tuple(THRESHOLDS)
@@ -116,7 +117,11 @@ class TrustBook:
 
 
 def _read(file: Path) -> Experience:
-    """What the file says; a missing or broken one is a project without experience, which is the careful reading."""
+    """What the file says; a missing or broken one is a project without experience, which is the careful reading.
+
+    Raises:
+        ResourceError: this process lacks memory or descriptors to read it; the next write would replace what it says.
+    """
     try:
         found = read_sealed_json(file.read_bytes())
         chosen = found["chosen"]
@@ -127,7 +132,8 @@ def _read(file: Path) -> Experience:
             flagged={str(session): int(count) for session, count in found["flagged"].items()},
             offer=found["offer"] if found["offer"] in THRESHOLDS else "",
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        unless_refused(error, f"reading {file.name}", file)
         return Experience()
 
 

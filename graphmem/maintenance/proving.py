@@ -19,6 +19,7 @@ from graphmem.maintenance import backup
 from graphmem.observe.checkpoint import RECORD, TRAIL, damage_of_record, damage_of_trail
 from graphmem.projection.container import DamagedFileError, read_container
 from graphmem.runtime.checksums import SIDES, Proof, proof, read_sealed_json
+from graphmem.runtime.limits import unless_refused
 from graphmem.store.files import quarantine
 
 if TYPE_CHECKING:
@@ -101,10 +102,17 @@ KINDS: Final = (
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:
-    """Put aside what is damaged and cannot be made again, before anybody reads it; one sentence for each file."""
+    """Put aside what is damaged and cannot be made again, before anybody reads it; one sentence for each file.
+
+    A file that cannot be read now is not proven to be damaged: it stays, and whoever reads it says so.
+    """
     said = []
     for path, kind in _files(data_dir):
-        if kind.lost and (why := _damage(path, kind)):
+        try:
+            why = kind.damage(path) if kind.lost else ""
+        except OSError:
+            continue
+        if why:
             if kind.stays:
                 said.append(f"{path.relative_to(data_dir).as_posix()} is damaged: {why}; {kind.lost}")
                 continue
@@ -118,21 +126,26 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
 
 
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
-    """Read every byte: (name, what is wrong) of each damaged file, how many files there are, and bytes."""
+    """Read every byte: (name, what is wrong) of each damaged file, how many files there are, and bytes.
+
+    Raises:
+        ResourceError: this process lacks memory or descriptors to read them.
+    """
     found, files, size = [], 0, 0
     for path, kind in _files(data_dir):
+        name = path.relative_to(data_dir).as_posix()
+        try:
+            size += path.stat().st_size
+            why = kind.damage(path)
+        except FileNotFoundError:  # its owner has deleted it meanwhile
+            continue
+        except OSError as error:
+            unless_refused(error, f"reading {name}", path)
+            why = f"it cannot be read: {error.strerror or error}"
         files += 1
-        size += path.stat().st_size
-        if why := _damage(path, kind):
-            found.append((path.relative_to(data_dir).as_posix(), why))
+        if why:
+            found.append((name, why))
     return found, files, size
-
-
-def _damage(path: Path, kind: Kind) -> str:
-    try:
-        return kind.damage(path)
-    except OSError as error:
-        return "" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
 
 
 def _files(data_dir: Path) -> Iterator[tuple[Path, Kind]]:

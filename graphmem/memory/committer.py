@@ -10,7 +10,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from graphmem.errors import GraphMemError, StoreClosedError
 from graphmem.knowledge import KnowledgeDelta
@@ -32,6 +32,9 @@ class Vectors(NamedTuple):
     rows: pa.Table  # (text_hash, vector)
 
 
+_Job: TypeAlias = "tuple[KnowledgeDelta, Vectors | None, Mapping[str, str]]"
+
+
 class Committer:
     """One thread that commits accepted writes to the store, oldest first.
 
@@ -43,15 +46,20 @@ class Committer:
     def __init__(self, store: GraphWrites, failed: Callable[[BaseException], None]) -> None:
         self._store = store
         self._failed = failed
-        self._jobs: queue.Queue[tuple[KnowledgeDelta, Vectors | None, Mapping[str, str]] | None] = queue.Queue(QUEUE)
+        self._jobs: queue.Queue[_Job | None] = queue.Queue(QUEUE)
         self._thread: threading.Thread | None = None
         self._stuck = False
 
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Commit this after all that came before."""
+        """Commit this after all that came before; here and now, where the system gives no thread."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                self._do((delta, vectors, meta))
+                return
+            self._thread = thread
         self._jobs.put((delta, vectors, meta))
 
     def flush(self) -> None:
@@ -75,21 +83,26 @@ class Committer:
             try:
                 if job is None:
                     return
-                if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
-                    self._commit(*job)
-            except StoreClosedError as error:
-                self._stuck = True
-                self._failed(error)
-            except GraphMemError as error:  # a full disk, say: the sentence tells all there is to know
-                self._stuck = True
-                _log.error("an accepted memory could not be brought into the graph yet; it is in the journal: %s", error)
-                self._failed(error)
-            except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: the notes and the log say what happened
-                self._stuck = True
-                _log.exception("an accepted memory could not be brought into the graph; it is in the journal")
-                self._failed(error)
+                self._do(job)
             finally:
                 self._jobs.task_done()
+
+    def _do(self, job: _Job) -> None:
+        """Commit, or say that it could not be: what was accepted is in the journal."""
+        try:
+            if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
+                self._commit(*job)
+        except StoreClosedError as error:
+            self._stuck = True
+            self._failed(error)
+        except GraphMemError as error:  # a full disk, say: the sentence tells all there is to know
+            self._stuck = True
+            _log.error("an accepted memory could not be brought into the graph yet; it is in the journal: %s", error)
+            self._failed(error)
+        except Exception as error:  # noqa: BLE001 - nobody is to be told that it was refused: the notes and the log say what happened
+            self._stuck = True
+            _log.exception("an accepted memory could not be brought into the graph; it is in the journal")
+            self._failed(error)
 
     def _commit(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
         if delta.is_empty:

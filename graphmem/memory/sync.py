@@ -25,6 +25,7 @@ from graphmem.memory.text import clipped, fingerprint
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.limits import unless_refused
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
@@ -364,7 +365,8 @@ def _state(path: Path) -> dict[str, Common]:
     """By file; earlier versions knew MEMORY.md alone, and one text for both sides."""
     try:
         return _read_state(path)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        unless_refused(error, f"reading {path.name}", path)
         return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
 
 

@@ -56,8 +56,9 @@ class MemoryVectors:
         if self._closing.is_set() or self._embedder() is None:
             return
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="graphmem-memory-vectors", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._work, name="graphmem-memory-vectors", daemon=True)
+            thread.start()
+            self._thread = thread
         self._wake.set()
 
     def run(self) -> int:

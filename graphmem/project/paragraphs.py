@@ -83,8 +83,9 @@ class Paragraphs:
             if missing and self._model is not None and not self._closed:
                 self._waiting.update((one.key, one) for one in missing)
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._write, name="graphmem-paragraphs", daemon=True)
-                    self._thread.start()
+                    thread = threading.Thread(target=self._write, name="graphmem-paragraphs", daemon=True)
+                    thread.start()
+                    self._thread = thread
             return [known.get(one.key, "") for one in asked]
 
     def state(self, subjects: Sequence[Subject], wait_s: float = 0.0) -> ParagraphState:

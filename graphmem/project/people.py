@@ -18,6 +18,7 @@ from graphmem.memory.sync import listed, sync
 from graphmem.memory.types import LIVE_STATUSES
 from graphmem.memory.write import FILE
 from graphmem.runtime.inside import inside
+from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.private_passages import without_private
 from graphmem.runtime.safe_text import inert_json, inert_lines
@@ -151,6 +152,7 @@ class PeopleFiles:
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:
+            unless_refused(error, f"syncing {target.name}", target)
             raise BadInputError(
                 f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
                 argument="path",

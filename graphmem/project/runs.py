@@ -122,8 +122,8 @@ class IndexRuns:
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
         run = uuid.uuid4().hex
         thread = threading.Thread(target=self._run_quietly, args=(repo, full), name=f"index-{run[:8]}", daemon=True)
-        self._thread = thread
         thread.start()
+        self._thread = thread
         return run
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:

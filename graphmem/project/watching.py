@@ -109,8 +109,12 @@ class Watcher:
 
     def start(self) -> None:
         """Begin; every change from now on is noticed."""
-        for thread in self._threads:
-            thread.start()
+        try:
+            for thread in self._threads:
+                thread.start()
+        except RuntimeError:  # the system gives no second one
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """End, after the run in hand."""
@@ -298,8 +302,9 @@ class Following:
     def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:
         """Follow the tree from now on; see `Watcher`."""
         if self.watcher is None:
-            self.watcher = Watcher(root(), options, host)
-            self.watcher.start()
+            watcher = Watcher(root(), options, host)
+            watcher.start()
+            self.watcher = watcher
 
     def stop(self) -> None:
         """Stop, after the run in hand."""

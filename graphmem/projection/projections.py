@@ -449,7 +449,8 @@ class Projections:
                     raise
                 return
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
-                ours = not isinstance(error, (OSError, sqlite3.OperationalError))  # a full disk is told in a sentence
+                # A full disk, or no memory, is told in a sentence.
+                ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or _may_pass(error))
                 _log.error("a projection could not be kept up: %s", error, exc_info=ours)
                 with self._state:
                     if job == self._load_memories:

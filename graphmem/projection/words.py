@@ -29,6 +29,7 @@ from graphmem.projection.near_words import NearWords
 from graphmem.projection.text import STOP_WORDS, normalise, query_words
 from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflated, inflated
+from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
 FORMAT: Final = 2  # raise it when the tables or the normaliser change: the file is then built again
@@ -185,6 +186,9 @@ class WordIndex:
             folder: where `words-*.sqlite` lies.
             generation: of the store.
             notes: takes one sentence for each damaged file.
+
+        Raises:
+            ResourceError: this process lacks memory or descriptors to read one.
         """
         for path in sorted(folder.glob("words-*.sqlite"), reverse=True):
             try:
@@ -202,6 +206,7 @@ class WordIndex:
                     db.close()
                 return cls(path, generation)
             except (sqlite3.DatabaseError, OSError) as error:
+                unless_refused(error, f"reading {path.name}", path)
                 if notes is not None:
                     notes.append(f"{path.name} was damaged and was built again from the database: {error}")
                 continue

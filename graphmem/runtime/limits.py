@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 
 TIGHT_BYTES: Final = 16 << 30  # with less address space than this, graphmem is frugal with it
 _ARENA_MAX: Final = -8  # malloc.h: M_ARENA_MAX
+_UNWINDER: Final = "libgcc_s.so.1"
 _FRUGAL: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 _MEMORY_LIMITS: Final = (
@@ -101,6 +102,8 @@ def be_frugal() -> None:
 
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+    with contextlib.suppress(OSError):  # another C library
+        ctypes.CDLL(_UNWINDER)  # a thread that ends loads it, and ends the process when there is no room for it
 
 
 def kind_of(error: BaseException, path: str = "") -> str:

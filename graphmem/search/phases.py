@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.errors import DiskFullError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.limits import unless_refused
 from graphmem.search.request import PHASES
 
 FILE: Final = "phases.json"
@@ -166,6 +167,7 @@ def _read(file: Path) -> Accepted | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        unless_refused(error, f"reading {file.name}", file)
         _log.warning("%s cannot be read, the built-in weights of phases are in force: %s", file.name, error)
         return None
 

@@ -23,8 +23,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from graphmem.errors import BadInputError, GraphMemError
+from graphmem.errors import BadInputError, GraphMemError, ResourceError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.limits import unless_refused
 from graphmem.security.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES, Access
 
 FILE: Final = "tokens.json"
@@ -184,6 +185,10 @@ class TokenFile:
             return
         try:
             self._known = {one.id: one for one in self._read()}
+        except ResourceError as error:  # the next request reads it again
+            _log.warning("%s: no token of it is accepted", error.message)
+            self._stamp, self._known = None, {}
+            return
         except GraphMemError as error:
             _log.warning("%s: no token of it is accepted", error.message)
             self._known = {}
@@ -200,6 +205,7 @@ class TokenFile:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            unless_refused(error, f"reading {self.path.name}", self.path)
             raise BadInputError(
                 f"{self.path} cannot be read as tokens ({type(error).__name__}); move it away and make new ones", argument="path"
             ) from error

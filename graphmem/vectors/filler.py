@@ -159,8 +159,9 @@ class VectorFiller:
             if not self._wanted or self._embedder is None or (self._thread is not None and self._thread.is_alive()):
                 return
             self._stopping.clear()
-            self._thread = threading.Thread(target=self._quietly, name="graphmem-vectors", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._quietly, name="graphmem-vectors", daemon=True)
+            thread.start()
+            self._thread = thread
 
     def try_again(self) -> bool:
         """Retry after a transient failure, such as a full disk.

@@ -7,10 +7,18 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+
+from graphmem.client.connecting import RemoteGraphMem
+from graphmem.errors import GraphMemError
+from graphmem.store import open_store
+from graphmem.store.dump import META_FILE, read_dump
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 MB = 1 << 20
@@ -145,3 +153,115 @@ def test_json_of_a_refusal_by_the_system_has_its_code(run):
     done = run("index", "--full", "--json", limits={"ulimit -n": 16})
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["error"]["code"] == "LIMIT"
+
+
+@contextmanager
+def served(made: Path, db: Path, environ: Mapping[str, str], limits: Mapping[str, int]) -> Iterator[RemoteGraphMem]:
+    """A server below soft limits; it ends properly and leaves no trace of an error behind."""
+
+    def limited() -> None:
+        for name, most in limits.items():
+            resource.setrlimit(NAMES[name], (most, resource.getrlimit(NAMES[name])[1]))
+
+    command = [sys.executable, "-P", "-m", "graphmem", "serve", str(made), "--db", str(db), "--port", "0", "--quiet"]
+    process = subprocess.Popen(
+        command, env=dict(environ), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limited
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address, process.communicate(timeout=60)[1]
+        with RemoteGraphMem(address) as service:
+            yield service
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert process.returncode in (0, 130), said  # the second when its first index run was still under way
+    for word in ("Traceback", "internal error", "this is a fault"):
+        assert word not in said, said
+
+
+@pytest.mark.parametrize("descriptors", [64, 256])
+def test_a_server_with_few_descriptors_answers_and_writes(made, db, environ, descriptors):
+    with served(made, db, environ, {"ulimit -n": descriptors}) as service:
+        for number in range(12):
+            assert service.search("ring", limit=3).hits
+            assert service.symbol("f0").symbol.name == "f0"
+            assert service.impact("f1").risk.level
+            assert list(service.export())
+            assert service.remember(f"number {number} with few files is remembered as itself").memory.id
+        assert service.index().mode == "unchanged"
+        assert service.index(full=True).mode == "full"
+        assert service.backup().path
+        assert service.verify_index().sound
+    assert not moved(db)
+
+
+@pytest.fixture(scope="module")
+def large(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of `made` with vectors of another model, which make its database larger than 100 MB."""
+    db = Path(shutil.copytree(made / ".graphmem", tmp_path_factory.mktemp("large") / "index"))
+    dump = tmp_path_factory.mktemp("dump")
+    rows, dim = 75_000, 384
+    vectors = pa.FixedSizeListArray.from_arrays(np.random.default_rng(1).random(rows * dim, dtype=np.float32), dim)
+    names = pa.array([f"{number:032x}" for number in range(rows)])
+    table = pa.table({"id": names, "model": pa.array(["large"] * rows), "text_hash": names, "vec": vectors})
+    with open_store(db / "graph.db") as store:
+        store.dump(dump)
+    with pa.OSFile(str(dump / f"Embedding_{dim}.00000.arrow"), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    said = json.loads((dump / META_FILE).read_text())
+    said["rows"][f"Embedding_{dim}"] = rows
+    (dump / META_FILE).write_text(json.dumps(said))
+    read_dump(dump, db / "graph.db", "kuzu", 256 << 20, 1 << 30, replace=True)  # by COPY, in seconds
+    leave_unclean(db)
+    with open_store(db / "graph.db") as store:
+        assert store.vector_models() == {"large": rows}
+    assert (db / "graph.db").stat().st_size > 100 * MB
+    return db
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("megabytes", "unclean"), [(1_000, True), (2_500, True), (2_500, False), (8_000, True)])
+def test_no_limit_of_address_space_costs_a_large_index(run, db, large, megabytes, unclean):
+    shutil.rmtree(db)
+    shutil.copytree(large, db)
+    if unclean:
+        leave_unclean(db)
+    size = (db / "graph.db").stat().st_size
+    for command in (["search", "ring"], ["symbol", "f0"], ["remember", "a limited process remembers"], ["verify"]):
+        done = run(*command, limits={"ulimit -v": megabytes * MB})
+        if done.returncode:
+            assert megabytes < 2_500, (command, done.stderr)
+            told(done, "ulimit -v")
+        assert not moved(db)
+    assert "f0" in run("symbol", "f0").stdout
+    assert "the ring begins" in run("search", "where the ring begins").stdout
+    assert run("verify").returncode == 0
+    assert (db / "graph.db").stat().st_size > size // 2
+    assert not moved(db)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [1_024, 2_500, 8_000])
+def test_a_server_of_a_large_index_below_a_limit_of_address_space_answers_or_says_why(made, db, large, environ, megabytes):
+    shutil.rmtree(db)
+    shutil.copytree(large, db)
+    with served(made, db, environ, {"ulimit -v": megabytes * MB}) as service:
+        refused = []
+        for ask in (
+            lambda: service.search("ring", limit=3).hits,
+            lambda: service.symbol("f0"),
+            lambda: service.impact("f1").risk.level,
+            lambda: service.remember("a limited server remembers").memory.id,
+            lambda: service.verify_index().sound,
+        ):
+            try:
+                assert ask()
+            except GraphMemError as error:
+                refused.append(error)
+        assert megabytes < 2_500 or not refused
+        for error in refused:
+            assert error.code == "LIMIT", error
+            assert "ulimit -v" in error.message
+    assert not moved(db)
