@@ -45,7 +45,7 @@ class Hooks:
         self._steps: OrderedDict[str, int] = OrderedDict()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
-        """See `ContextVerbs.hook`."""
+        """See `ContextOperations.hook`."""
         started = time.monotonic() if begun is None else begun
         known = agents.agent_named(agent)
         call = agents.read(known, _parsed(payload))

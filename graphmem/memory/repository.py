@@ -107,7 +107,7 @@ class MemoryRepository:
     # ---- writing
 
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
-        """Keep one; see `MemoryVerbs.remember`. `finish` may add to the plan what belongs to the same write."""
+        """Keep one; see `MemoryOperations.remember`. `finish` may add to the plan what belongs to the same write."""
         model = item.get("embedding_model")
         with self.writing():
             one = self.draft(item, "agent_explicit", dim_of(model, self.embedder()) if item.get("vector") is not None else None)
@@ -129,7 +129,7 @@ class MemoryRepository:
         op: str = "",
         finish: Callable[[Plan], Plan] | None = None,
     ) -> RememberManyAnswer:
-        """Keep many in one write; see `MemoryVerbs.remember_many`.
+        """Keep many in one write; see `MemoryOperations.remember_many`.
 
         `op` is the audit's word for what is added; `finish` may add to the plan what belongs to the same transaction.
         """

@@ -39,7 +39,7 @@ FIELDS: Final = (
 
 
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
-    """Change fields of a memory; see `MemoryVerbs.update_memory`.
+    """Change fields of a memory; see `MemoryOperations.update_memory`.
 
     The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by
     `supersedes`, so that "what did we believe then" has an answer. A contradiction that was found by itself ends where the new words

@@ -1,4 +1,4 @@
-"""Bounds that verbs hold their arguments to."""
+"""Bounds that operations hold their arguments to."""
 
 from __future__ import annotations
 

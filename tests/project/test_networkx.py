@@ -1,4 +1,4 @@
-"""The verbs on a real package."""
+"""Operations on a real package."""
 
 from __future__ import annotations
 

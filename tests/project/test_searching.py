@@ -1,4 +1,4 @@
-"""The search verb: what is written is found by the next search, and code and what is known about it come together."""
+"""Searching: what is written is found by the next search, and code and what is known about it come together."""
 
 from __future__ import annotations
 
