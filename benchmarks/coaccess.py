@@ -217,7 +217,7 @@ def ours(depth: int = 1, **weights: float) -> Scorer:
     return score
 
 
-ALONE: Final = {"lately": 0.0, "folder": 0.0, "apart": 0.0}
+ALONE: Final = {"own_changes": 0.0, "folder": 0.0, "apart": 0.0}
 WAYS: dict[str, Scorer] = {
     "counts": counts,
     "popularity": popularity,
@@ -240,14 +240,14 @@ WAYS: dict[str, Scorer] = {
     "moved + names": ours(**ALONE | {"since": 0}),
     "moved + recent": ours(**ALONE | {"names": 0}),
     "moved + names + recent": ours(**ALONE),
-    "moved + names + recent + lately": ours(folder=0, apart=0),
+    "moved + names + recent + own_changes": ours(folder=0, apart=0),
     "graphmem": ours(),
     "graphmem, two steps": ours(depth=2),
     "graphmem, spread 1": ours(spread=1.0),
     "graphmem, overlap 1": ours(overlap=1.0),
     "graphmem, age 365 days, power 1": ours(age_days=365, age_power=1.0),
     "graphmem, recent x 1.5": ours(since=0.45),
-    "graphmem, lately x 2": ours(lately=1.0),
+    "graphmem, own_changes x 2": ours(own_changes=1.0),
     "graphmem, folder x 2": ours(folder=1.2),
     "graphmem, apart x 2": ours(apart=0.4),
 }

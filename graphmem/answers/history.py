@@ -34,7 +34,7 @@ def without_support(hit: CoAccessHit) -> str:
     """Why a file is named that never moved with those asked about; "" for one that did."""
     if hit.support:
         return ""
-    return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited lately, no more is known"
+    return f"by way of {hit.via}" if hit.via else "by its name" if hit.parts.get("names") else "edited recently; nothing else is known"
 
 
 @answer

@@ -1,1 +1,1 @@
-"""What git's history teaches: files that change together, who knows them, lessons of commits."""
+"""Knowledge from Git's history: co-changes, authors, lessons."""

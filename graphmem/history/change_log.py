@@ -1,8 +1,8 @@
-"""Where the history of co-edits is kept: one SQLite file beside the database, an append-only log of changes.
+"""Append-only log of changes, one SQLite file beside the database.
 
-A change is a commit or an agent's session: which files were touched together, when, and what was renamed or deleted by it. The log
-is the truth; weights, pairs and the `CO_ACCESSED` edges of the graph are derived from it and can be made again. Writing one change is
-one SQLite transaction in write-ahead mode: what was acknowledged outlives the process, however it ends.
+A change is a commit or an agent's session: its files, its time, its renames and deletions. The log is the source of truth. Weights, pairs
+and the `CO_ACCESSED` edges of the graph are derived from it. Each write is one SQLite transaction in write-ahead mode, so an acknowledged
+change survives any end of the process.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
 class Change(NamedTuple):
-    """Files that were touched together, and what else happened to paths."""
+    """Files touched together, with renames and deletions."""
 
     source: str  # AGENT or GIT
     at: float  # seconds since 1970, UTC
-    files: tuple[str, ...]  # from the project's root, with '/', each once; in the order they were touched when `offsets` says when
-    key: str = ""  # commit or session, recorded once; "" is never the same as another
-    author: str = ""  # hash of who did it; ""
+    files: tuple[str, ...]  # from the project's root, with '/', each once; in the order of `offsets`, if there are some
+    key: str = ""  # commit or session, recorded once; "" equals no other key
+    author: str = ""  # hash of the author, or ""
     deleted: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()  # (old, new), before `files` are counted
     offsets: tuple[float, ...] = ()  # seconds from the first touch of the change to the first touch of each file
-    counted: bool = True  # False: too many files to say that they belong together; renames and churn still count
+    counted: bool = True  # False: too many files to relate them; renames and churn still count
 
 
 class Entry(NamedTuple):
-    """A change as it was recorded."""
+    """A recorded change."""
 
     seq: int
     change: Change
 
 
 class HistoryLog:
-    """The changes of one project. Any thread may call it.
+    """The changes of one project. Thread-safe.
 
     Args:
-        path: the SQLite file; made by the first change, so that a project without history has none.
+        path: the SQLite file, created by the first change.
 
     Raises:
         HistoryError: from every method: the file is damaged, of another version, or the disk refuses.
@@ -67,11 +67,11 @@ class HistoryLog:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever recorded."""
+        """Whether the file exists."""
         return self._connection is not None or self.path.exists()
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is asked."""
+        """Close the file. The next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -79,21 +79,21 @@ class HistoryLog:
                 seal(self.path)
 
     def append(self, changes: Iterable[Change]) -> int:
-        """Record changes in one transaction and return how many were new or different.
+        """Record changes in one transaction; return how many are new or differ.
 
-        A change whose source and key are there already takes the place of the former one.
+        A change replaces a former one with the same source and key.
         """
         with self._writing() as db:
             return _put(db, changes)
 
     def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
-        """Take changes of a source out, record others and set meta values, all or nothing; how many were recorded.
+        """Replace changes of a source in one transaction; return how many came.
 
         Args:
-            source: of the changes that go.
+            source: of the removed changes.
             gone: their keys; None for all.
-            changes: what comes, consumed while the transaction is open, `_CHUNK` at a time.
-            meta: what to set with it.
+            changes: the new ones, read during the transaction, `_CHUNK` at a time.
+            meta: meta values to set with them.
         """
         with self._writing() as db:
             removed = 0
@@ -109,7 +109,7 @@ class HistoryLog:
             return written
 
     def erase(self, source: str) -> int:
-        """Take every change of a source out for good, also from the pages of the file; how many there were."""
+        """Erase every change of a source from the file; return their number."""
         with self._writing() as db:
             db.execute("PRAGMA secure_delete = ON")
             removed = db.execute("DELETE FROM change WHERE source = ?", (source,)).rowcount
@@ -118,7 +118,7 @@ class HistoryLog:
         return removed
 
     def since(self, seq: int) -> Iterator[Entry]:
-        """Changes after a place in the log, in the order they were recorded."""
+        """Changes after a place in the log, in recorded order."""
         while rows := self._select(
             "SELECT seq, source, key, at, author, body FROM change WHERE seq > ? ORDER BY seq LIMIT ?", (seq, _CHUNK)
         ):
@@ -127,7 +127,7 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """(epoch, last place): a new epoch means that something was taken out or changed, so that what was derived is void."""
+        """(Epoch, last place). A new epoch invalidates derived data."""
         if not self.exists:
             return ("", 0)
         with self._lock:
@@ -135,13 +135,13 @@ class HistoryLog:
             return (epoch, self._select("SELECT coalesce(max(seq), 0) FROM change")[0][0])
 
     def counts(self) -> dict[str, int]:
-        """How many changes there are of each source."""
+        """Number of changes of each source."""
         if not self.exists:
             return {}
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
     def meta(self) -> dict[str, str]:
-        """What was set by `exchange`, and the log's own facts."""
+        """Values set by `exchange`, and the log's own."""
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 
     @contextmanager
@@ -199,12 +199,12 @@ def _put(db: sqlite3.Connection, changes: Iterable[Change]) -> int:
 
 
 def _bump(db: sqlite3.Connection) -> None:
-    """What was derived from the log so far no longer holds."""
+    """Begin a new epoch, which invalidates derived data."""
     db.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
 
 
 def _body(one: Change) -> str:
-    """The parts of a change that are there, by their first letter."""
+    """Present parts of a change by their first letter."""
     parts: dict[str, Any] = {"f": one.files}
     parts |= {name: value for name, value in (("d", one.deleted), ("r", one.renamed), ("o", one.offsets)) if value}
     if not one.counted:

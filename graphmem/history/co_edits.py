@@ -1,7 +1,7 @@
-"""The history of co-edits in memory: changes by file, renames followed. Derived from `history_log`, kept up to date with it.
+"""Co-edits in memory: changes by file, across renames.
 
-No pair is stored. A file's list of changes, and each change's list of files, answer every question about pairs exactly, with the weights
-of the moment: a file of 2,000 changes costs milliseconds, and a new change costs its own files and nothing else.
+It is derived from `change_log`. No pair is stored. A file's list of changes and each change's list of files answer every question about
+pairs exactly, with current weights. A file of 2,000 changes takes milliseconds, and a new change costs only its own files.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 
 from graphmem.history.change_log import GIT, Change, HistoryLog
 
-MAX_FILES: Final = 30  # a change of more says little about any two of them
+MAX_FILES: Final = 30  # a larger change says little about any two of its files
 
 
 class FileFacts(NamedTuple):
-    """What history knows of one file under all its names."""
+    """Facts about one file under all its names."""
 
     path: str
     changes: int  # commits and sessions that touched it, large ones included
@@ -37,11 +37,11 @@ class _Node:
     path: str
     alive: bool = True
     changes: list[int] = field(default_factory=list)  # numbers of the counted changes that touched it, as applied
-    all: list[int] = field(default_factory=list)  # likewise, also of those too large to count
+    all: list[int] = field(default_factory=list)  # likewise, including those too large to count
 
 
 class History:
-    """All changes, ready to be asked. Make one with `follow`; readers and `follow` may come from any thread.
+    """All changes, indexed by file. Thread-safe. `follow` updates it.
 
     Attributes:
         groups: for each change the numbers of its files, in its own order, each once.
@@ -60,11 +60,11 @@ class History:
         self.groups: list[tuple[int, ...]] = []
         self.at: list[float] = []
         self.from_git: list[bool] = []
-        self.counted = 0  # changes that are small enough to say which files belong together
+        self.counted = 0  # changes that are small enough to relate their files
         self.offsets: dict[int, dict[int, float]] = {}
         self.by_word: dict[str, set[int]] = {}
         self.authors: list[str] = []
-        self.now = 0.0  # time of the newest change: ages are counted back from here
+        self.now = 0.0  # time of the newest change; ages count back from here
         self.by_path: dict[str, int] = {}
         self._epoch = ""
         self._seq = 0
@@ -74,10 +74,11 @@ class History:
         return len(self.groups)
 
     def follow(self, log: HistoryLog) -> History:
-        """Take in what the log has and this has not. Costs what is new, unless it comes before what is known or something was taken out.
+        """Read new changes of the log.
 
-        The answer depends on what is in the log and when it happened, not on the order it was recorded in: a rename holds for
-        what was touched before it. Changes of one moment count in the order they were recorded.
+        The cost follows the number of new changes, unless one is older than known ones or a change was removed. The result depends on the
+        log's content and times, not on the order of recording: a rename applies to everything before it. Changes of one moment keep their
+        recorded order.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -161,11 +162,11 @@ class History:
         moved.alive, moved.all, moved.changes = False, [], []
 
     def known(self, path: str) -> int | None:
-        """The number of a file; None when history has not met it."""
+        """Number of a file; None if it is unknown."""
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """At least so many files of the newest changes, if there are as many."""
+        """At least `count` files of the newest changes, if there are enough."""
         found: set[int] = set()
         for group in reversed(self.groups):
             found.update(group)
@@ -174,7 +175,7 @@ class History:
         return found
 
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
-        """Every living file that history knows, by path."""
+        """Every existing file with a history, by path."""
         for path in sorted(self.by_path):
             node = self.nodes[self.by_path[path]]
             if node.alive and node.all:
@@ -199,6 +200,6 @@ _EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
 
 @functools.lru_cache(maxsize=100_000)
 def words(path: str) -> frozenset[str]:
-    """Words of a base name, lower case, without its ending and without what tests add."""
+    """Words of a base name, lower case, without suffix and test affixes."""
     stem = path.rsplit("/", 1)[-1]
     return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS

@@ -1,20 +1,21 @@
-"""Which files move with these: ranked by what history has seen, by names and edges of the code for files it has hardly seen.
+"""Rank files that change together with given files.
 
-A file's score is a product, kept as a sum of logarithms whose terms are the parts of every answer:
+The ranking uses the history, and names and code edges for files with little history. A score is a product, computed as a sum of
+logarithms. Its terms are the parts of every answer:
 
-    score = log(strength / strongest + 0.01)          moved with them, see `_strengths`
-          + 0.5 * log(lately + 0.02)                  moved with them in their own last changes, see `_lately`
+    score = log(strength / strongest + 0.01)          changed with them, see `_strengths`
+          + 0.5 * log(own_changes + 0.02)             changed with them in their own last changes, see `_own_changes`
           + 1.7 * sqrt(likeness of the names)         of base names, in [0, 1]
-          - 0.3 * log(1 + changes since its last one) what was touched lately is touched again
+          - 0.3 * log(1 + changes since its last one) recently changed files change again
           + 0.5 if an edge of the code joins them
 
-and when several files are given, what speaks for belonging to all of them:
+Several given files add two terms:
 
-          + 0.6 if it lies in the folder of one of them
-          - 0.2 * log(1 + changes since it last moved with the one it moved with the longest ago)
+          + 0.6 if the file is in the folder of one of them
+          - 0.2 * log(1 + changes since it last changed with the one it changed with the longest ago)
 
-The form and the numbers were chosen on the histories of two projects and did well on four others: `benchmarks/coaccess.py` prints the
-table of what was tried. Neighbouring values do as well, so nothing hangs on a second digit.
+The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
+table of variants. Neighbouring values perform equally, so a second digit does not matter.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from typing import Final, NamedTuple
 from graphmem.history.co_edits import History, words
 
 DAY_S: Final = 86_400.0
-LEADS: Final = 0.8  # one side leads when it comes first in this share of the sessions that say
-VIA: Final = 30  # files through which a second step is looked for, the strongest first
-LEAST_LATELY: Final = 0.02
-RECENT: Final = 50  # files touched last, which stand in when neither history nor names say anything
+LEADS: Final = 0.8  # one side leads if it comes first in this share of the sessions with an order
+VIA: Final = 30  # middle files of a second step, the strongest first
+LEAST_OWN_CHANGES: Final = 0.02
+RECENT: Final = 50  # last changed files, the fallback without history and similar names
 
 
 class Weights(NamedTuple):
-    """The numbers of the ranking."""
+    """Parameters of the ranking."""
 
     age_days: float = 30.0  # a change weighs 1 / sqrt(1 + age / this): half as much after 90 days, a tenth after eight years
     age_power: float = 0.5
@@ -44,9 +45,9 @@ class Weights(NamedTuple):
     names: float = 1.7
     since: float = 0.3
     edge: float = 0.5
-    lately: float = 0.5
-    half: float = 5.0  # changes of a given file after which one counts half in `lately`
-    folder: float = 0.6  # this and the next: only with several files
+    own_changes: float = 0.5
+    half: float = 5.0  # changes of a given file after which one counts half in `own_changes`
+    folder: float = 0.6  # this and the next: only for several given files
     apart: float = 0.2
 
 
@@ -54,21 +55,21 @@ WEIGHTS: Final = Weights()
 
 
 class Ranked(NamedTuple):
-    """One file that something speaks for."""
+    """One ranked file."""
 
     node: int
     score: float
     parts: dict[str, float]
     depth: int
-    via: int  # the file between, for depth 2; else -1
+    via: int  # the middle file of depth 2; else -1
 
 
 class Evidence(NamedTuple):
-    """What the changes say of one file and those it was asked for, counted, without decay."""
+    """Counts of common changes of a file and the given files, undecayed."""
 
     support: int  # changes that touched it with one of them
     commits: int  # of them commits
-    confidence: float  # share of the changes of those files that touched it too
+    confidence: float  # share of the changes of those files that also touched it
     lift: float  # confidence over the share of all changes that touched it
     direction: str  # follows | leads | mixed | ""
     delay_s: float
@@ -84,16 +85,15 @@ def rank(
     min_support: int = 0,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """Every living file that anything speaks for, best first; ties by path.
+    """Rank every existing file with a score, best first; ties by path.
 
     Args:
-        history: what was seen; its newest change is the moment that ages are counted back from, so that the same history
-            gives the same answer on another day.
-        files: those asked about, known or not.
+        history: the changes. Ages count back from its newest change, so that the same history gives the same answer on any day.
+        files: the given files, known or not.
         edges: paths that edges of the code join with these files.
-        depth: 2 also goes on from the files that moved with these: the shares of both steps are multiplied.
-        min_support: pairs seen in fewer changes do not count; from 1 on names and edges alone find nothing.
-        weights: the numbers of the ranking.
+        depth: 2 also continues from the files found first, and multiplies the shares of both steps.
+        min_support: fewest common changes of a pair that count; with 1 or more, names and edges alone find nothing.
+        weights: parameters of the ranking.
     """
     given = {number for path in files if (number := history.known(path)) is not None}
     strengths, via = _walk(history, given, depth, min_support, weights)
@@ -103,7 +103,7 @@ def rank(
     if min_support == 0:
         candidates |= names.keys() | linked | history.latest(RECENT + len(given))
     strongest = max(strengths.values(), default=1.0)
-    lately = _lately(history, given, weights)
+    own_changes = _own_changes(history, given, weights)
     together = _last_together(history, given) if len(given) > 1 else {}
     folders = {path.rpartition("/")[0] for path in files} if len(given) > 1 else set()
     total = len(history)
@@ -117,7 +117,7 @@ def rank(
             "names": weights.names * sqrt(names.get(node, 0.0)),
             "recent": -weights.since * log1p(total - one.all[-1] if one.all else total),
             "edge": weights.edge if node in linked else 0.0,
-            "lately": weights.lately * log(lately.get(node, 0.0) + LEAST_LATELY),
+            "own_changes": weights.own_changes * log(own_changes.get(node, 0.0) + LEAST_OWN_CHANGES),
             "folder": weights.folder if one.path.rpartition("/")[0] in folders else 0.0,
             "apart": -weights.apart * log1p(total - together.get(node, -1)) if together else 0.0,
         }
@@ -127,7 +127,7 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """How strongly files moved with the given ones, at most 1 in all for each step, and between which the second step lies."""
+    """Strength of each file, at most 1 in sum per step, and its middle file."""
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
     if depth < 2:
@@ -146,10 +146,10 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """For each other file the sum over the changes it shares with the given ones: overlap**4 / others**1.3 / sqrt(1 + age / 30 days).
+    """Sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) for each file.
 
-    A change that touches few other files says more of each. Of two given files, a change that has both says far more than
-    one that has either: the power was measured, as the rest was.
+    The sum is over the changes that a file shares with the given ones. A small change says more about each of its files. A change with
+    both of two given files says far more than one with either. The powers were measured.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -171,10 +171,11 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
     return {node: value for node, value in out.items() if support[node] >= min_support}
 
 
-def _lately(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """For each other file the sum over the changes of each given one, the newest first: 1 / (1 + its place / 5) / others.
+def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
+    """Sum of 1 / (1 + place / 5) / others for each file.
 
-    Ages by the calendar say little of a file that is touched twice a year; its own changes are its clock.
+    The sum is over the changes of each given file, newest first. Calendar ages say little about a file that changes twice a year, so its
+    own changes are its clock.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -187,7 +188,10 @@ def _lately(history: History, given: Collection[int], weights: Weights) -> dict[
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """For each other file the change in which it last moved with the given one it moved with the longest ago; -1: never with one."""
+    """For each file, its oldest among the last common changes; -1: never.
+
+    Each given file has one last common change with a file.
+    """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
         last = {node: change for change in history.nodes[one].changes for node in history.groups[change]}  # ascending: the last one stays
@@ -201,7 +205,7 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """What the changes say of each of some files and those asked about."""
+    """Evidence for each of some files and the given files."""
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
     return [_evidence(history, seeds, theirs, node) for node in nodes]
@@ -232,7 +236,7 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 
 
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
-    """Mean likeness of the base names of living files to those given, where it is not 0."""
+    """Mean likeness of existing files' base names to the given ones, if not 0."""
     given = [words(path) for path in files]
     out: dict[int, float] = {}
     alike = only if only is not None else {node for mine in given for word in mine for node in history.by_word.get(word, ())}

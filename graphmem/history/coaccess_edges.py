@@ -1,4 +1,7 @@
-"""Which files edges of the code join with some files, so that an answer can say what the structure does not explain."""
+"""Files that code edges join with given files.
+
+Answers use them to say which co-changes the structure does not explain.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ from graphmem.projection.arrays import EDGE_KINDS
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
-LEAST_CONFIDENCE: Final = 0.3  # as impact's default: what is less likely explains nothing
+LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explains nothing
 
 
 def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
-    """Path -> kinds of edges, ascending, between that file and the given ones, either way; the given ones are left out."""
+    """Kinds of edges with the given files by path, in either direction.
+
+    Kinds are ascending. The given files are left out.
+    """
     found: dict[str, set[str]] = {}
     for path in files:
         if path not in view.path_number:

@@ -1,4 +1,4 @@
-"""Which files most work on some places needs: what to read before it begins."""
+"""Files that most changes of some places touch: reading before work."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
     from graphmem.history.co_edits import History
 
-LEAST_CHANGES: Final = 3  # of a place, before anything is said of it
+LEAST_CHANGES: Final = 3  # of a place; with fewer the answer is empty
 LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that most changes of some places touched."""
+    """A file that most changes of the places touched."""
 
     path: str
     share: float  # of those changes, in (LEAST_SHARE, 1]
@@ -23,12 +23,13 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Living files that more than half of the changes of some files or folders touched, most often first, ties by path.
+    """Existing files in more than half of the changes of some places.
 
-    Sessions and commits count alike, those too large to say anything about two files do not.
+    The most frequent come first, ties by path. Sessions and commits count alike. Changes that are too large to relate two files do not
+    count.
 
     Args:
-        history: what was seen.
+        history: the changes.
         places: files or folders, from the root; a change of any of them counts once.
     """
     nodes = {number for place in places for number in _within(history, place)}
@@ -48,7 +49,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 
 
 def _within(history: History, place: str) -> list[int]:
-    """A file, or the files in a folder, under the names they have now."""
+    """A file, or the files in a folder, under their current names."""
     known = history.known(place)
     if known is not None:
         return [known]

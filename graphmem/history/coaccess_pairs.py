@@ -1,4 +1,4 @@
-"""Pairs of files that move together, for the graph: what of the history is sure enough to be an edge."""
+"""Pairs of files that change together often enough for a graph edge."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
     from graphmem.history.co_edits import History
 
-LEAST_TOGETHER: Final = 3  # fewer are chance
+LEAST_TOGETHER: Final = 3  # fewer may be chance
 LEAST_SHARE: Final = 0.2
 MOST: Final = 10  # of one file, the most frequent
 
 
 class Together(NamedTuple):
-    """One file and another that moves with it."""
+    """A file and another that changes with it."""
 
     path: str
     other: str
     support: int
-    confidence: float  # share of the first one's changes that touched the other too
+    confidence: float  # share of the first file's changes that also touched the other
     last_at: float  # seconds since 1970
 
 
 def pairs(history: History, among: Collection[str]) -> list[Together]:
-    """What moves with each of some files, by path; both directions are told apart."""
+    """Files that change with each of some files, by path. Directed."""
     known = [(path, number) for path in sorted(among) if (number := history.known(path)) is not None]
     wanted = {number for _, number in known}
     found = []

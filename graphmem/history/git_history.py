@@ -1,7 +1,7 @@
-"""Bring the log of changes up to date with git: what is new is added, what was rebased away is taken out.
+"""Update the log of changes from Git.
 
-Every commit that is no merge counts, whichever branch it came by: where work is merged, the first parents alone would leave out what was
-done. A commit of more than 30 files says nothing of which belong together; its renames and deletions are still followed.
+New commits are added, rebased ones are removed. Every commit but merges counts, on any branch, because first parents alone would miss
+merged work. A commit of more than 30 files does not relate its files, but its renames and deletions are followed.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from graphmem.history.change_log import GIT, Change, HistoryLog
 from graphmem.history.co_edits import MAX_FILES
 from graphmem.model import IndexProgress
 
-READING: Final = "1"  # how commits become changes; another number reads everything again
+READING: Final = "1"  # version of the conversion from commits to changes; another version reads all commits again
 LACKS: Final = "contents of old files are missing here (`git fsck` names them): renames are followed only where the content stayed the same"
 _UNREADABLE: Final = re.compile(r"unable to read [^\n]*?\b([0-9a-f]{40,64})\b")
-STEP: Final = 500  # commits between two words about progress
+STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """What came of looking at git."""
+    """Result of reading Git."""
 
     commits: int  # new ones
-    gone: bool  # whether some were taken out
-    lessons: list[git_log.Commit]  # of the new ones those that may have something to teach, oldest first
-    notes: list[str]  # what is missing, and why
+    gone: bool  # whether some were removed
+    lessons: list[git_log.Commit]  # new commits that may hold a lesson, oldest first
+    notes: list[str]  # missing data, and why
 
 
 def read(
@@ -45,19 +45,19 @@ def read(
     on_progress: Callable[[IndexProgress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Reading:
-    """Take in the commits that the log has not seen, in one transaction.
+    """Add the commits that the log does not have, in one transaction.
 
     Args:
         root: of the project.
-        log: where they are kept.
-        is_lesson: asked of every new commit.
-        most_lessons: how many of those are told, the newest.
-        on_progress: told of stage "history".
-        cancelled: asked often.
+        log: the log of changes.
+        is_lesson: called for every new commit.
+        most_lessons: how many lesson commits to return, the newest.
+        on_progress: receives the progress of stage "history".
+        cancelled: called often; True stops.
 
     Raises:
-        GitError: git failed on the way; the log is as it was.
-        IndexCancelledError: `cancelled` said yes; the log is as it was.
+        GitError: Git failed. The log is unchanged.
+        IndexCancelledError: `cancelled` returned True. The log is unchanged.
         HistoryError: the log cannot be written.
     """
     here, notes = _repository(root)
@@ -77,7 +77,7 @@ def read(
             lacks = _UNREADABLE.search(error.stderr)
             if missing or here.partial or lacks is None:
                 raise
-            # A copy of a partial clone: nothing else says that old contents are not there.
+            # A copy of a partial clone: only this shows that old contents are missing.
             return reader.read(known, lacks[1])
     except GitError as error:
         _keep(log, [*notes, f"the history was not read: {error.message}"])
@@ -85,7 +85,7 @@ def read(
 
 
 class _Reader(NamedTuple):
-    """One reading of a repository, as often as it takes."""
+    """One reading of a repository, repeated if an object is missing."""
 
     root: Path
     log: HistoryLog
@@ -97,12 +97,15 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """How commits are told: of another way all are read again. `missing` is an object that the repository does not have."""
+        """Key of the reading method; another key reads all commits again.
+
+        `missing` is an object that the repository lacks.
+        """
         edge = hashlib.blake2b("\n".join(sorted(self.here.boundary)).encode(), digest_size=8).hexdigest()
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
 
     def read(self, known: Mapping[str, str], missing: str) -> Reading:
-        """Take in what is new; where an object is missing without a look into old contents."""
+        """Add new commits; without old contents if an object is missing."""
         root, log, here = self.root, self.log, self.here
         notes = [*self.notes, LACKS] if missing else self.notes
         before, way = known.get("git_head", ""), self.way(missing)
@@ -139,14 +142,14 @@ class _Reader(NamedTuple):
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
-    """Notes for processes that answer and have not read git themselves."""
+    """Store notes for processes that did not read Git themselves."""
     told = json.dumps(list(notes))
     if told != log.meta().get("notes", "[]"):
         log.exchange(GIT, [], (), {"notes": told})
 
 
 def notes_of(log: HistoryLog) -> list[str]:
-    """What was missing when git was read last.
+    """Notes on data that was missing at the last reading of Git.
 
     Raises:
         HistoryError: the log is damaged.
@@ -156,13 +159,13 @@ def notes_of(log: HistoryLog) -> list[str]:
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
-    """Where the project stands, and what about it keeps the history from being whole."""
+    """State of the repository, and notes on why its history is incomplete."""
     try:
         here = git_log.repository(root)
     except GitError as error:
         return None, [f"the history was not read: {error.message}"]
     if here is None:
-        return None, ["the project is not under git: there is no history but that of sessions"]
+        return None, ["the project has no Git repository; its history has only sessions"]
     notes = []
     if not here.head:
         notes.append("the repository has no commits yet")
@@ -174,7 +177,10 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
 
 
 def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
-    """A commit as a change; one whose clock ran ahead is of now, so that it does not make all others old."""
+    """Convert a commit to a change. A future time becomes the current time.
+
+    Otherwise one wrong clock would make all other commits old.
+    """
     return Change(
         GIT,
         max(0.0, min(commit.at, now)),

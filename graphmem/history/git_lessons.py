@@ -1,7 +1,7 @@
-"""What commits have to teach: a fix whose message explains a trap becomes a candidate gotcha with its files.
+"""Lessons of commits: a fix that explains a trap becomes a gotcha.
 
-Few of them, on purpose. The subject has to say that something was mended, the message has to say why it broke in words that warn, and
-the change has to be small enough that its files are what it is about. They are candidates until somebody agrees.
+The rules accept few commits on purpose. The subject must name a fix, the message must explain the cause with a warning, and the change
+must be small, so that its files are its subject. The memories are candidates until somebody confirms them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 from graphmem.history.git_log import Commit
 from graphmem.runtime.faults import fault
 
-MOST_ASKED: Final = 400  # commits whose messages are read at the first index, the newest
-MOST_LEARNT: Final = 20  # memories made of one reading
+MOST_ASKED: Final = 400  # newest commits whose messages are read at the first index
+MOST_LEARNT: Final = 20  # memories from one reading
 MOST_FILES: Final = 5
 MOST_CHARACTERS: Final = 500
 _FIX: Final = re.compile(
@@ -25,7 +25,7 @@ _FIX: Final = re.compile(
 _CHORE: Final = re.compile(
     r"\b(?:typos?|docs?|documentation|changelog|lint|flake8|mypy|ruff|black|spelling|formatting|ci|bump|readme)\b", re.IGNORECASE
 )
-# A sentence that warns: why it broke, and what must not be done again.
+# A warning sentence: why the code broke, or what must not be repeated.
 _TRAP: Final = re.compile(
     r"\b(?:because|otherwise|must(?: not|n't)? be|must not|never|be careful|beware|careful|turns? out|silently|subtle|race condition|"
     r"deadlocks?|thread[- ]safe|leaks?|infinite (?:loop|recursion)|caused? by|was caused|root cause|even (?:if|though|when)|"
@@ -39,12 +39,12 @@ _TRAILER: Final = re.compile(
 _ASIDE: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|changelogs?|\.github)/|(?:^|/)(?:test_|conftest)|\.(?:md|rst|txt|ya?ml|toml|json|lock|cfg|ini)$"
 )
-_PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # pasted below the message; no prose from there on
+_PATCH: Final = re.compile(r"^(?:diff --git |--- a/|\+\+\+ b/)", re.MULTILINE)  # a patch pasted below the message; prose ends here
 _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
 def may_teach(commit: Commit) -> bool:
-    """Whether the message is worth reading, by what is known without it."""
+    """Whether to read a commit's message, judged by its other fields."""
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
         and _FIX.search(commit.subject) is not None
@@ -56,13 +56,13 @@ def may_teach(commit: Commit) -> bool:
 def lessons(
     commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Arguments of `remember` for what some commits teach, the newest first, at most `MOST_LEARNT`.
+    """Arguments of `remember`, newest first, at most `MOST_LEARNT`.
 
     Args:
-        commits: those that may teach, oldest first.
+        commits: candidates, oldest first.
         messages: without subjects, by commit.
-        living: paths that are still there; others are not named.
-        faults: takes a sentence for each commit that brings about an error nobody foresaw; such a commit teaches nothing.
+        living: existing paths; others are not named.
+        faults: receives a sentence for each commit that caused an unexpected error and is skipped.
     """
     out: list[dict[str, Any]] = []
     for commit in reversed(commits):
@@ -81,7 +81,7 @@ def lessons(
 
 
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
-    """Arguments of `remember` for what one commit teaches; None for nothing."""
+    """Arguments of `remember` for one commit's lesson, or None."""
     said = _explained(message)
     files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
@@ -101,7 +101,7 @@ def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, 
 
 
 def _moment(at: float) -> datetime | None:
-    """When a commit was made; None for a time that is still to come, or that no calendar has."""
+    """Time of a commit; None for a future or invalid time."""
     try:
         made = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):
@@ -114,7 +114,7 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """The sentences that warn and the ones before them, from the prose of a message; "" when none does."""
+    """Warning sentences of a message, each with the one before it, or ""."""
     prose = [
         " ".join(paragraph.split())
         for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))

@@ -1,4 +1,7 @@
-"""Commits as git tells them: one pass over `git log`, streamed, oldest first. Nothing in the repository is run or written by it."""
+"""Read commits from one pass over `git log`, streamed, oldest first.
+
+Nothing in the repository is executed or written.
+"""
 
 from __future__ import annotations
 
@@ -19,32 +22,32 @@ _FORMAT: Final = "%x01%H%x00%ct%x00%aE%x00%s%x00"
 
 
 class Commit(NamedTuple):
-    """What one commit did to paths."""
+    """One commit and its changed paths."""
 
     sha: str
     at: float  # committer's time, seconds since 1970
     email: str  # author's, by the mailmap
     subject: str
-    touched: tuple[str, ...]  # added or changed, or moved to here, as git lists them; () when there are more than was asked for
+    touched: tuple[str, ...]  # added, changed or renamed paths in Git's order; () if there are more than was asked for
     deleted: tuple[str, ...]
     renamed: tuple[tuple[str, str], ...]  # (old, new)
-    files: int  # all of them, whatever happened to them
+    files: int  # number of all files in the commit
 
 
 class Repository(NamedTuple):
-    """Where a project stands in its git repository."""
+    """State of a project in its Git repository."""
 
-    head: str  # commit; "" when there is none yet
-    prefix: str  # folder of the project in the repository, with '/' at its end; ""
-    boundary: frozenset[str]  # commits of a shallow clone whose parents are not here
-    partial: bool  # contents of old files may have to be fetched: they are not looked at
+    head: str  # commit; "" before the first one
+    prefix: str  # folder of the project in the repository, ending with '/'; or ""
+    boundary: frozenset[str]  # commits of a shallow clone whose parents are missing
+    partial: bool  # old contents would have to be fetched, so they are not read
 
 
 def repository(root: Path) -> Repository | None:
-    """The repository a project lies in; None where there is none.
+    """Find the repository of a project, or None.
 
     Raises:
-        GitError: git is not installed, or refuses to read it.
+        GitError: Git is not installed, or cannot read the repository.
     """
     try:
         inside, prefix, shallow = _ask(root, "rev-parse", "--is-inside-work-tree", "--show-prefix", "--git-path", "shallow").split("\n")[:3]
@@ -64,35 +67,35 @@ def repository(root: Path) -> Repository | None:
 
 
 def is_there(root: Path, commit: str) -> bool:
-    """Whether the repository still has a commit."""
+    """Whether the repository has a commit."""
     return bool(_ask(root, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}", may_fail=True))
 
 
 def has_object(root: Path, name: str) -> bool:
-    """Whether the repository has an object, of whatever kind."""
+    """Whether the repository has an object of any kind."""
     return _git.answer(root, ("cat-file", "-e", name)).returncode == 0
 
 
 def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
-    """Commits that `commit` leads back to and `other` does not."""
+    """Ancestors of `commit` that are not ancestors of `other`."""
     yield from _ask(root, "rev-list", commit, f"^{other}").split()
 
 
 def count(root: Path, revisions: Sequence[str]) -> int:
-    """How many commits `commits` will give."""
+    """Number of commits that `commits` yields."""
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
 def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """(messages of some commits without their subjects, commits that git cannot read). One bad commit costs itself alone.
+    """(Messages without subjects by commit, commits that Git cannot read).
 
     Raises:
-        GitError: git is not installed, takes more than a minute, or reads none of them.
+        GitError: Git is not installed, takes more than a minute, or reads none of them.
     """
     try:
         return _bodies(root, shas), []
     except GitError as error:
-        if len(shas) < 2 or not error.facts.get("stderr"):  # git itself did not refuse: no commit is to blame
+        if len(shas) < 2 or not error.facts.get("stderr"):  # Git itself did not fail on one commit
             raise
     found: dict[str, str] = {}
     unread: list[str] = []
@@ -118,25 +121,27 @@ def _bodies(root: Path, shas: Sequence[str]) -> dict[str, str]:
 
 
 def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, cancelled: Callable[[], bool]) -> Iterator[Commit]:
-    """The commits of some revisions but for merges, oldest first, read while git writes them: memory does not grow with the history.
+    """Yield the commits of some revisions without merges, oldest first.
+
+    Output is read while Git writes it, so memory does not grow with the history.
 
     Args:
-        root: of the project; paths are from here, and what lies beside it is left out.
+        root: of the project. Paths start here; paths outside are left out.
         here: from `repository`.
-        revisions: as git understands them.
-        most: a commit of more files is told without what it touched.
-        cancelled: asked often.
+        revisions: in Git's syntax.
+        most: a commit of more files comes without its paths.
+        cancelled: called often; True stops.
 
     Raises:
-        GitError: git failed on the way, as with a damaged repository.
-        IndexCancelledError: `cancelled` said yes.
+        GitError: Git failed, for example on a damaged repository.
+        IndexCancelledError: `cancelled` returned True.
     """
     renames = "-M100%" if here.partial else "-M"
     command = [*_git.COMMAND, "log", "--no-merges", "--reverse", renames, "-l1000", "--name-status", "-z", f"--format={_FORMAT}"]
     command += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--no-show-signature", "--encoding=UTF-8"]
     command += [*(["--relative"] if here.prefix else []), *revisions, "--", *(["."] if here.prefix else [])]
     with (
-        tempfile.TemporaryFile() as complaints,  # a pipe nobody reads would stop git when it is full
+        tempfile.TemporaryFile() as complaints,  # an unread pipe would block Git when full
         subprocess.Popen(
             command, cwd=root, env=_git.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints
         ) as process,
@@ -158,13 +163,13 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
 
 
 def newest(root: Path, here: Repository, count: int, most: int) -> list[Commit]:
-    """The newest commits but for merges, newest first.
+    """The newest commits without merges, newest first.
 
     Args:
         root: of the project.
         here: from `repository`.
-        count: of commits.
-        most: a commit of more files is told without what it touched.
+        count: number of commits.
+        most: a commit of more files comes without its paths.
 
     Raises:
         GitError: as for `commits`.
@@ -176,7 +181,7 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
     rest = b""
     while block := stream.read(_BLOCK):
         if cancelled():
-            raise IndexCancelledError("reading the history was interrupted; what was there before is untouched", stage="history")
+            raise IndexCancelledError("reading the history was interrupted; the former history is unchanged", stage="history")
         *whole, rest = (rest + block).split(b"\0")
         yield from whole
     if rest:
@@ -184,7 +189,10 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
 
 
 def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Commit]:
-    """A path is taken by its place after a status, so that no name of a file can look like anything else."""
+    """Parse the output of `git log`.
+
+    A path is recognised by its place after a status, so that any file name is safe.
+    """
     head: tuple[str, float, str, str] | None = None
     touched: list[str] = []
     deleted: list[str] = []
@@ -199,7 +207,7 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
         status = token.lstrip(b"\n")
         if status[:1] == _MARK:
             yield from commit()
-            at, email, subject = (next(tokens, b"") for _ in range(3))  # cut short when git died: its exit code says so
+            at, email, subject = (next(tokens, b"") for _ in range(3))  # incomplete if Git died, which its exit code shows
             head = (status[1:].decode("ascii"), float(at or 0), _text(email), _text(subject))
             touched, deleted, renamed, files = [], [], [], 0
         elif status:
@@ -218,7 +226,7 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
 
 
 def hashed(email: str, salt: str) -> str:
-    """Who wrote something, as a word that can be compared and not be turned back without the index."""
+    """Hash of an author, comparable but not reversible without the index."""
     return hashlib.blake2b(email.strip().lower().encode("utf-8", "replace"), key=bytes.fromhex(salt), digest_size=6).hexdigest()
 
 
@@ -227,10 +235,10 @@ def _text(token: bytes) -> str:
 
 
 def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:
-    """What git prints; with `may_fail` "" when it refuses.
+    """Output of Git; with `may_fail`, "" on an error.
 
     Raises:
-        GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
+        GitError: Git is not installed, takes more than a minute, or fails; `stderr` says why.
     """
     if may_fail:
         done = _git.answer(root, arguments)

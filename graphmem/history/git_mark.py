@@ -1,4 +1,7 @@
-"""Whether a git repository may have moved since somebody looked, told from its files: asking git costs three processes."""
+"""Detect a changed Git repository from its files.
+
+Asking Git would cost three processes.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 
 
 def mark(root: Path) -> Mark | None:
-    """Equal for two moments when HEAD, what it leads to, and the edge of a shallow clone were the same; None where that cannot be told.
+    """Value that changes with HEAD, its target, and a shallow clone's edge.
 
-    Git writes each of these files anew and renames it, so that its number changes with every write.
+    None if it cannot be determined. Git replaces each of these files by a rename, so that its inode changes with every write.
 
     Args:
         root: a folder of a working tree.
@@ -33,7 +36,7 @@ def mark(root: Path) -> Mark | None:
 
 
 def head(root: Path) -> str:
-    """The commit a working tree stands at, as its files tell; "" where there is none or they do not tell."""
+    """Current commit of a working tree, from its files; "" if unknown."""
     try:
         folder = _git_folder(root)
         said = (folder / "HEAD").read_text(encoding="utf-8").strip() if folder is not None else ""
@@ -46,7 +49,7 @@ def head(root: Path) -> str:
                 said = (place / reference).read_text(encoding="ascii").strip()
                 return said if _COMMIT.fullmatch(said) else ""
         packed = (common / "packed-refs").read_text(encoding="utf-8")
-    except (OSError, ValueError):  # nothing is committed yet, or refs are kept in another way
+    except (OSError, ValueError):  # nothing is committed yet, or refs use another format
         return ""
     found = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(reference)}$", packed, re.MULTILINE)
     return found[1] if found is not None else ""
@@ -56,10 +59,12 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 
 
 def _git_folder(root: Path) -> Path | None:
-    """The folder git keeps for a working tree: the nearest `.git` above, or where that file points; None where there is none.
+    """Git folder of a working tree, or None.
+
+    It is the nearest `.git` above, or the target of that file.
 
     Raises:
-        OSError, UnicodeDecodeError: it cannot be read.
+        OSError, UnicodeDecodeError: the file cannot be read.
     """
     for place in (root, *root.parents):
         there = place / ".git"
@@ -73,7 +78,7 @@ def _git_folder(root: Path) -> Path | None:
 
 
 def _common(folder: Path) -> Path:
-    """Where the working trees of one repository keep what they share."""
+    """Git folder that the working trees of one repository share."""
     try:
         return folder / (folder / "commondir").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Who knows a file: the authors of its commits, old ones counting less."""
+"""People who know a file: authors of its commits, weighted by age."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from graphmem.errors import GitError
 from graphmem.runtime import git as _git
 
 HALF_LIFE_S: Final = 365 * 86_400.0
-MOST_COMMITS: Final = 2_000  # the newest ones; older ones count next to nothing
+MOST_COMMITS: Final = 2_000  # the newest; older ones have almost no weight
 
 
 def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
-    """People by the share of a file's commits that is theirs, through renames; merges do not count.
+    """Rank people by their share of a file's commits, across renames.
+
+    Merges do not count.
 
     Args:
         root: of the repository.

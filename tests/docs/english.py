@@ -44,7 +44,6 @@ api
 cli
 client
 evidence
-history
 indexing
 injection
 maintenance

@@ -104,7 +104,7 @@ def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, pa
     assert "Neither the index nor the history has shop/nowhere.py. What follows is guessed" in seen
     assert tab.value("document.querySelectorAll('.card').length") == 1
     assert "Never seen together" in seen
-    assert "edited lately, no more is known" in seen
+    assert "edited recently; nothing else is known" in seen
     assert "only in history" not in seen
     assert "0%" not in seen.replace("100%", "")
 

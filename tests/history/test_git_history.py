@@ -200,7 +200,7 @@ def test_a_commit_of_fifty_thousand_files_joins_none_and_its_renames_are_followe
 
 def test_shapes_of_repositories_are_notes_and_no_failures(repo, log, tmp_path):
     (tmp_path / "plain").mkdir()
-    assert "not under git" in git_history.read(tmp_path / "plain", log).notes[0]
+    assert "no Git repository" in git_history.read(tmp_path / "plain", log).notes[0]
     assert "no commits" in git_history.read(repo.root, log).notes[0]
     for i in range(5):
         repo.commit(a=str(i), b=str(i))
